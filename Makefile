@@ -7,29 +7,60 @@ WORKERS ?= 0
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# Cargo's profile of the engine in python/incast: quick for use; dev, with checks, for tests; release, with the speed of a
+# wheel. Each target puts its own there, and a store of runs knows the build that made it.
+PROFILE ?= quick
+
 # DCTCP against Swift, as the comparison's report describes it; one command for both demos.
-DEMO_SCENARIOS := random-hotspot random-pairs
 DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min-rtt,epsilon=auto \
            --cc swift:target=static,static_target=25ms --cc newreno
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
-DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
+DEMO := $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release wheel demo demo-full docs docs-pictures viewer-pictures paper-pages notebooks viewer test-viewer lint-viewer test test-rust test-rust-build properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
+.PHONY: help build dev extension release wheel demo demo-full docs docs-pictures viewer-pictures paper-pages notebooks viewer test-viewer lint-viewer test test-all test-rust properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
-$(VENV)/.created: constraints.txt pyproject.toml
+$(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet maturin
+	$(BIN)/pip install maturin
 	touch $@
 
-build: $(VENV)/.created viewer ## Build the engine and the package; leaves incast in .venv/bin
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+# Packages are looked at where what is asked for has changed. Those of `make build` are what running needs.
+REQUIRED := import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+            extras = [name for extra in sys.argv[1:] for name in project["optional-dependencies"][extra]]; \
+            print(*project["dependencies"], *extras, sep="\n")
 
-dev: $(VENV)/.created viewer
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --extras dev
+$(VENV)/.packages: $(VENV)/.created pyproject.toml constraints.txt
+	@$(BIN)/python -c '$(REQUIRED)' | $(BIN)/pip install maturin -r /dev/stdin
+	touch $@
+
+$(VENV)/.packages-dev: $(VENV)/.packages
+	@$(BIN)/python -c '$(REQUIRED)' dev | $(BIN)/pip install -r /dev/stdin
+	touch $@
+
+# Makes the package and its program known to .venv; python/incast itself is what they run.
+$(VENV)/.installed: $(VENV)/.packages
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile $(PROFILE)
+	touch $@
+
+extension: $(VENV)/.created
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --skip-install --profile $(PROFILE)
+
+# Packages come while the engine is compiled.
+build: ## Build the engine and the package; leaves incast in .venv/bin (PROFILE=release: the speed of a wheel)
+	@$(MAKE) --no-print-directory -j3 viewer extension $(VENV)/.packages
+	@$(MAKE) --no-print-directory $(VENV)/.installed
+
+dev:
+	@$(MAKE) --no-print-directory -j3 viewer extension $(VENV)/.packages-dev
+	@$(MAKE) --no-print-directory $(VENV)/.installed
+
+# Tests run the build that the Rust tests share; speed is measured on what a wheel has.
+test test-python test-ray kills lint: export PROFILE := dev
+bench bench-cells bench-store bench-view: export PROFILE := release
 
 release: $(VENV)/.created viewer ## A wheel in dist, with profile-guided optimisation (builds twice)
 	@test -f $(VIEWER) || { echo "release: $(VIEWER) is not there, and the wheel would not have it: make viewer says why"; exit 1; }
@@ -39,17 +70,23 @@ WHEEL ?=
 wheel: $(VENV)/.created viewer ## A wheel in dist by pip, tried in an environment of its own; WHEEL=--manylinux is one for every Linux
 	$(BIN)/python tools/wheel.py $(WHEEL)
 
-demo: build ## DCTCP, Swift and NewReno on a fat tree: table, report.html and PNGs (under 6 minutes)
-	$(DEMO) --vary traffic.flows=100,250,650,2000 --out runs/demo
+demo: build ## First picture: six controllers on a fat tree; table, report.html, view.html (3 minutes from a fresh clone)
+	$(BIN)/incast compare random-hotspot $(DEMO) --vary traffic.flows=100,250,650,2000 --set measure.timeline=auto --out runs/demo
+	@echo
+	@echo "Open in a browser: runs/demo/report.html$$(test -f runs/demo/view.html && echo ', and runs/demo/view.html, the fabric over time')"
+	@echo "Next, a run of your own and its pictures:"
+	@echo "  $(BIN)/incast run dumbbell --out runs/first"
+	@echo "  $(BIN)/incast plot runs/first"
 
-demo-full: build ## The same at eight numbers of flows
-	$(DEMO) --vary traffic.flows=100,250,500,650,750,1000,1500,2000 --out runs/demo-full
+demo-full: build ## The same for one receiver and for random pairs, at eight numbers of flows (5 minutes)
+	$(BIN)/incast compare random-hotspot random-pairs $(DEMO) --vary traffic.flows=100,250,500,650,750,1000,1500,2000 --out runs/demo-full
 
 docs: dev ## The documentation as a site in build/site (python3 -m http.server -d build/site shows it)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-docs-pictures: demo ## The demo's pictures which the documentation shows
-	cp runs/demo/delay-p99.png docs/images/
+docs-pictures: build ## The documentation's picture of delays: make demo-full at four numbers of flows
+	$(BIN)/incast compare random-hotspot random-pairs $(DEMO) --vary traffic.flows=100,250,650,2000 --out runs/pictures
+	cp runs/pictures/delay-p99.png docs/images/
 
 viewer-pictures: dev ## The documentation's pictures of the viewer, of runs made anew; needs Chromium (a minute)
 	$(BIN)/python tools/viewer_pictures.py
@@ -60,17 +97,20 @@ paper-pages: dev ## Fill the tables of docs/papers from the records of results b
 notebooks: dev ## Run the notebooks of the documentation and store what their cells show (a minute)
 	$(BIN)/python tools/notebooks.py
 
-# The two builds have folders of their own and go side by side: each ends with what one core does alone.
-test: ## Build, then run every test and lint
-	@$(MAKE) --no-print-directory -j2 -O dev test-rust-build
+test: ## Build, then lints and tests: what a change must pass
+	@$(MAKE) --no-print-directory dev
 	@$(MAKE) --no-print-directory lint test-rust test-viewer test-python
 	@echo "make test: all passed"
 
+# As maturin calls cargo: otherwise pyo3 is compiled anew by each of the two.
+AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$$(ls -t $(CURDIR)/target/maturin/pyo3-config-*.txt | head -n 1)
+
 lint: dev lines lint-viewer ## Formatting, lints and types
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+	$(AS_MATURIN) cargo clippy --workspace --all-targets -- -D warnings
+	$(AS_MATURIN) RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 	$(BIN)/python tools/layers.py
+	$(BIN)/python tools/words.py
 	$(BIN)/ruff check python tests/python bench docs/notebooks examples mutants parity proto tools
 	$(BIN)/ruff format --check python tests/python bench docs/notebooks examples mutants parity proto tools
 	$(BIN)/mypy
@@ -118,21 +158,23 @@ deny: ## Licences, duplicate versions, sources and known vulnerabilities of the 
 # The extension module links against a Python it is loaded into, so it has no test binary; the
 # Python tests cover it.
 test-rust: ## The Rust tests, optimised
-	cargo test --workspace --exclude incast-python
-
-test-rust-build:
-	cargo test --quiet --no-run --workspace --exclude incast-python
+	cargo test --workspace
 
 properties: ## The Rust tests with all random cases, of which `make test` tries a quarter
-	INCAST_CASES=all cargo test --workspace --exclude incast-python
+	INCAST_CASES=all cargo test --workspace
 
 # FUZZ="--count 100000", "--minutes 30", "--cores 2", "--seed 7", "--only 123": TESTING.md. A hunt that was interrupted goes on.
 FUZZ ?= --count 1000
 fuzz: ## Random scenarios of the whole grammar by every engine; one that breaks a law is made small (FUZZ="--count 100000")
 	cargo run --quiet --profile test -p incast-fuzz -- $(FUZZ)
 
-test-python: dev ## The Python, command-line and documentation tests
-	$(BIN)/pytest -n auto --dist worksteal
+test-python: dev ## The Python, command-line and documentation tests, but for those of make test-all
+	$(BIN)/pytest -n auto --dist worksteal -m "not extended" --durations=20
+
+# TEST_ALL="--list" names the parts, "papers ray" are two of them, and "--minutes 20" is done by then.
+TEST_ALL ?=
+test-all: dev ## What make test leaves out: figures of papers, notebooks, browser, Ray, all random cases (TEST_ALL="--minutes 20")
+	$(BIN)/python tools/test_all.py $(TEST_ALL)
 
 # Ray is 100 MB and more: only this target installs it. RAY_KILLS is how often a node is killed.
 RAY_KILLS ?= 1

@@ -1,1 +1,1 @@
-"""Speed of the engine, stated so that a busy machine cannot fool: ``make bench``."""
+"""Benchmarks of the engine, robust against other load on the machine: ``make bench``."""

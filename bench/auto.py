@@ -1,4 +1,4 @@
-"""``run.threads = "auto"`` beside one thread and as many as cores: ``make bench``, or ``python -m bench.auto``.
+"""``run.threads = "auto"`` compared with one thread and one per core: ``make bench``, or ``python -m bench.auto``.
 
 Every run is a process of its own. The three take turns, so that a change of the machine's load is one of all; the least
 wall time of each counts. Short runs are repeated more. ``auto`` is held to 1.03 times the better of the others, and to
@@ -20,10 +20,10 @@ from bench.program import result
 from incast.kinds import listing
 
 MOST = 1.03
-"""The most that ``auto`` may take beside the better of the others."""
+"""Largest ratio of the time of ``auto`` to the better of the others."""
 LEAST_S = 0.0005
 SECONDS = 2.5
-"""Of each way of a case, in runs of at least ``LEAST_RUNS`` and at most ``MOST_RUNS``."""
+"""Measuring time of each mode of a case, in at least ``LEAST_RUNS`` and at most ``MOST_RUNS`` runs."""
 LEAST_RUNS, MOST_RUNS = 3, 9
 
 SPARSE = (
@@ -41,7 +41,7 @@ SPARSE = (
         ("topology.k=16", "traffic.flows=8", "run.duration=4s"),
     ),
 )
-"""Runs whose windows have little work: others on more threads lose."""
+"""Runs whose windows have little work, where more threads are slower."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """What ``auto`` takes beside the better of the others."""
+        """Time of ``auto`` divided by the better of the others."""
         return self.auto_s / min(self.one_s, self.all_s)
 
     @property
     def held(self) -> bool:
-        """Whether it is within the bound."""
+        """True if the time of ``auto`` is within the bound."""
         return self.auto_s <= MOST * min(self.one_s, self.all_s) + LEAST_S
 
     def __str__(self) -> str:

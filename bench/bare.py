@@ -1,4 +1,4 @@
-"""The bare forwarding loop (``bench/ceiling``): what the machine can do while a case runs beside it."""
+"""Bare forwarding loop (``bench/ceiling``): the speed of the machine at the time of a case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``make bench`` runs: the cases, what they must reach, and the slices that callgrind counts."""
+"""Cases of ``make bench``, their limits, and the slices for callgrind."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Case:
     peer: tuple[str, float] | None = None
     """Another simulator, and its CPU seconds for the same run (on another machine)."""
     aim_threads: tuple[float, float] | None = None
-    """How many times as fast 2 and 16 threads are to be; such a case is in the table of threads."""
+    """Required speed-ups on 2 and 16 threads; such a case is in the table of threads."""
 
 
 CASES = (
@@ -181,4 +181,4 @@ SLICES = (
 CONTROLLER_SLICE = ("permutation", "traffic.app.size=500kB", "run.duration=2ms")
 """A fifth of the first, once under every controller."""
 NEEDS = {kind: (f'program=[{{kind="{kind}"}}]',) for kind in ("rcp", "d3", "xcp", "bolt")}
-"""What a controller needs beside itself to run there."""
+"""Further settings that a controller needs there."""

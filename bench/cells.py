@@ -1,4 +1,4 @@
-"""Speed of radio cells beside ns-3's: ``make bench-cells``.
+"""Speed of radio cells compared with ns-3: ``make bench-cells``.
 
 CPU seconds of a simulated second, on one thread: the difference of a long and a short run, so that neither set-up nor
 summary counts; the least of the repetitions. ns-3.43's are of its event loop, measured on a machine of two cores. Raw
@@ -20,7 +20,7 @@ CIRCLE = {"kind": "circle", "radius": 10.0}
 
 @dataclass(frozen=True)
 class Case:
-    """A cell, how long it is simulated, and what ns-3 takes for a second of it."""
+    """A cell, its simulated time, and ns-3's CPU time per simulated second."""
 
     name: str
     settings: dict[str, object]

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Still:
-    """Does nothing: its window stays as it began. What a call costs."""
+    """Does nothing, with a constant window, to measure the cost of a call."""
 
     ack_every_packet = True
 

@@ -40,7 +40,7 @@ class Limit:
     aim: bool = False
 
     def __str__(self) -> str:
-        """Word it with its verdict."""
+        """Return the text of the limit with its verdict."""
         return f"{'aim ' if self.aim else ''}{self.text}: {'reached' if self.held else 'MISSED'}"
 
 
@@ -62,7 +62,7 @@ class Figures:
 
     @property
     def ok(self) -> bool:
-        """Whether its floors and ceilings hold."""
+        """True if all floors and ceilings hold."""
         return all(limit.held for limit in self.limits if not limit.aim)
 
 
@@ -79,7 +79,7 @@ def figures_of(case: Case, threads: int = 1) -> Figures:
 
 
 def run(case: Case, repetitions: int, loop: Path | None) -> Figures:
-    """Return the quickest of some runs of a case, with its share of the bare loop's speed beside it."""
+    """Return the fastest of several runs of a case, with its share of the speed of the bare loop."""
     runs, pairs = [], []
     for _ in range(repetitions):
         beside = bare.speed(loop, case.k) if loop and case.k else None
@@ -92,7 +92,7 @@ def run(case: Case, repetitions: int, loop: Path | None) -> Figures:
 
 
 def limits(case: Case, figures: Figures, ecmp: Figures | None) -> list[Limit]:
-    """Hold the figures of a case against what it must reach, and what it is to reach."""
+    """Compare the figures of a case with its limits and aims."""
     found = []
     if case.floor_mhops is not None:
         held = figures.hops_per_cpu_s >= case.floor_mhops * 1e6
@@ -136,7 +136,7 @@ def all_cases(cases: Sequence[Case], repetitions: int) -> list[Figures]:
 
 
 def slices() -> tuple[dict[str, callgrind.PerHop], list[Limit]]:
-    """Count the slices and print what they cost a hop."""
+    """Count the slices and print their cost per hop."""
     counts, found = {}, []
     for part in SLICES:
         whole, set_up = (callgrind.count((*part.words, *more), caches=True) for more in ((), (SET_UP,)))
@@ -204,7 +204,7 @@ def by_threads(cases: Sequence[Case]) -> tuple[list[Figures], list[Limit]]:
 
 
 def python_call() -> float:
-    """Return the microseconds of CPU that an ACK costs more with a controller in Python that does nothing.
+    """Return the additional CPU microseconds per ACK with an empty controller in Python.
 
     Two senders with the window fixed at 60 segments, against NewReno on the same scenario; the best of three.
     """

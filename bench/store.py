@@ -19,7 +19,7 @@ from pathlib import Path
 
 from incast.executor import Each, Status
 from incast.study import record
-from incast.study.front import Study
+from incast.study.api import Study
 from incast.study.workers import Answer
 
 RUNS = 100_000
@@ -45,14 +45,14 @@ class Inventors:
         return done
 
     def tell(self, status: Status) -> None:
-        """Say nothing: no run is under way."""
+        """Report nothing: no run is active."""
 
     def close(self) -> None:
         """Do nothing."""
 
 
 def made_up(task: record.Task, base: record.Record) -> bytes:
-    """Make the record of a run that was not made."""
+    """Make a synthetic record."""
     digest = hashlib.sha256(task.run.encode()).digest()
     figures = {
         name: value * (1 + digest[i % 32] / 997 + digest[(i + 7) % 32] / 99991) if isinstance(value, float) else value
@@ -62,7 +62,7 @@ def made_up(task: record.Task, base: record.Record) -> bytes:
 
 
 def main() -> None:
-    """Make the store, time what is done with it, and end with status 1 where it takes longer than is allowed."""
+    """Make the store, time the operations on it, and exit with status 1 if one takes longer than allowed."""
     points = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     with tempfile.TemporaryDirectory() as place:
         store = str(Path(place) / "store")

@@ -1,4 +1,4 @@
-"""How fast the viewer is: ``make bench-view``.
+"""Speed of the viewer: ``make bench-view``.
 
 Runs of fat trees and a made-up folder of 100,000 ports become files of ``incast view``; headless Chromium, which draws
 in software, opens each and is timed (``viewer/bench``), and one of the runs as a server hands it out. First paint is
@@ -33,13 +33,13 @@ RUN: dict[str, object] = {
     "run.duration": "20ms",
     "measure.timeline": "auto",
 }
-"""Of the built-in scenario ``permutation``: every host sends 500 kB to another."""
+"""Settings of the built-in scenario ``permutation``: every host sends 500 kB to another."""
 PERMUTATIONS = (4, 8, 16, 32)
 """Ports of a switch in the fat trees that are run."""
 SERVED = "k32"
-"""Which of them a server hands out too."""
+"""Tree that is also shown by a server."""
 WIDE_K, WIDE_FRAMES, WIDE_SHARE = 42, 2000, 0.02
-"""Of the made-up folder: 111,132 ports, a fiftieth of them busy in each frame."""
+"""Size of the synthetic folder: 111,132 ports, a fiftieth of them busy in each frame."""
 AIMS = {
     "k4": {"first_paint_s": 0.5},
     "k8": {"file_bytes": 3e6},
@@ -47,7 +47,7 @@ AIMS = {
     "served k32": {"first_paint_s": 3.0, "pin_bytes": 1e6, "page_bytes": 1e9},
     "wide": {"page_bytes": 1e9},
 }
-"""Most of a file's figures."""
+"""Upper limits of a file's figures."""
 LEAST_FPS = {"scrub_fps": 30.0, "zoom_fps": 30.0, "pan_fps": 30.0}
 HEADS = {
     "file_bytes": ("file, MB", 1e6),

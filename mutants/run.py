@@ -34,7 +34,7 @@ TOOLS = ROOT / ".cache" / f"cargo-mutants-{VERSION}"
 WORK = ROOT / "target" / "mutants"
 TREE = WORK / "tree"
 TIMEOUT_S = 30
-"""A mutant may loop for ever; the slowest test takes a second."""
+"""Time limit of a test, since a mutant may loop forever; the slowest test takes a second."""
 
 LEFT_OUT: Mapping[str, str] = {
     "registry": "declarations and their text: no arithmetic of a controller",
@@ -44,7 +44,7 @@ LEFT_OUT: Mapping[str, str] = {
     "variants": "a list of files",
     "external": "names of controllers that are not of this crate",
 }
-"""Files that are not mutated, and why."""
+"""Files that are not mutated, with reasons."""
 
 ROW = re.compile(r"\| `(?P<path>[\w/]+\.rs)` \|")
 COUNTS_BEGIN, COUNTS_END = "<!-- counts: made by make mutants -->", "<!-- end of counts -->"
@@ -52,7 +52,7 @@ COUNTS_BEGIN, COUNTS_END = "<!-- counts: made by make mutants -->", "<!-- end of
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change of the source, named so that other lines may move."""
+    """A change of the source, identified independently of line numbers."""
 
     file: str
     change: str
@@ -75,7 +75,7 @@ class Outcome:
 
     @property
     def viable(self) -> int:
-        """How many compile."""
+        """Number of mutants that compile."""
         return len(self.caught) + len(self.timeout) + len(self.survived)
 
 
@@ -115,7 +115,7 @@ def tests_of(name: str) -> list[str]:
 
 
 def chosen(name: str) -> list[str]:
-    """Words that let the one test binary run the tests of a file: its filters look for parts of a name."""
+    """Return filters with which the test binary runs the tests of a file: filters match parts of names."""
     wanted = tests_of(name)
     others = {path.stem for path in (ROOT / CRATE / "tests" / "all").glob("*.rs")} - set(wanted)
     skipped = sorted(other for other in others if any(other.endswith(test) for test in wanted))
@@ -184,7 +184,7 @@ def test(program: Path, name: str) -> Outcome:
 
 
 def read(name: str, outcomes: Iterable[Mapping[str, Any]]) -> Outcome:
-    """Name the mutants of a file and sort them by what became of them."""
+    """Name the mutants of a file and sort them by outcome."""
     lines = (TREE / files()[name]).read_text().splitlines()
     result = Outcome()
     kinds = {

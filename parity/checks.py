@@ -19,7 +19,7 @@ from incast.scenario import toml_value
 from parity.tolerances import AtLeast, AtMost, Exact, Overlap, Relative, SameChange, Tolerance, difference, holds, over
 
 Number = Callable[[Result], "float | None"]
-"""Takes a figure from a result, in the unit of the check; ``None`` where it does not exist."""
+"""Function that takes a figure from a result, in the unit of the check; ``None`` if it does not exist."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Series:
     times_s: Sequence[float]
     values: Sequence[float]
     before: float = math.nan
-    """The value before the first time, where there is one."""
+    """Value before the first time, if any."""
 
     def at(self, time_s: float) -> float:
         """Return the value at a time."""
@@ -44,7 +44,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A named rule behind a difference, and the switch that removes it.
+    """Named cause of a difference, and the switch that removes it.
 
     The case is run again with ``settings`` changed; the difference counts as explained only if the
     check holds then.
@@ -61,7 +61,7 @@ class Explanation:
 
     @property
     def switch(self) -> str:
-        """The settings as they are given on the command line."""
+        """Settings in the notation of the command line."""
         first, last = (self.seeds[0], self.seeds[-1]) if self.seeds else (0, 0)
         through = self.seeds == tuple(range(first, last + 1)) and last > first
         numbers = f"{first}..{last}" if through else ",".join(map(str, self.seeds))
@@ -70,7 +70,7 @@ class Explanation:
 
 
 def as_set(settings: Mapping[str, object]) -> str:
-    """Write settings as ``--set`` takes them."""
+    """Write settings in the notation of ``--set``."""
     return " ".join(f"{key}={v if isinstance(v, str) else toml_value(v)}" for key, v in settings.items())
 
 
@@ -94,7 +94,7 @@ class Row:
     rule: str = ""
     switch: str = ""
     switched: float | None = None
-    """Ours with the switch toggled, where an explanation names one."""
+    """Our figure with the switch toggled, if an explanation names one."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ Drawing = Line | Cloud
 
 @dataclass
 class Checked:
-    """Rows of a check and what can be drawn of it."""
+    """Rows and pictures of a check."""
 
     rows: list[Row]
     drawings: list[Drawing] = field(default_factory=list)
@@ -131,22 +131,22 @@ class Check(Protocol):
 
     @property
     def explained(self) -> Explanation | None:
-        """Why it is known not to hold, if it is."""
+        """Known reason why the check does not hold, if any."""
 
     def of(self, result: Result) -> Checked:
         """Compare; the rows have no case yet."""
 
     def unrun(self) -> list[Row]:
-        """Give the rows of a run that failed."""
+        """Return the rows of a failed run."""
 
 
 def kept(value: float | None) -> float | None:
-    """Round to ten digits: what is left of a sum's order and of a machine's library is below."""
+    """Round to ten digits, to remove effects of summation order and math libraries."""
     return value if value is None or not math.isfinite(value) else float(f"{value:.10g}")
 
 
 def row(figure: str, unit: str, reference: float | None, ours: float | None, tolerance: Tolerance | None) -> Row:
-    """Judge one figure; without a tolerance it is only shown."""
+    """Judge one figure; a figure without a tolerance is only shown."""
     reference, ours = kept(reference), kept(ours)
     both = reference is not None and ours is not None
     return Row(
@@ -177,7 +177,7 @@ class Figure:
     tolerance: Tolerance | None
     ours: Number
     rule: str = ""
-    """The cause of a difference that is left within the tolerance."""
+    """Cause of a remaining difference within the tolerance."""
     explained: Explanation | None = None
 
     def of(self, result: Result) -> Checked:
@@ -186,13 +186,13 @@ class Figure:
         return Checked([replace(made, rule=self.rule)])
 
     def unrun(self) -> list[Row]:
-        """Give the row without ours."""
+        """Return the row without our figure."""
         return [row(self.name, self.unit, self.reference, None, self.tolerance)]
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a trace: the reference's series, ours, and how far a row may be off."""
+    """One column of a trace: the reference's series, ours, and the tolerance of a row."""
 
     name: str
     unit: str
@@ -235,11 +235,11 @@ class Trace:
         return Checked(rows, drawings)
 
     def unrun(self) -> list[Row]:
-        """Give the rows without ours."""
+        """Return the rows without our figures."""
         return [row(self._name(column), "%", 100 * self.share, None, AtLeast()) for column in self.columns]
 
     def shift(self, ours: Sequence[Series]) -> float:
-        """Find the shift: the reference at time t is held against ours at t + shift."""
+        """Find the shift: the reference at time t is compared with ours at t + shift."""
         candidates = sorted((i * self.shift_max_s / self.steps for i in range(-self.steps, self.steps + 1)), key=abs)
         return max(
             candidates,
@@ -272,7 +272,7 @@ def _moved(series: Series, by_s: float, like: Series) -> Series:
 
 @dataclass(frozen=True)
 class Sent:
-    """A packet on the wire: when, and what makes it that packet: the sequence number, then the rest."""
+    """A packet on the wire: its time, and its identity: the sequence number, then the rest."""
 
     time_s: float
     what: tuple[int, *tuple[Hashable, ...]]
@@ -280,12 +280,12 @@ class Sent:
 
 @dataclass(frozen=True)
 class Packets:
-    """Every packet of a trace: the same ones in the same order, each at its time."""
+    """Comparison of all packets of a trace: identity, order, and times."""
 
     reference: tuple[Sent, ...]
     ours: Callable[[Result], Sequence[Sent]]
     within_s: float | None = 1e-6
-    """Largest error of a time; ``None`` where only the order is compared."""
+    """Largest error of a time; ``None`` if only the order is compared."""
     rule: str = ""
     explained: Explanation | None = None
 
@@ -307,7 +307,7 @@ class Packets:
         )
 
     def unrun(self) -> list[Row]:
-        """Give the rows without ours."""
+        """Return the rows without our figures."""
         return self._rows(None, None, None)
 
     def _rows(self, sent: int | None, same: int | None, worst_us: float | None, rule: str = "") -> list[Row]:
@@ -364,7 +364,7 @@ class PerFlow:
         return Checked([replace(made, rule=self.rule) for made in rows], [cloud])
 
     def unrun(self) -> list[Row]:
-        """Give the rows without ours."""
+        """Return the rows without our figures."""
         return self._rows(None, None, None)
 
     def _rows(self, mean: float | None, median: float | None, share: float | None) -> list[Row]:
@@ -378,23 +378,23 @@ class PerFlow:
 
 @dataclass(frozen=True)
 class Case:
-    """One run and all that is compared of it."""
+    """One run with all its checks."""
 
     id: str
-    """Reference, section and what it is: ``ns3/4.1/mode1/n100``."""
+    """Reference, section and name: ``ns3/4.1/mode1/n100``."""
     title: str
-    """Description of the run, in the words of a reader who knows the section."""
+    """Description of the run for a reader of the section."""
     scenario: str
     """Name of a built-in scenario, or of a file in ``parity/scenarios``."""
     settings: Mapping[str, object]
     checks: tuple[Check, ...]
     seed: int = 1
     quick: bool = False
-    """Whether it belongs to the set that runs in ``make test``: a second or less."""
+    """True if the case runs in ``make test``: a second or less."""
     cost_s: float = 1.0
     """Rough CPU seconds: the longest start first."""
     base: str = ""
-    """The case which this one differs from by a switch: the page shows what the switch does to the figures of both."""
+    """Case that differs from this one by a switch: the page shows the effect of the switch on the figures of both."""
 
 
 A_THIRD = SameChange()
@@ -420,7 +420,7 @@ class Change:
 
     @property
     def needed(self) -> dict[str, tuple[str, ...]]:
-        """The cases whose rows it is made of, and their figures."""
+        """Input cases, and their figures."""
         pairs = ((self.base, self.changed), *self.again)
         return {case: self.figures for pair in pairs for case in pair}
 
@@ -475,7 +475,7 @@ class Mean:
     figures: tuple[tuple[str, str, float, Tolerance | None], ...]
     """Figures of the cases: name, unit, the reference's mean, and how far ours may be."""
     rules: Mapping[str, str] = field(default_factory=dict)
-    """What is known of figures that do not hold."""
+    """Explanations of figures that do not hold."""
     explained: Mapping[str, Explanation] = field(default_factory=dict)
     """Figures that are known not to hold: with settings, the mean of ``again`` has to; with seeds alone, the reference
     has to lie between the least and the greatest of all single runs."""
@@ -484,7 +484,7 @@ class Mean:
 
     @property
     def needed(self) -> dict[str, tuple[str, ...]]:
-        """The cases whose rows it is made of, and their figures."""
+        """Input cases, and their figures."""
         return dict.fromkeys((*self.cases, *self.again), tuple(name for name, *_ in self.figures))
 
     def of(self, rows: Mapping[tuple[str, str], Row]) -> list[Row]:
@@ -527,7 +527,7 @@ class Mean:
 
 
 Derived = Change | Mean
-"""A check that is judged from the rows of several cases."""
+"""A check on the rows of several cases."""
 
 
 def _percent(before: float | None, after: float | None) -> float | None:
@@ -545,15 +545,15 @@ class Section:
     picture: str = ""
     """``"ratios"`` or ``"values"`` (a dot a row), ``"traces"`` or ``"clouds"`` (a dot a flow), or none."""
     listed: bool = True
-    """Whether the page has its rows; where it does not, the CSV file beside it has them."""
+    """True if the rows are on the page; otherwise only in the CSV file."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference: what it is, its version and source, and what is compared with it."""
+    """A reference: description, version, source, and its comparisons."""
 
     name: str
-    """As ids begin."""
+    """Prefix of ids."""
     title: str
     text: str
     sections: tuple[Section, ...]
@@ -563,5 +563,5 @@ class Reference:
 
     @property
     def derived(self) -> tuple[Derived, ...]:
-        """All that is judged from the rows of several cases."""
+        """All checks on the rows of several cases."""
         return (*self.changes, *self.means)

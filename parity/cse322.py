@@ -1,4 +1,4 @@
-"""The report of CSE 322: its wired programs on ns-3.35, beside which its figures are judged."""
+"""Report of CSE 322: its wired programs on ns-3.35, which are the reference of its figures."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ NUMBERS = {
 
 
 def settings(row: Mapping[str, str]) -> dict[str, object]:
-    """Set what a run has otherwise than 80 flows of task A1."""
+    """Return the settings of a run that differ from 80 flows of task A1."""
     write = int(row["packets_per_second"]) * WRITES[row["task"]]
     found: dict[str, object] = {
         "controller": CONTROLLERS[row["controller"]],
@@ -124,7 +124,7 @@ def settings(row: Mapping[str, str]) -> dict[str, object]:
 
 
 def tolerances(row: Mapping[str, str]) -> list[tuple[str, str, float, Tolerance | None]]:
-    """Say how far ours may be from a run."""
+    """Return the tolerance of a run."""
     flows, original = int(row["flows"]), row["retransmit_timeout"] == "original"
     throughput: Tolerance
     delay: Tolerance
@@ -159,7 +159,7 @@ def handshakes(row: Mapping[str, str]) -> tuple[Figure, ...]:
 
 
 def rules() -> Iterator[Case]:
-    """Show what is off by the count of later versions, and that ns-3.35's removes it."""
+    """Show the figures that the counting of later versions changes, and that ns-3.35's counting fits."""
     for controller, flows, form, points in (
         ("westwood", "10", "westwood:form=ns3", 1.5),
         ("westwood", "40", "westwood:form=ns3", 1.5),

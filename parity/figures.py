@@ -1,4 +1,4 @@
-"""Where figures of a run are found: small functions for the checks of all references."""
+"""Accessors of figures of a run, for the checks of all references."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def sampled_mean(entity: str, name: str, from_s: float, to_s: float, every_s: fl
 
 
 def largest_mean(name: str, from_s: float, to_s: float) -> Number:
-    """Take the largest mean, over what was observed, of equally spaced samples of a stretch of time."""
+    """Take the largest mean, over entities, of equally spaced samples of a time interval."""
 
     def figure(result: Result) -> float | None:
         values: dict[str, list[float]] = {}
@@ -102,7 +102,7 @@ def largest_mean(name: str, from_s: float, to_s: float) -> Number:
 
 
 def samples_mean(name: str, from_s: float, to_s: float, scale: float = 1.0) -> Number:
-    """Take the mean of a state variable over flows and equally spaced samples of a stretch of time."""
+    """Take the mean of a state variable over flows and equally spaced samples of a time interval."""
 
     def figure(result: Result) -> float | None:
         import pyarrow.compute as pc

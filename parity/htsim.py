@@ -178,7 +178,7 @@ FORK: Mapping[str, tuple[str, Mapping[str, object]]] = {
     ),
     "uniform-q100": ("upstream, a random route a data packet, queues of 100 packets", UNIFORM),
 }
-"""The fork's runs: what is run, and what it takes here."""
+"""Runs of the fork: description, and settings here."""
 FORK_INCAST: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "ecmp": ("ECMP", {"routing.kind": "ecmp"}),
     "spray": ("spraying", {**PATH_VALUES, "run.ties": "hash"}),
@@ -189,7 +189,7 @@ FORK_INCAST: Mapping[str, tuple[str, Mapping[str, object]]] = {
 FORK_SEEDS = range(1, 6)
 FORK_INCAST_SEEDS = range(1, 31)
 Bounds = Callable[[str, str], Tolerance | None]
-"""Says how far a figure of a run may be off, by the run and the column of the reference."""
+"""Function that returns the tolerance of a figure, by run and column of the reference."""
 TIGHT: Mapping[str, Tolerance] = {
     "mean_us": Relative(0.04),
     "p99_us": Relative(0.10),

@@ -53,11 +53,11 @@ SEGMENT = 1448
 BACK = "topology.bottleneck_link.back_delay"
 PORT = "left>right"
 DELAYS = {"100": "99968ns", "500": "499968ns"}
-"""Round-trip times as netem has them: ticks of 64 ns."""
+"""Round-trip times of netem: ticks of 64 ns."""
 
 
 CONTROLLERS = {"cubic": "CUBIC", "westwood": "Westwood"}
-"""Those whose rows name them; others are Reno's."""
+"""Controllers named by rows; other rows use Reno."""
 
 
 def drop_tail(limit: int, controller: str = "newreno") -> dict[str, object]:
@@ -195,7 +195,7 @@ def cell(row: Mapping[str, str], settings: Mapping[str, object], checks: tuple[C
 
 
 def again(scenario: str) -> str:
-    """Say what is known of a row that may miss, from a second measurement of the kernel; nothing of others."""
+    """Return the explanation of a row that may miss, from a second measurement of the kernel; ``None`` for others."""
     runs = {row["scenario"]: row for row in table("linux/again.csv")}
     if scenario == "R1k_rtt500_K2_n2":
         return "not explained; see the case of one sender"

@@ -12,30 +12,30 @@ from parity.figures import table
 
 SEGMENT = 1448
 ROOM, GROWN = 498_560, 34
-"""The window of the run sawtooth, and how many segments make it grow."""
+"""Window of the run sawtooth, and number of segments per increase."""
 FLAGS = ("ECT", "CE", "CWR", "ECE", "PSH")
-"""What is compared of a packet, in the order of the file."""
+"""Compared fields of a packet, in the order of the file."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """The link of a run, in front of the receiver: a queue that marks as ours does, and what it does to packets."""
+    """Link of a run, in front of the receiver: a queue that marks like ours, and its manipulation of packets."""
 
     rate_bps: int = 2_400_000
     delay_s: float = 0.02
     """One way, in both directions."""
     mark: int = 1000
-    """An ECN-capable packet that finds so many waiting is marked."""
+    """Queue length in packets from which ECN-capable packets are marked."""
     lost: tuple[int, ...] = ()
-    """Packets that it loses, from 0, SYN."""
+    """Numbers of lost packets; 0 is the SYN."""
     back_lost: tuple[int, ...] = ()
-    """The same of the way back, from SYN-ACK."""
+    """Numbers of lost packets on the reverse path; 0 is the SYN-ACK."""
     marked: tuple[int, ...] = ()
-    """Segments that it marks, whatever waits."""
+    """Segments marked regardless of the queue."""
     bleached: tuple[int, ...] = ()
-    """Segments from which it takes the ECN field."""
+    """Segments whose ECN field is cleared."""
     again: Mapping[int, int] = field(default_factory=dict)
-    """Segments that it delivers twice, and the ECN field of the copy."""
+    """Duplicated segments, with the ECN field of the copy."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Run:
     marks_only: bool = False
     """Only segments that are marked, or say CWR, are recorded."""
     exact: bool = True
-    """Whether no timer of the kernel decides a time: its tick is 4 ms here."""
+    """True if no kernel timer decides a time: its tick is 4 ms here."""
     handshake: bool = True
-    """Whether SYNs are recorded."""
+    """True if SYNs are recorded."""
 
 
 RUNS: Mapping[str, Run] = {
@@ -147,13 +147,13 @@ def recordings() -> Iterator[tuple[str, Iterator[Sent]]]:
 
 
 def shown(flags: Iterable[str]) -> str:
-    """Write the flags that are compared; a mark says that the packet is ECN-capable."""
+    """Write the compared flags; a mark implies that the packet is ECN-capable."""
     there = set(flags)
     return " ".join(flag for flag in FLAGS if flag in there and not (flag == "ECT" and "CE" in there))
 
 
 def taker(run: Run) -> Any:
-    """Take of a run of ours what was recorded."""
+    """Take the recorded packets from our run."""
 
     def take(result: Result) -> list[Sent]:
         import pyarrow.compute as pc
@@ -168,7 +168,7 @@ def taker(run: Run) -> Any:
 
 
 def packet(row: Mapping[str, Any]) -> Sent | None:
-    """Name an event of ours as the file does; nothing for what the file does not have."""
+    """Return the file's name of one of our events; ``None`` if the file does not have it."""
     flags = row["flags"].split("|")
     syn = "SYN" in flags
     if row["place"] == "s0":
@@ -182,7 +182,7 @@ def packet(row: Mapping[str, Any]) -> Sent | None:
 
 
 def recorded(run: Run, packets: Iterable[Sent]) -> Iterator[Sent]:
-    """Leave what is recorded: up to the ACK of everything, or only marked segments and those with CWR."""
+    """Keep the recorded packets: up to the ACK of everything, or only marked segments and those with CWR."""
     for sent in packets:
         number, kind, flags = tuple(sent.what)
         if not run.handshake and str(kind).startswith("SYN"):

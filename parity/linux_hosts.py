@@ -36,13 +36,13 @@ SEND_BUFFER_FORCE = 32
 SENDER, RECEIVER = "192.0.2.1", "192.0.2.2"
 PORT = 5001
 BUFFER = {True: 400_000, False: 0}
-"""Receive buffers that are set: of the run with a long queue; elsewhere the kernel's first one, which stays."""
+"""Receive buffer in bytes of the run with a long queue; 0: the kernel's initial one, which stays."""
 BITS = {"CWR": 0x80, "ECE": 0x40, "PSH": 0x08}
 SYN, ACK = 0x02, 0x10
 MOST_S = 60.0
-"""No run lasts longer."""
+"""Longest duration of a run."""
 LATE_S, ATTEMPTS = 0.003, 30
-"""A recording whose process was later is made again, at most so often."""
+"""Largest delay of the process before a recording is repeated, and most repetitions."""
 HEAD = """\
 # Real Linux 6.18, two network namespaces and a user-space forwarder, measured 2026-11-22, by parity/linux_hosts.py.
 # Runs are described in parity/linux_acks.py. Reno, net.ipv4.tcp_ecn = 1, segments of 1448 bytes, no offloading, a
@@ -84,7 +84,7 @@ def with_ecn(packet: bytes, field: int) -> bytes:
 
 
 class Segment:
-    """What is read of a packet of TCP."""
+    """Fields of a TCP packet."""
 
     def __init__(self, packet: bytes) -> None:
         start = 4 * (packet[0] & 15)
@@ -117,18 +117,18 @@ class Hosts:
         self.receiver: socket.socket | None = None
         self.log: list[Sent] = []
         self.first = 0
-        """Number of the SYN."""
+        """Sequence number of the SYN."""
         self.begun = time.monotonic()
         self.cause: float | None = None
-        """When what is processed now arrived."""
+        """Arrival time of the packet being processed."""
         self.under_way: list[tuple[float, int, int, bytes]] = []
         self.starts: list[float] = []
-        """When transmissions of packets begin that wait."""
+        """Start times of the transmissions of queued packets."""
         self.free = 0.0
         self.ahead = self.back = self.count = self.received = 0
         self.written = False
         self.late = 0.0
-        """Most that the process ran behind."""
+        """Largest delay of the process."""
 
     def now(self) -> float:
         """Return the time of the cause, or of the clock."""
@@ -144,7 +144,7 @@ class Hosts:
         heapq.heappush(self.under_way, (at, self.count, device, packet))
 
     def collect(self) -> None:
-        """Take what both hosts have sent."""
+        """Take the packets sent by both hosts."""
         for packet in packets(self.a):
             self.forward(packet)
         for packet in packets(self.b):
@@ -205,7 +205,7 @@ class Hosts:
         self.cause = None
 
     def read(self) -> None:
-        """Read what has come."""
+        """Read the received data."""
         with suppress(BlockingIOError):
             if self.receiver is None:
                 self.receiver = self.listener.accept()[0]

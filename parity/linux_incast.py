@@ -57,18 +57,18 @@ CONTROLLERS: Mapping[str, Mapping[str, object]] = MappingProxyType(
 
 
 def workers_timeouts(result: Result) -> float:
-    """Count the timeouts of what carries responses: the reference counts those of the workers' host."""
+    """Count the timeouts of response flows: the reference counts those of the workers' host."""
     columns = (result.flows[name].to_pylist() for name in ("role", "timeouts"))
     return float(sum(timeouts for role, timeouts in zip(*columns, strict=True) if role == "response"))
 
 
 def is_chaotic(row: Mapping[str, str]) -> bool:
-    """Whether the reference says that the cell is no target."""
+    """Return whether the reference excludes the cell as a target."""
     return (row["controller"], row["workers"], row["rto_min_ms"], row["sack"]) == ("reno", "10", "200", "yes")
 
 
 def settings_of(row: Mapping[str, str]) -> dict[str, object]:
-    """Return what a cell changes of the built-in scenario."""
+    """Return the settings of a cell, on top of the built-in scenario."""
     settings: dict[str, object] = {
         **CONTROLLERS[row["controller"]],
         "traffic.flows": int(row["workers"]),
@@ -81,7 +81,7 @@ def settings_of(row: Mapping[str, str]) -> dict[str, object]:
 
 
 def title_of(row: Mapping[str, str]) -> str:
-    """Return what a reader of a cell's section sees."""
+    """Return the title of a cell on the page."""
     think = "" if row["think_us"] == "1000" else f", {int(row['think_us']) / 1000:g} ms of think time"
     return f"{NAMES[row['controller']]}, {row['workers']} workers, RTO at least {row['rto_min_ms']} ms{think}"
 

@@ -208,7 +208,7 @@ KNOWN: Mapping[tuple[str, str], tuple[tuple[str, ...], Explanation]] = MappingPr
         ("udp", "n20-100B-2"): (("access failures",), ARRIVALS),
     }
 )
-"""Figures that do not hold by section and row, and what decides them."""
+"""Figures that do not hold by section and row, with explanations."""
 
 
 QUICK = frozenset(
@@ -232,7 +232,7 @@ def lasting(row: Row, start_s: float = 1.0) -> dict[str, object]:
 
 
 def mac() -> Iterator[Measured]:
-    """Compare the MAC without what is above it."""
+    """Compare the MAC without higher layers."""
     for row in table("lrwpan/mac.csv"):
         n, payload, acknowledged = row["senders"], int(row["payload"]), row["acknowledged"] == "1"
         pps = float(row["pps"] or 0)

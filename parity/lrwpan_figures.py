@@ -1,4 +1,4 @@
-"""Figures of radio cells, and how far each may be from ns-3's mean."""
+"""Figures of radio cells, and their tolerances from ns-3's mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from parity.tolerances import Absolute, Factor, Overlap, Relative, Tolerance
 
 Row = Mapping[str, str]
 Judge = Callable[[Row, str], "Tolerance | None"]
-"""Says how far a figure of a row may be off, by its column; ``None`` where it is only shown."""
+"""Function that returns the tolerance of a row's figure, by column; ``None`` if it is only shown."""
 
 
 def half(row: Row, column: str) -> float:
@@ -51,7 +51,7 @@ def shown(_row: Row, _column: str) -> Tolerance | None:
 
 
 def rare(usual: Judge) -> Judge:
-    """Judge a fraction of frames: what is rare scatters."""
+    """Judge a fraction of frames: rare events scatter."""
 
     def judge(row: Row, column: str) -> Tolerance | None:
         return overlapping(Relative(0.25))(row, column) if float(row[column]) < 0.01 else usual(row, column)
@@ -73,7 +73,7 @@ def by_load(full: Judge, usual: Judge) -> Judge:
 
 @dataclass(frozen=True)
 class Compared:
-    """A figure of a run: its name, its unit, the column of the reference, ours, and how far it may be off."""
+    """A figure of a run: name, unit, column of the reference, our function, and tolerance."""
 
     name: str
     unit: str
@@ -93,7 +93,7 @@ ENDED = ("frames_delivered", "access_failures", "no_acks")
 
 
 def ratio(over: tuple[str, ...], under: tuple[str, ...]) -> Number:
-    """Take a ratio of two counts of the senders; none where there is nothing below."""
+    """Take a ratio of two counts of the senders; ``None`` if the denominator is 0."""
 
     def figure(result: Result) -> float | None:
         below = of_senders(result, *under)
@@ -123,7 +123,7 @@ def first_kbps(result: Result) -> float:
 
 
 def repeated(result: Result) -> float:
-    """Take the packets that arrived again, by those that arrived."""
+    """Take the ratio of duplicate to received packets."""
     again = math.fsum(result.radios["packets_again"].to_pylist())
     return float(again / math.fsum(result.flows["arrived_packets"].to_pylist()))
 
@@ -150,7 +150,7 @@ def packets(result: Result, event: str, *columns: str, data: bool) -> list[tuple
 
 
 def read_kbps(result: Result) -> float:
-    """Take the rate of bytes that the sink's applications could read, kb/s: without what waits behind a hole."""
+    """Take the rate of bytes readable by the sink's applications, kb/s: without out-of-order data."""
     run = result.summary["run"]
     upto, waiting = Counter[int](), defaultdict[int, dict[int, int]](dict)
     read = 0
@@ -165,7 +165,7 @@ def read_kbps(result: Result) -> float:
 
 
 def entered(result: Result) -> float:
-    """Count timeouts outside of the loss state of another, which lasts until what was sent by then is acknowledged.
+    """Count timeouts outside of the loss state of another one, which lasts until data sent before it is acknowledged.
 
     A segment that is sent again when no ACK has just come is sent by a timeout.
     """
@@ -284,7 +284,7 @@ GRID = (
 
 
 def flooded(times: float) -> Judge:
-    """Judge what scatters in a mesh."""
+    """Judge a scattering figure of a mesh."""
     return overlapping(Factor(times))
 
 

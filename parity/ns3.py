@@ -77,7 +77,7 @@ AROUND: Mapping[str, Mapping[str, object]] = {
         "transport.pacing": {"slow_start": 2.0, "avoidance": 1.2, "max": "1Gbps", "restart_at_max": True},
     },
 }
-"""Settings of the study beside its controllers: Swift runs with classic recovery and ns-3's pacing of windows."""
+"""Settings of the study besides its controllers: Swift runs with classic recovery and ns-3's pacing of windows."""
 THROUGHPUT, DELAY = summary("flowmonitor.throughput_kibps"), summary("flowmonitor.delay_s", 1e3)
 LOSS = ZeroWhereZero(Widest((Absolute(0.2), Relative(0.15))))
 
@@ -96,7 +96,7 @@ AT_ONE_INSTANT: Mapping[tuple[str, str], Explanation] = {
         "ns3/4.2/dctcp-mode1-n2000-50Mbps",
     )
 }
-"""Rows that the order of what happens at one instant moves more than their tolerance."""
+"""Rows that the order of simultaneous events moves beyond their tolerance."""
 ANY_ORDER = (
     "Order of what happens at one instant. All flows open together and go on in step, and one order or another at the "
     "instants where they meet leads elsewhere: seeds of a hash give other orders than ns-3's or ours"
@@ -109,17 +109,17 @@ MOVED = ("mean delay", "Jain's index", "busiest queue")
 
 
 def joined(words: Sequence[str]) -> str:
-    """Join words as a sentence does."""
+    """Join words with commas and "and"."""
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
 def apart(case: str) -> list[dict[str, str]]:
-    """Read what ns-3 makes of a case when its flows open a little apart."""
+    """Read ns-3's results of a case whose flows open a little apart."""
     return [row for row in table("ns3/apart.csv") if row["case"] == case]
 
 
 def unsteady(case: str) -> Explanation | None:
-    """Explain what ns-3 itself has when the flows of a case open a little apart; nothing where that is not known."""
+    """Return the explanation by ns-3's own results with flows that open a little apart; ``None`` if unknown."""
     runs = apart(case)
     if not runs:
         return None
@@ -361,7 +361,7 @@ def orders() -> tuple[Case, ...]:
 
 
 def in_order(case: str, seed: int) -> str:
-    """Name a case in another order of what happens at one instant."""
+    """Name a case with another order of simultaneous events."""
     return f"ns3/4.8-orders/{case.removeprefix('ns3/4.8/')}-{seed}"
 
 
@@ -466,7 +466,7 @@ def last_data(sent: Iterable[Sent]) -> float:
 
 
 def sent_packets(result: Result) -> list[Sent]:
-    """Take what the sender's transport emitted; our sequence numbers count payload bytes from 0."""
+    """Take the packets emitted by the sender's transport; our sequence numbers count payload bytes from 0."""
     return [
         Sent(
             row["time_s"],
@@ -499,7 +499,7 @@ def dumbbell() -> tuple[Case, ...]:
 
 LOSSES_WITHIN = Relative(0.15)
 QUEUE = sampled_mean("gateway>sink", "queue_packets", 0.1, 1.0, 1e-3)
-"""As ns-3's was measured: every 1 ms from 100 ms on."""
+"""Sampling times of ns-3's queue: every 1 ms from 100 ms on."""
 
 
 def two_senders(row: Mapping[str, str]) -> Case:

@@ -1,4 +1,4 @@
-"""The pages ``docs/fidelity.md`` and ``docs/fidelity/``, made from the rows and the texts of the references."""
+"""Pages ``docs/fidelity.md`` and ``docs/fidelity/``, made from the rows and the descriptions of the references."""
 
 from __future__ import annotations
 
@@ -157,12 +157,12 @@ def sections(rows: Sequence[Row], reference: Reference) -> str:
 
 
 def anchor(title: str) -> str:
-    """Return the anchor that a heading gets."""
+    """Return the anchor of a heading."""
     return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
 
 
 def exceptions(rows: Sequence[Row]) -> str:
-    """List rows that miss, and rows that are explained with their rule and what the switch does."""
+    """List rows that miss, and explained rows with their rule and the effect of the switch."""
     parts = []
     missed = [row for row in rows if row.verdict == MISS]
     if missed:
@@ -186,7 +186,7 @@ def exceptions(rows: Sequence[Row]) -> str:
 
 
 def about(section: Section, rows: Sequence[Row], reference: Reference, everything: Sequence[Row]) -> list[str]:
-    """Write a section: its text, its picture, what changes move, what switches are worth, then a line a run."""
+    """Write a section: text, picture, effects of changes and of switches, then one line per run."""
     parts = [f"## {section.title}", section.text]
     if not section.listed:
         return [*parts, f"{len(rows)} rows, which are in the [CSV](../../{CSV})."]
@@ -217,7 +217,7 @@ LIMITS = {"at most": "≤", "at least": "≥"}
 
 
 def table(rows: Sequence[Row], first: str) -> str:
-    """Write a line a run, its figures side by side, and the rules behind differences where they are told."""
+    """Write one line per run with its figures, and the rules behind differences, if given."""
     figures = list(dict.fromkeys((row.figure, row.unit) for row in rows))
     by_case: dict[str, list[Row]] = {}
     for row in rows:
@@ -238,7 +238,7 @@ def table(rows: Sequence[Row], first: str) -> str:
 
 
 def _common(rows: Sequence[Row]) -> str:
-    """Word the tolerance that all rows of a figure share."""
+    """Return the text of the tolerance that all rows of a figure share."""
     words = {_tolerance(row) for row in rows}
     return words.pop() if len(words) == 1 else ""
 
@@ -250,7 +250,7 @@ def _tolerance(row: Row) -> str:
 
 
 def _cell(row: Row, *, in_header: bool) -> str:
-    """Write reference, ours, difference and what is made of it."""
+    """Write reference, ours, difference and verdict."""
     text = _numbers(row)
     if not in_header and row.tolerance:
         text += f"; {_tolerance(row)}"
@@ -272,7 +272,7 @@ def _numbers(row: Row) -> str:
 
 
 def _rules(rows: Sequence[Row]) -> str:
-    """Tell the rules of a run: what all its figures share once, the rest with the figure's name."""
+    """Return the rules of a run: shared ones once, others with the figure's name."""
     told = {row.figure: row.rule.split("; ") for row in rows if row.rule}
     if not told:
         return ""
@@ -284,7 +284,7 @@ def _rules(rows: Sequence[Row]) -> str:
 
 
 def worth(rows: Sequence[Row], cases: Mapping[str, Case], everything: Sequence[Row]) -> str:
-    """Write what switches do to the figures of the runs they are turned in: a table a run.
+    """Write the effects of switches on the figures of their runs: one table per run.
 
     A run of ours alone is told with its set-up, since no table of above has it.
     """
@@ -313,7 +313,7 @@ def worth(rows: Sequence[Row], cases: Mapping[str, Case], everything: Sequence[R
 
 
 def _with(settings: Mapping[str, object]) -> str:
-    """Write what a run sets, each key in code; long lists by their ends."""
+    """Write the settings of a run, each key as code; long lists by their ends."""
 
     def short(value: object) -> object:
         return f"[{value[0]}, ..., {value[-1]}]" if isinstance(value, list) and len(value) > 4 else value

@@ -1,4 +1,4 @@
-"""The pictures of the page, in the style of the reports."""
+"""Pictures of the page, in the style of the reports."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.lines import Line2D
 
-from incast.look import COLOURS, GRID, INK, dress, new_canvas, png_bytes
+from incast.style import COLOURS, GRID, INK, dress, new_canvas, png_bytes
 from parity.checks import EXPLAINED, HOLDS, MISS, SHOWN, Case, Cloud, Drawing, Line, Row
 
 OURS, THEIRS, WRONG = COLOURS[0], COLOURS[1], "#b3261e"
 LIGHT = "#f2b58a"
-"""The reference under ours, which may hide none of it."""
+"""Colour of the reference's line, drawn below ours and visible around it."""
 
 
 def draw(kind: str, cases: Sequence[Case], rows: Sequence[Row], drawings: Mapping[str, Sequence[Drawing]]) -> bytes:
@@ -32,11 +32,11 @@ def draw(kind: str, cases: Sequence[Case], rows: Sequence[Row], drawings: Mappin
 
 
 MARKS = {HOLDS: ("o", OURS), EXPLAINED: ("D", THEIRS), MISS: ("X", WRONG), SHOWN: (".", "#8b949e")}
-"""How a verdict looks."""
+"""Style of each verdict."""
 
 
 def ratios(rows: Sequence[Row]) -> bytes:
-    """Draw ours divided by the reference: a panel a figure, a dot a case."""
+    """Draw ours divided by the reference: one panel per figure, one dot per case."""
     usable = [row for row in rows if row.reference and row.ours is not None]
     figures = list(dict.fromkeys(row.figure for row in usable))
     titles = list(dict.fromkeys(row.title for row in usable))
@@ -74,7 +74,7 @@ def _margin(titles: Sequence[str]) -> float:
 
 
 def values(rows: Sequence[Row]) -> bytes:
-    """Draw ours and the reference on one scale: a panel a figure, a line a case."""
+    """Draw ours and the reference on one scale: one panel per figure, one line per case."""
     figures = list(dict.fromkeys(row.figure for row in rows))
     titles = list(dict.fromkeys(row.title for row in rows))
     canvas = new_canvas(_margin(titles) + 2.0 * len(figures), 1.3 + 0.2 * len(titles))
@@ -101,11 +101,11 @@ def values(rows: Sequence[Row]) -> bytes:
 
 
 ABREAST = 3
-"""Panels that stand beside one another."""
+"""Panels per row."""
 
 
 def traces(lines: Mapping[str, Sequence[Line]]) -> bytes:
-    """Draw traces, ours over the reference: three panels abreast, and a case of several begins a row."""
+    """Draw traces, ours over the reference: three panels per row; a case with several panels begins a row."""
     single = all(len(of_case) == 1 for of_case in lines.values())
     places: list[tuple[int, int, str, Line, bool]] = []
     row = 0
@@ -145,7 +145,7 @@ def traces(lines: Mapping[str, Sequence[Line]]) -> bytes:
 
 
 def clouds(of_cases: Mapping[str, Cloud]) -> bytes:
-    """Draw ours against the reference, a dot a flow, and the error's distribution beside it."""
+    """Draw ours against the reference, one dot per flow, and the distribution of the error."""
     canvas = new_canvas(7.2, 0.4 + 3.0 * len(of_cases))
     panels = canvas.subplots(len(of_cases), 2, squeeze=False)
     for (title, cloud), (left, right) in zip(of_cases.items(), panels, strict=True):

@@ -1,4 +1,4 @@
-"""The table that the study omarghara/DCTCP-SWIFT-YASOMAM publishes, beside ns-3's figures and ours.
+"""Published table of the study omarghara/DCTCP-SWIFT-YASOMAM, with ns-3's figures and ours.
 
 Its report (section on fine-tuning Swift) prints mean throughput, delay and loss of 650 connections to
 one host of a k = 4 fat tree for several target delays and minimum windows, and says neither how long
@@ -16,7 +16,7 @@ from parity import ns3
 from parity.checks import Case, Figure, Reference, Row, Section
 
 FIGURES = (("throughput", "Kibit/s"), ("mean delay", "ms"), ("loss", "%"))
-"""The three figures, by the names which the cases' checks give them."""
+"""The three figures, by their names in the cases' checks."""
 
 Three = tuple[float | None, float | None, float | None]
 NONE: Three = (None, None, None)
@@ -156,12 +156,12 @@ def case(line: str, parameters: str, mode: str, rate: str, stop_s: float) -> Cas
 
 
 def case_ids() -> set[str]:
-    """Return the cases which the table shows."""
+    """Return the cases in the table."""
     return {entry.case for sweep in SWEEPS for entry in sweep.entries}
 
 
 def cells(entry: Entry, rows: Sequence[Row]) -> list[str]:
-    """Return a line's cells: the setting, document, ns-3 and ours of each figure, what decides them."""
+    """Return a line's cells: the setting; document, ns-3 and ours of each figure; the explanation."""
     own = {row.figure: row.ours for row in rows if row.case == entry.case}
     made = [entry.setting]
     for i, (figure, _) in enumerate(FIGURES):

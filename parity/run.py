@@ -1,4 +1,4 @@
-"""Hold the simulator against ns-3, htsim and Linux: ``make parity``.
+"""Comparison of the simulator with ns-3, htsim and Linux: ``make parity``.
 
 Runs every comparison and writes ``docs/fidelity.md``, a page a reference in ``docs/fidelity``, their pictures, and the
 rows behind them, ``parity/results/fidelity.csv``. After an interruption it continues where it stopped. A part of the
@@ -80,7 +80,7 @@ def references() -> list[Reference]:
 
 
 FAILURES = (IncastError, ScenarioError, RunError, LookupError)
-"""Errors that make a case miss instead of ending the whole: it cannot be run, or has no such figure."""
+"""Errors that make a case miss instead of ending the program: it cannot be run, or lacks a figure."""
 
 
 @dataclass
@@ -109,7 +109,7 @@ def key_of(scenario: Scenario) -> Key:
 
 @dataclass
 class Job:
-    """One simulation and every check that looks at it."""
+    """One simulation with all checks that use it."""
 
     scenario: Scenario
     cost_s: float
@@ -118,7 +118,7 @@ class Job:
 
 
 Answer = Checked | str
-"""The answer of a check on a run, or the reason why it has none."""
+"""Outcome of a check on a run, or the reason why it has none."""
 Answers = dict[tuple[str, int], Answer]
 
 
@@ -128,18 +128,18 @@ class Plan:
 
     case: Case
     own: Key | str
-    """The run, or why there is none."""
+    """Outcome of the run, or the reason why there is none."""
     again: list[tuple[Key | str, ...]] = field(default_factory=list)
-    """The runs of the explanation of each check."""
+    """Runs of the explanation of each check."""
 
     @property
     def keys(self) -> set[Key]:
-        """All of them."""
+        """All runs of the case."""
         return {key for key in (self.own, *(k for keys in self.again for k in keys)) if not isinstance(key, str)}
 
 
 def planned(cases: Sequence[Case]) -> tuple[list[Plan], dict[Key, Job]]:
-    """Find the runs which the cases need; a run that several share is there once."""
+    """Find the runs that the cases need; shared runs appear once."""
     jobs: dict[Key, Job] = {}
 
     def ask(case: Case, checks: Sequence[tuple[int, Check]]) -> Key | str:
@@ -167,7 +167,7 @@ def planned(cases: Sequence[Case]) -> tuple[list[Plan], dict[Key, Job]]:
 
 
 def answers(job: Job) -> Answers:
-    """Run a simulation and ask every check that looks at it."""
+    """Run a simulation and its checks."""
     try:
         result = job.scenario.run()
     except FAILURES as error:
@@ -182,7 +182,7 @@ def answers(job: Job) -> Answers:
 
 
 def outcome_of(plan: Plan, done: Mapping[Key, Answers]) -> Outcome:
-    """Put together what the runs of a case say of it."""
+    """Combine the outcomes of a case's runs."""
     outcome = Outcome([])
     case = plan.case
 
@@ -201,7 +201,7 @@ def outcome_of(plan: Plan, done: Mapping[Key, Answers]) -> Outcome:
 
 
 def explained(check: Check, checked: Checked, again: Sequence[Answer]) -> list[Row]:
-    """Give rows that miss their explanation, if the switch it names really removes the difference."""
+    """Attach explanations to rows that miss, if the named switch really removes the difference."""
     explanation = check.explained
     if explanation is None:
         return checked.rows
@@ -254,7 +254,7 @@ Note = Callable[[Case, Outcome], None]
 
 
 def run_all(cases: Sequence[Case], jobs: int, note: Note, journal: Journal | None = None) -> dict[str, Outcome]:
-    """Run cases, the longest first; the engine leaves the GIL, so threads run side by side.
+    """Run cases in parallel threads, the longest first; the engine releases the GIL.
 
     What the journal has from an earlier time is not run again.
     """
@@ -284,7 +284,7 @@ def run_all(cases: Sequence[Case], jobs: int, note: Note, journal: Journal | Non
 
 
 class Journal:
-    """Runs that are finished, kept in a file so that a comparison that was cut off goes on where it stopped.
+    """Journal of finished runs, from which an interrupted comparison resumes.
 
     It serves only the same program: its first entry is a digest of the engine, the package, the
     comparisons and their data.
@@ -295,7 +295,7 @@ class Journal:
         self.path = path
 
     def read(self, wanted: Container[Key]) -> dict[Key, Answers]:
-        """Read what is wanted; a journal of another program is thrown away, and all from the first entry cut off."""
+        """Read the wanted entries; drop the journal of another build, and all from the first truncated entry."""
         found: dict[Key, Answers] = {}
         stamp = self.stamp()
         # Bytes that are no pickle raise whatever the instructions they happen to spell lead to.
@@ -312,17 +312,17 @@ class Journal:
         return found
 
     def add(self, key: Key, said: Answers) -> None:
-        """Keep a run that has just finished."""
+        """Append a finished run."""
         with self.path.open("ab") as file:
             pickle.dump((key, said), file)
 
     def close(self) -> None:
-        """Forget everything: the page is written."""
+        """Delete the journal, after the page is written."""
         self.path.unlink(missing_ok=True)
 
     @staticmethod
     def stamp() -> str:
-        """Digest everything that decides a row."""
+        """Return the digest of all inputs of a row."""
         digest = hashlib.sha256()
         package = Path(incast.__file__).parent
         here = Path(__file__).parent
@@ -334,7 +334,7 @@ class Journal:
 
 
 def derived(items: Sequence[Derived], rows: Sequence[Row]) -> list[Row]:
-    """Judge what is made of the rows of several cases, where these rows are all there."""
+    """Judge the checks on several cases, if all their rows exist."""
     by_figure = {(row.case, row.figure): row for row in rows}
     made = []
     for item in items:
@@ -344,7 +344,7 @@ def derived(items: Sequence[Derived], rows: Sequence[Row]) -> list[Row]:
 
 
 def csv_of(rows: Sequence[Row]) -> str:
-    """Write rows as CSV: numbers with ten digits, nothing of the machine."""
+    """Write rows as CSV: numbers with ten digits, independent of the machine."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in fields(Row)])
@@ -364,7 +364,7 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def in_order(rows: Sequence[Row], all_references: Sequence[Reference]) -> list[Row]:
-    """Put rows into the order of the page; rows of cases that are no more go."""
+    """Sort rows in the order of the page; drop rows of removed cases."""
     places: dict[str, int] = {}
     for reference in all_references:
         for name in [*(case.id for case in reference.cases), *(item.id for item in reference.derived)]:
@@ -375,7 +375,7 @@ def in_order(rows: Sequence[Row], all_references: Sequence[Reference]) -> list[R
 def selected(
     all_references: Sequence[Reference], only: Sequence[str], *, quick: bool
 ) -> tuple[list[Case], list[Derived]]:
-    """Choose cases by pattern; what is made of several cases brings them if it is chosen."""
+    """Choose cases by pattern; a chosen check on several cases includes them."""
 
     def chosen(name: str) -> bool:
         return not only or any(fnmatchcase(name, pattern) or pattern in name for pattern in only)
@@ -398,7 +398,7 @@ def show(row: Row) -> str:
 def update(
     rows: Sequence[Row], outcomes: dict[str, Outcome], all_references: Sequence[Reference], *, whole: bool
 ) -> list[Row]:
-    """Write rows, pages and pictures; a part replaces its own rows and leaves the others."""
+    """Write rows, pages and pictures; a partial run only replaces its own rows."""
     ran = {row.case for row in rows}
     before = [] if whole or not ROWS.exists() else [row for row in read_rows(ROWS) if row.case not in ran]
     merged = in_order([*before, *rows], all_references)
@@ -428,7 +428,7 @@ def update(
 
 
 def refusal(jobs: int, rows: Path | None) -> str:
-    """Say what is wrong with the options that only count once everything has run; nothing if all is well."""
+    """Return what is wrong with options that are only used after all runs; empty if nothing is."""
     if jobs < 1:
         return f"--jobs {jobs}: expected 1 or more"
     if rows is not None:
@@ -443,7 +443,7 @@ def refusal(jobs: int, rows: Path | None) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the comparisons asked for; return the exit status."""
+    """Run the requested comparisons; return the exit status."""
     parser = argparse.ArgumentParser(
         "python -m parity.run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

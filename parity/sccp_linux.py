@@ -152,7 +152,7 @@ WORDS: Mapping[str, str] = MappingProxyType(
 
 
 def title_of(row: Row) -> str:
-    """Return what a reader of a cell's section sees."""
+    """Return the title of a cell on the page."""
     scheme = row["scheme"]
     name = {"reno": "NewReno", "dctcp": "DCTCP"}.get(scheme, f"SCCP {scheme[4:7]} us{', floor' * scheme.endswith('f')}")
     tag = row["tag"]
@@ -290,7 +290,7 @@ def traffic_of(row: Row) -> list[dict[str, object]]:
 
 
 def settings_of(row: Row) -> dict[str, object]:
-    """Return what a cell changes of the scenario."""
+    """Return the settings of a cell, on top of the scenario."""
     quarter, half = DELAYS[row["rtt_us"]]
     program = program_of(row)
     settings: dict[str, object] = {
@@ -334,7 +334,7 @@ def queries_of(row: Row, result: Result) -> list[Query]:
 
 
 def series_of(result: Result, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return times and values of what the bottleneck's port changed to."""
+    """Return times and values of changes at the bottleneck's port."""
     samples = result.samples
     own = samples.filter(pc.and_(pc.equal(samples["entity"], PORT), pc.equal(samples["name"], name)))
     times, values = (own[column].to_numpy(zero_copy_only=False).astype(float) for column in ("time_s", "value"))
@@ -445,9 +445,9 @@ SCHEDULED = Explanation(
     "which packets arrive first at one instant: those whose causes were first, as timers of a kernel fire",
     {"run.ties": "scheduled"},
 )
-"""The same, where all queries need one order. Of 20 queries to ten fresh flows, 0 meet a timeout in the order of links,
-2 to 15 in a random one (over seeds and times of a worker's process), and 20 in this. It is not the order of all cells:
-it leaves 88 figures of all cells outside their tolerance, a random one 72."""
+"""Figures for which all queries need one order. Of 20 queries to ten fresh flows, 0 meet a timeout in the order of
+links, 2 to 15 in a random one (over seeds and times of a worker's process), and 20 in this. It is not the order of all
+cells: it leaves 88 figures of all cells outside their tolerance, a random one 72."""
 
 IN_ORDER: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -524,11 +524,11 @@ KNOWN: Mapping[tuple[str, str], str] = MappingProxyType(
         ("sccp300f-per-n10-100000B-bg", "median"): SLOW_PHASE.format("9.68 to 9.73 ms: 0.95 % less"),
     }
 )
-"""What is known of figures that do not hold."""
+"""Explanations of figures that do not hold."""
 
 
 def explained(own: str, figure: str) -> Explanation | None:
-    """Say what decides a figure that does not hold, if that is known."""
+    """Return the explanation of a figure that does not hold, if known."""
     if figure in ANY_ORDER.get(own, ()):
         return ORDER
     if figure in IN_ORDER.get(own, ()):
@@ -541,7 +541,7 @@ def explained(own: str, figure: str) -> Explanation | None:
 
 
 def told(own: str, check: Check) -> Check:
-    """Return a check with what is known of a difference of its own."""
+    """Return a check with the explanation of its difference."""
     if not isinstance(check, Figure) or check.tolerance is None:
         return check
     return replace(check, explained=explained(own, check.name), rule=KNOWN.get((own, check.name), ""))
@@ -553,7 +553,7 @@ FEW_DROPS = Widest((Relative(0.05), Absolute(2)))
 
 
 def period_ms(row: Row) -> float | None:
-    """Return how long each of the waits takes that a stalled query is made of, where it has no others."""
+    """Return the duration of a wait in stalled queries that consist of such waits only."""
     median = float(row["qct_median"])
     if row["min_written"] and median >= 1000 and int(row["min_written"]) < MSS and row["rtomin_ms"] == "10":
         return 208.0
@@ -602,7 +602,7 @@ def checks_of(row: Row, kind: str) -> Iterator[Check]:
 
 
 def waits(median: float | None, period: float) -> float | None:
-    """Return how many waits a query was made of."""
+    """Return the number of waits of a query."""
     return None if median is None else float(round(median / period))
 
 

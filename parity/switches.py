@@ -1,4 +1,4 @@
-"""The effect of each switch: runs of the references with one switch of theirs turned the other way.
+"""Effect of each switch: runs of the references with one of their switches toggled.
 
 Shown, not judged: the reference was only measured with its own rules. Every parameter of a form of
 ours is here or among htsim's rules, and every switch here moves a figure; tests check both. Where no
@@ -16,13 +16,13 @@ from parity.figures import flow, port, summary
 
 @dataclass(frozen=True)
 class Switch:
-    """One switch turned the other way in a run that the reference has."""
+    """One toggled switch in a run of the reference."""
 
     name: str
     title: str
-    """The rule that holds then, and what the reference does instead."""
+    """Rule with the toggled switch, and the rule of the reference."""
     change: str
-    """Settings as ``--set`` takes them, separated by blanks."""
+    """Settings in the notation of ``--set``, separated by blanks."""
 
     @property
     def settings(self) -> dict[str, object]:
@@ -40,13 +40,13 @@ class Table:
 
     section: Section
     switches: Mapping[str, tuple[Switch, ...]]
-    """By the case in which they are turned."""
+    """Switches by case."""
     runs: tuple[Case, ...] = ()
     """Cases of ours alone, for switches whose rules no run of the reference meets."""
 
 
 def added(reference: Reference) -> Reference:
-    """Return the reference with what its switches are worth."""
+    """Return the reference with the effects of its switches."""
     tables = TABLES.get(reference.name, ())
     return replace(
         reference,
@@ -630,7 +630,7 @@ UET = {
         ),
     ),
 }
-"""Accidents of htsim's transports that receivers drive."""
+"""Implementation accidents of htsim's receiver-driven transports."""
 
 TURNED = "One switch toggled in one of the runs above, and the figures that this moves. "
 ALONE = (

@@ -1,4 +1,4 @@
-"""How far ours may be from the reference: every kind of tolerance, and how it is worded."""
+"""Tolerances of figures against the reference, and their texts on the page."""
 
 from __future__ import annotations
 
@@ -11,200 +11,200 @@ from incast.statistics import estimate
 
 
 class Tolerance(Protocol):
-    """Says whether a figure of ours holds against the reference."""
+    """Decides whether a figure of ours holds against the reference."""
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether ours is near enough; both are finite."""
+        """Return whether ours is within the tolerance; both are finite."""
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
 
     @property
     def relative(self) -> bool:
-        """Whether the difference is best shown in percent of the reference."""
+        """True if the difference is shown in percent of the reference."""
 
 
 @dataclass(frozen=True)
 class Relative:
-    """At most a part of the reference away: ``Relative(0.03)`` is 3 %."""
+    """Difference of at most a fraction of the reference: ``Relative(0.03)`` is 3 %."""
 
     part: float
     relative: bool = True
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether the difference is at most the part of the reference."""
+        """Return whether the difference is at most the fraction of the reference."""
         return abs(ours - reference) <= self.part * abs(reference)
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
         return f"{100 * self.part:g} %"
 
 
 @dataclass(frozen=True)
 class Absolute:
-    """At most an amount away, in the unit of the figure."""
+    """Difference of at most an amount, in the unit of the figure."""
 
     amount: float
     relative: bool = False
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether the difference is at most the amount."""
-        # Decimal amounts have no exact binary form: 0.3 - 0.2 is to be within 0.1.
+        """Return whether the difference is at most the amount."""
+        # decimal amounts have no exact binary form: 0.3 - 0.2 must be within 0.1
         return abs(ours - reference) <= self.amount * (1 + 1e-12)
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
         return f"±{self.amount:g}"
 
 
 @dataclass(frozen=True)
 class Widest:
-    """As far as the widest of several tolerances allows."""
+    """Widest of several tolerances."""
 
     parts: tuple[Tolerance, ...]
     relative: bool = False
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether one of them holds."""
+        """Return whether at least one holds."""
         return any(part.holds(reference, ours) for part in self.parts)
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
         return f"max({', '.join(part.text for part in self.parts)})"
 
 
 @dataclass(frozen=True)
 class ZeroWhereZero:
-    """Exactly zero where the reference is zero, another tolerance elsewhere."""
+    """Exactly zero if the reference is zero, otherwise another tolerance."""
 
     elsewhere: Tolerance
 
     @property
     def relative(self) -> bool:
-        """As the tolerance elsewhere."""
+        """Same as for the other tolerance."""
         return self.elsewhere.relative
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether both are zero, or the other tolerance holds."""
+        """Return whether both are zero, or the other tolerance holds."""
         return ours == 0 if reference == 0 else self.elsewhere.holds(reference, ours)
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
         return f"{self.elsewhere.text}, 0 at 0"
 
 
 @dataclass(frozen=True)
 class Digits:
-    """The same number when both are written with so many significant digits."""
+    """Equal numbers after rounding to a number of significant digits."""
 
     count: int
     relative: bool = False
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether both are written alike."""
+        """Return whether both round to the same number."""
         return f"{reference:.{self.count - 1}e}" == f"{ours:.{self.count - 1}e}"
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
         return f"{self.count} digits"
 
 
 @dataclass(frozen=True)
 class Exact:
-    """The same number."""
+    """Equal numbers."""
 
     relative: bool = False
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether they are equal."""
+        """Return whether both are equal."""
         return ours == reference
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
         return "exact"
 
 
 @dataclass(frozen=True)
 class AtMost:
-    """No more than the reference, which is the limit itself."""
+    """At most the reference, which is a limit."""
 
     relative: bool = False
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether ours is at most the limit."""
+        """Return whether ours is at most the limit."""
         return ours <= reference
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
         return "at most"
 
 
 @dataclass(frozen=True)
 class AtLeast:
-    """No less than the reference, which is the limit itself."""
+    """At least the reference, which is a limit."""
 
     relative: bool = False
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether ours is at least the limit."""
+        """Return whether ours is at least the limit."""
         return ours >= reference
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
         return "at least"
 
 
 @dataclass(frozen=True)
 class Factor:
-    """At most so many times as much, or as little; both above zero."""
+    """Ratio of at most a factor in either direction; both above zero."""
 
     times: float
     relative: bool = True
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether neither is more than so many times the other."""
+        """Return whether neither exceeds the other by more than the factor."""
         return min(reference, ours) > 0 and max(reference, ours) <= self.times * min(reference, ours)
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
         return f"factor {self.times:g}"
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """For means over seeds: 95 % intervals that overlap, or another tolerance."""
+    """Overlapping 95 % intervals of means over seeds, or another tolerance."""
 
     theirs: float
-    """Half the reference's interval."""
+    """Half width of the reference's interval."""
     otherwise: Tolerance | None = None
     ours: float = 0.0
-    """Half of ours, which is known once the runs are: see ``over``."""
+    """Half width of our interval, known after the runs: see ``over``."""
     relative: bool = True
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether the other tolerance holds, or the intervals overlap."""
+        """Return whether the other tolerance holds, or the intervals overlap."""
         near = self.otherwise is not None and self.otherwise.holds(reference, ours)
         return near or abs(ours - reference) <= self.theirs + self.ours
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
         return "overlap" if self.otherwise is None else f"{self.otherwise.text} or overlap"
 
 
 @dataclass(frozen=True)
 class SameChange:
-    """For changes in percent: the reference's direction, and its amount within a part.
+    """Changes in percent: same direction as the reference, and the amount within a fraction.
 
     Changes of the reference below ``none`` percent count as none; ours must then be none too.
     """
@@ -214,19 +214,19 @@ class SameChange:
     relative: bool = False
 
     def holds(self, reference: float, ours: float) -> bool:
-        """Whether ours goes the same way about as far."""
+        """Return whether ours changes in the same direction by about the same amount."""
         if abs(reference) < self.none:
             return abs(ours) < self.none
         return reference * ours > 0 and abs(ours - reference) <= self.part * abs(reference)
 
     @property
     def text(self) -> str:
-        """The tolerance as the page words it."""
+        """Text of the tolerance on the page."""
         return f"same way, within {self.part:.0%}; below {self.none:g} % is none"
 
 
 def over(tolerance: Tolerance | None, values: Sequence[float]) -> Tolerance | None:
-    """Return a tolerance as it is for a mean over values."""
+    """Return a tolerance for the mean over values."""
     if not isinstance(tolerance, Overlap):
         return tolerance
     known = estimate(values)
@@ -234,7 +234,7 @@ def over(tolerance: Tolerance | None, values: Sequence[float]) -> Tolerance | No
 
 
 def difference(reference: float, ours: float, *, relative: bool) -> str:
-    """Word the difference of ours from the reference: in percent where that says more."""
+    """Format the difference of ours from the reference, in percent if suitable."""
     away = ours - reference
     if away == 0:
         return "0"
@@ -244,7 +244,7 @@ def difference(reference: float, ours: float, *, relative: bool) -> str:
 
 
 def holds(tolerance: Tolerance | None, reference: float | None, ours: float | None) -> bool:
-    """Whether a tolerance holds, none never; a figure that does not exist equals only another such."""
+    """Return whether a tolerance holds; ``None`` never does; a missing figure only equals a missing one."""
     if tolerance is None:
         return False
     if reference is None or ours is None:

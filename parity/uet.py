@@ -12,7 +12,7 @@ from parity.tolerances import Digits, Exact, Relative, Tolerance
 
 
 def reference() -> Reference:
-    """Return the comparisons of transports that receivers drive."""
+    """Return the comparisons of receiver-driven transports."""
     cases, means = list[Case](), list[Mean]()
     for own, mean in seeds():
         cases += own
@@ -93,9 +93,9 @@ TRIMS: Mapping[tuple[str, int], int] = {
     ("both", 31): 483,
     **{("nscc", n): trims for n, trims in ((1, 0), (2, 0), (3, 24), (8, 123), (31, 843))},
 }
-"""Cuts there, by transport and senders."""
+"""Numbers of trimmed packets in the reference, by transport and senders."""
 MARKS: Mapping[int, int] = {1: 0, 2: 178, 3: 246, 8: 643, 31: 2978}
-"""Marks of NSCC there, by senders."""
+"""Numbers of marks of NSCC in the reference, by senders."""
 
 
 def star() -> Iterator[Case]:
@@ -218,7 +218,7 @@ KNOWN: Mapping[str, str] = {
     "incast64_k8-nsccdrop-oblivious": "not explained; seeds 1 to 20 give 2219 to 2306 us, their mean is 2267 ±10; "
     "there the five lie at 2157, 2172, 2248, 2249 and 2257, their mean is 2217 ±60",
 }
-"""What is known of medians that do not hold."""
+"""Explanations of medians that do not hold."""
 
 
 def settings_of(transport: str, choice: str) -> dict[str, object]:
@@ -295,7 +295,7 @@ def times_us(result: Result) -> list[float]:
 
 
 def mean_time(result: Result) -> float | None:
-    """Take the mean completion time in microseconds; none where a flow did not finish."""
+    """Take the mean completion time in microseconds; ``None`` if a flow did not finish."""
     found = times_us(result)
     return sum(found) / len(found) if len(found) == result.flows.num_rows else None
 
@@ -323,15 +323,15 @@ def farthest(theirs: Sequence[float], without: int = 0) -> Callable[[Result], fl
 
 
 def marks_given(result: Result) -> float | None:
-    """Take the marks that ports have given."""
+    """Take the number of packets marked by ports."""
     return float(sum(result.ports["marks"].to_pylist()))
 
 
 def marked(result: Result) -> float | None:
-    """Take the packets that arrived with a mark."""
+    """Take the number of packets that arrived with a mark."""
     return float(sum(result.flows["marked"].to_pylist()))
 
 
 def cuts(result: Result) -> float | None:
-    """Take the packets that ports have cut."""
+    """Take the number of packets trimmed by ports."""
     return float(sum(result.ports["trimmed"].to_pylist()))

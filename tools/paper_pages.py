@@ -215,7 +215,7 @@ def _mark(verdict: str) -> str:
 
 def _unused(claim: Mapping[str, Any]) -> str:
     """Word what is not judged of a claim for no known reason."""
-    unused = "; ".join(words.told({word: "" for word, reason in claim.get("unused", {}).items() if not reason}))
+    unused = "; ".join(words.notes({word: "" for word, reason in claim.get("unused", {}).items() if not reason}))
     return f"<br>*{unused[:1].upper()}{unused[1:]}.*" * bool(unused)
 
 
@@ -595,7 +595,7 @@ def _values(kept: Sequence[Record], figures: set[str]) -> list[float]:
 
 
 def _is_known(token: str, has_unit: bool, known: set[float], values: Sequence[float]) -> bool:
-    """Return whether a number is in a paper's files, or is one of these values to its digits, two at least."""
+    """Return whether a number is in a paper's files, or equals one of these values to its digits, at least two."""
     value = float(token.replace(",", ""))
     whole, _, decimals = token.replace(",", "").partition(".")
     if value in known or (not decimals and value <= _SMALL):

@@ -74,9 +74,9 @@ fn main() -> ExitCode {
 }
 
 fn run(line: Line) -> Result<bool, String> {
-    let told = |e: std::io::Error| e.to_string();
+    let text = |e: std::io::Error| e.to_string();
     if let Some(worker) = line.worker {
-        return hunt::work(&line.asked, worker, &line.list).map(|()| true).map_err(told);
+        return hunt::work(&line.asked, worker, &line.list).map(|()| true).map_err(text);
     }
     if let Some(file) = &line.file {
         trial::keep_panics();
@@ -84,9 +84,9 @@ fn run(line: Line) -> Result<bool, String> {
     }
     if let Some(number) = line.only {
         trial::keep_panics();
-        return only(&line.asked, number).map_err(told);
+        return only(&line.asked, number).map_err(text);
     }
-    hunt::hunt(&line.asked).map_err(told)
+    hunt::hunt(&line.asked).map_err(text)
 }
 
 /// Draws one scenario, prints and tries it.

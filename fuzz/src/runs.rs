@@ -30,8 +30,8 @@ impl Clock {
 
     /// Processor time of this thread only; wall time if the system does not provide it.
     fn now() -> Duration {
-        let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
-        let ns = told.and_then(|text| text.split(' ').next()?.parse().ok());
+        let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok();
+        let ns = schedstat.and_then(|text| text.split(' ').next()?.parse().ok());
         ns.map_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(), Duration::from_nanos)
     }
 
@@ -64,7 +64,7 @@ pub fn cut(spec: &Spec, hops: u64) -> Result<Cut, RunError> {
     let mut looked_closer = 0;
     loop {
         let every = Time((spec.duration.0 / PARTS).max(1));
-        spec.told_every = Some(every);
+        spec.progress_every = Some(every);
         let (mut next, mut end) = (every, None);
         let clock = Clock::start();
         let mut listener = |progress: Progress| {
@@ -159,7 +159,7 @@ fn compare(spec: &Spec, text: &str, random: &mut Random, runs: &mut u64) -> Opti
         let how = match own {
             _ if changing => Threads::By(Rule::Given(|window| window % 3 == 2), most, !own),
             true => Threads::Own(most),
-            false => Threads::InTurn(most),
+            false => Threads::Sequential(most),
         };
         let (who, other) = match threads {
             0 => ("the reference engine".to_owned(), Simulation::new(&spec).and_then(reference::run)),

@@ -16,10 +16,10 @@ use std::sync::Once;
 /// Approximate largest number of hops in a run.
 pub const HOPS: u64 = 3_000;
 /// Largest memory of a run, in bytes; a scenario that takes more is left out.
-const MOST_MEMORY: u64 = 300_000_000;
+const MAX_MEMORY: u64 = 300_000_000;
 
 /// Largest number of points of time series, samples of queues and rows of a timeline in a run.
-const MOST_POINTS: u64 = 1_000_000;
+const MAX_POINTS: u64 = 1_000_000;
 
 /// Result of a trial.
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ pub fn of_spec(spec: Spec, draws: u64) -> Verdict {
 }
 
 fn judged(mut spec: Spec, draws: u64) -> Verdict {
-    if spec.memory() > MOST_MEMORY || points(&spec) > MOST_POINTS {
+    if spec.memory() > MAX_MEMORY || points(&spec) > MAX_POINTS {
         return Verdict::Refused;
     }
     let first = match runs::cut(&spec, HOPS) {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from incast.evaluation import Figures, evaluate
     from incast.result import Result
     from incast.scenario import Scenario
-    from incast.study.front import Study
+    from incast.study.api import Study
     from incast.study.store import Store
 
 __all__ = [
@@ -61,7 +61,7 @@ _HOMES = {
     "Result": "incast.result",
     "Scenario": "incast.scenario",
     "Store": "incast.study.store",
-    "Study": "incast.study.front",
+    "Study": "incast.study.api",
     "__version__": "incast._core",
     "compare": "incast.calls",
     "evaluate": "incast.evaluation",

@@ -1,4 +1,4 @@
-"""The compiled part: scenarios and the engine (crate incast-python)."""
+"""Compiled extension: scenarios and the engine (crate incast-python)."""
 
 from collections.abc import Callable
 from os import PathLike
@@ -12,23 +12,23 @@ __version__: str
 KINDS: list[str]
 
 class ScenarioError(Exception):
-    """A scenario or one of its keys is wrong; the message says which, and what was expected."""
+    """A scenario or one of its keys is wrong; the message names the key and what was expected."""
 
 class RunError(Exception):
-    """A run could not be carried to its end."""
+    """A run failed."""
 
 class ControllerError(RunError):
-    """A controller of the user's own raised an exception, which is the cause of this one."""
+    """A custom controller raised an exception, which is the cause of this one."""
 
 class ModelError(Exception):
-    """A model is not known, or a parameter is outside of what it is valid for; the message says what was expected."""
+    """A model is unknown, or a parameter is out of its range; the message has what was expected."""
 
 class RunStopped(RunError):
     """A run was stopped by its progress callback."""
 
 @final
 class Scenario:
-    """Everything that decides a run. Immutable."""
+    """Input of a run; immutable."""
 
     @staticmethod
     def load(name_or_path: str) -> Scenario: ...
@@ -58,7 +58,7 @@ _Column = tuple[str, str, str, npt.NDArray[Any] | list[str], npt.NDArray[np.bool
 
 @final
 class RunResult:
-    """What one run left."""
+    """Result of one run."""
 
     def threads_s(self) -> list[float]: ...
     def helpers_s(self) -> float: ...

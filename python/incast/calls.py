@@ -1,4 +1,4 @@
-"""What the program's commands do, as functions of Python."""
+"""Commands of the program as Python functions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from incast.completions import STATISTICS, Bins
 from incast.errors import IncastError, StudyError
 from incast.figures import figures_of
 from incast.folders import write_named
-from incast.look import formats_of
 from incast.plan import slug
 from incast.result import COMPLETIONS, Result, needed
 from incast.scenario import text_of
 from incast.study.comparing import ComparisonStudy
+from incast.style import formats_of
 from incast.view import chosen
 from incast.view.notebook import View
 
@@ -47,7 +47,7 @@ class Picture:
 
 
 class Compared:
-    """A comparison that was carried out: a row a run, a mean and an interval a point, and pictures."""
+    """Results of a comparison: one row per run, one mean and interval per point, and pictures."""
 
     def __init__(self, done: Comparison, formats: Sequence[str] = ("png",)) -> None:
         self.comparison = done
@@ -65,8 +65,7 @@ class Compared:
     def table(self) -> pa.Table:
         """One row a run: scenario, controller, value of the varied key, seed, and the report's figures in SI units.
 
-        Completion times are over what finished, of which ``fct.finished`` and ``fct.count`` tell (and those of queries
-        and writes).
+        Completion times cover finished flows only: ``fct.finished`` of ``fct.count`` (likewise for queries and writes).
         """
         study, rows = self.comparison.study, []
         there = {part for run in self.comparison.runs.values() for part in COMPLETIONS if run.figure(f"{part}.count")}
@@ -82,8 +81,8 @@ class Compared:
     def slowdowns(self) -> pa.Table:
         """Slowdowns by size, where flows have several: one row a scenario, controller, value, entry, bin and statistic.
 
-        ``at_least`` and ``at_most`` are means over the seeds, the same where unfinished flows leave nothing open;
-        ``at_most`` is missing where they leave no bound. ``finished`` of ``count`` flows did.
+        ``at_least`` and ``at_most`` are means over the seeds of the bounds that unfinished flows leave, equal where the
+        statistic is known; ``at_most`` is missing where there is no upper bound. ``finished`` of ``count`` flows did.
         """
         study, rows = self.comparison.study, []
         for scenario, value, c in product(study.scenarios, study.values, study.controllers):
@@ -116,16 +115,16 @@ class Compared:
         return Picture(self._pictures[name])
 
     def view(self) -> View:
-        """View runs over time, one a controller: those that the report draws over time.
+        """View runs over time, one per controller: the runs that the report draws over time.
 
-        Raises ``IncastError`` where they have no timeline.
+        Raises ``IncastError`` for runs without a timeline.
         """
         done = self.comparison
         if done.view_gap:
-            raise IncastError(f"nothing to view over time: {done.view_gap}")
+            raise IncastError(f"no view over time: {done.view_gap}")
         if not (self.folder / chosen.PAGE).is_file():
             how = 'compare with settings={"measure.timeline": "auto"}'
-            raise IncastError(f"these runs have no timeline, and nothing to view over time: {how}")
+            raise IncastError(f"no view over time: these runs have no timeline: {how}")
         names = comparison.viewed(done.study)
         return View([(name, Result.load(place)) for name, place in chosen.places(self.folder, names).items()])
 
@@ -152,17 +151,17 @@ def compare(
     rebuild: bool = False,
     allow_code: bool = False,
 ) -> Compared:
-    """Compare controllers on the same placements, over the values of one key and over seeds, as ``incast compare``.
+    """Compare controllers on the same placements, over the values of one key and over seeds, like ``incast compare``.
 
-    ``scenarios`` are names of built-in scenarios or paths, ``controllers`` texts such as ``"swift:target=min-rtt"``,
-    ``vary`` one key with its values, ``settings`` keys that all runs have. Runs go side by side, ``workers`` of them
-    (0: one a core), into the folder ``out`` (default runs/compare-...); what is there is not made again. ``store`` is a
-    store of runs that studies share (default one in the folder), and ``rebuild`` makes runs of another build of the
-    engine anew in it. ``bins`` parts flows by size, such as ``"10kB,1MB"`` (default decades); ``formats`` are files of
-    pictures, such as ``"png,pdf"``. Runs that take more than ``memory_limit`` bytes (the machine's unless given) are
-    refused. Classes that ``controllers`` names are run; those that a scenario's file names only with ``allow_code``.
+    ``scenarios`` are names of built-in scenarios or paths, ``controllers`` texts such as ``"swift:target=min-rtt"``.
+    ``vary`` is one key with its values, ``settings`` are keys set in all runs. ``workers`` runs go in parallel (0: one
+    per core). Results go into the folder ``out`` (default: runs/compare-...); existing runs are reused. ``store`` is a
+    store of runs that studies share (default: one in the folder); ``rebuild`` repeats its runs made by another build of
+    the engine. ``bins`` are size bins of flows, such as ``"10kB,1MB"`` (default: decades). ``formats`` are image
+    formats, such as ``"png,pdf"``. Runs that need more than ``memory_limit`` bytes (default: the machine's memory) are
+    refused. Classes in ``controllers`` are run; classes that a scenario file names are run only with ``allow_code``.
 
-    Raises ``ScenarioError``, ``StudyError``, ``FolderError``, or ``RunError`` of a run.
+    Raises ``ScenarioError``, ``StudyError``, ``FolderError``, or the ``RunError`` of a run.
     """
     names = [scenarios] if isinstance(scenarios, str) else list(scenarios)
     varied = [f"{key}={','.join(text_of(value) for value in values)}" for key, values in (vary or {}).items()]

@@ -1,8 +1,7 @@
 """The program ``incast``: its commands, put together.
 
-Exit status 0: done; 1: a run failed, or its results could not be written; 2: bad input; 130:
-interrupted by Ctrl-C; 143: by a polite kill; 129: its terminal was closed. Messages go to the standard error, results
-to the standard output.
+Exit status 0: done; 1: a run failed, or its results could not be written; 2: bad input; 130: interrupted by Ctrl-C;
+143: by SIGTERM; 129: its terminal was closed. Messages go to standard error, results to standard output.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the command line."""
-    # Pictures go to files: a backend for windows, or one that is not there, is nothing for this program.
+    # Pictures go to files: a window backend, or a missing one, must not matter.
     os.environ["MPLBACKEND"] = "agg"
     with loading():
         from incast import consent, output
@@ -68,9 +67,7 @@ def program() -> Typer:
     app.command()(export.export)
     app.command()(tune.tune)
     app.command()(tune.sensitivity)
-    papers = typer.Typer(
-        help="Make the figures of published papers again, and hold their claims.", no_args_is_help=True
-    )
+    papers = typer.Typer(help="Reproduce figures of published papers and check their claims.", no_args_is_help=True)
     papers.command("list")(paper.list_)
     papers.command()(paper.show)
     papers.command()(paper.run)

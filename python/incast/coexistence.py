@@ -1,4 +1,4 @@
-"""Controllers two by two on one fabric: who gets what share, at which delay."""
+"""Pairs of controllers on one fabric: shares of the goodput, delays, losses."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from incast.study.comparing import (
     shared_notes,
 )
 from incast.study.definition import KEEPS, Definition
-from incast.study.homes import OWN_STORE, Home, Place, claimed
+from incast.study.report_folder import OWN_STORE, Home, Place, claimed
 from incast.view import chosen
 
 PAIRS_FILE = "coexistence.json"
 PAIRS_FORMAT = 2
 POINTS_FILE = "points.parquet"
-"""Which runs of the store the pairs are of."""
+"""Table of the runs in the store that belong to the pairs."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """What a folder of pairs says of their scenario, which may have changed or gone."""
+    """Description of the scenario as stored in the folder; the scenario itself may have changed since."""
 
     name: str
     entries: tuple[str, str]
@@ -55,7 +55,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Which controllers meet, where, and over how many seeds."""
+    """Controllers to pair, their scenario, and the number of seeds."""
 
     scenario: str
     controllers: tuple[Controller, ...]
@@ -66,26 +66,28 @@ class Pairs:
     def __post_init__(self) -> None:
         texts = [c.text for c in self.controllers]
         if len(texts) < 2:
-            raise StudyError("controllers coexist with others: give at least two, as --cc dctcp --cc swift")
+            raise StudyError("expected at least two controllers, such as --cc dctcp --cc swift")
         twice = sorted({text for text in texts if texts.count(text) > 1})
         if twice:
-            raise StudyError(f"--cc {twice[0]} is given twice: give it once (each meets itself anyway)")
+            raise StudyError(
+                f"--cc {twice[0]} is given twice: give it once (each controller is also paired with itself)"
+            )
         refuse_too_many(self.seeds, len(self.meetings), "pairs of controllers")
 
     @property
     def meetings(self) -> list[tuple[Controller, Controller]]:
-        """Every pair once, each controller with itself too."""
+        """Every pair once, including each controller with itself."""
         return list(itertools.combinations_with_replacement(self.controllers, 2))
 
     def saying(self) -> Said:
-        """Give what is to be said of the scenario: what the folder says, or else what it is now."""
+        """Return the description of the scenario: the stored one, or else that of the current scenario."""
         if self.said is not None:
             return self.said
         base, names = self.base()
         return Said(base.name, names, tuple(dict.fromkeys(self.notes())))
 
     def base(self) -> tuple[Scenario, tuple[str, str]]:
-        """Load the scenario, and the names of its two traffic entries; those of datagrams have no controller."""
+        """Load the scenario, and return it with the names of its two traffic entries that controllers govern."""
         scenario = Scenario.load(self.scenario).changed(dict(self.settings))
         entries = scenario.resolved()["traffic"]
         names = tuple(entry["name"] for entry in entries if entry["app"]["kind"] != "udp")
@@ -93,8 +95,8 @@ class Pairs:
             whose = " that controllers govern" if len(names) < len(entries) else ""
             one = "entry" if len(names) == 1 else "entries"
             raise StudyError(
-                f"{self.scenario} has {len(names)} traffic {one}{whose}: expected two, one for each of the controllers "
-                "that meet, as the built-in scenario coexistence has them"
+                f"{self.scenario} has {len(names)} traffic {one}{whose}: expected two, one for each controller of a "
+                "pair, as in the built-in scenario coexistence"
             )
         for entry in entries:
             if entry["name"] in names and entry.get("flows") == 0:
@@ -102,49 +104,49 @@ class Pairs:
         return scenario, (names[0], names[1])
 
     def refuse_equal_controllers(self) -> None:
-        """Raise ``StudyError`` where two of the controllers are the same, one with a default written out."""
+        """Raise ``StudyError`` for two equal controllers, such as one with a default written out."""
         base, _ = self.base()
         refuse_equal(self.controllers, lambda text: [base.governed(text).hash])
 
     def notes(self) -> list[str]:
-        """Return what is worth knowing before the runs: where the entries differ, and notes on the scenarios."""
+        """Return notes before the runs: differences between the two entries, and notes of the scenarios."""
         scenario, names = self.base()
         entries = {entry["name"]: entry for entry in scenario.resolved()["traffic"]}
         own, other = (_flat(entries[name]) for name in names)
         apart = sorted(key for key in own.keys() | other.keys() if own.get(key) != other.get(key))
-        told = []
+        notes = []
         if apart:
-            told.append(
-                f"traffic.{names[0]} and traffic.{names[1]} differ in {', '.join(apart)}: of two controllers the one "
-                f"given first drives {names[0]}, and a controller beside itself shows what the entries alone make of it"
+            notes.append(
+                f"traffic.{names[0]} and traffic.{names[1]} differ in {', '.join(apart)}: the first "
+                f"controller of a pair drives {names[0]}; a controller paired with itself shows the entries' effect"
             )
         if ends := [f"traffic.{name}.app.size" for name in names if "app.size" in _flat(entries[name])]:
-            told.append(
-                f"{' and '.join(ends)}: flows end, and where all do within the measured interval a share of the "
-                "goodput tells of sizes alone"
+            notes.append(
+                f"{' and '.join(ends)}: flows are finite; if all end within the measured interval, the shares of the "
+                "goodput only reflect their sizes"
             )
         meetings = {(f"{a.text} beside {b.text}",): (a, b) for a, b in self.meetings}
-        return told + shared_notes(
+        return notes + shared_notes(
             {case: self.meeting(scenario, names, a, b).notes() for case, (a, b) in meetings.items()}
         )
 
     @staticmethod
     def meeting(scenario: Scenario, names: tuple[str, str], a: Controller, b: Controller) -> Scenario:
-        """Make the scenario in which two controllers meet."""
+        """Make the scenario of one pair."""
         return scenario.changed({f"traffic.{names[0]}.controller": a.text, f"traffic.{names[1]}.controller": b.text})
 
     def folder_name(self) -> str:
-        """Name of the folder where results go by default; the same words, the same name."""
+        """Default name of the results folder, a function of the arguments alone."""
         digest = hashlib.sha256(json.dumps(self._asked()).encode()).hexdigest()[:8]
         return f"coexist-{slug(Path(self.scenario).stem)}-{digest}"
 
     def grows_from(self, other: Pairs) -> bool:
-        """Whether these are the other pairs with further controllers or seeds, or with none."""
+        """Return whether these pairs equal the others, or extend them by controllers or seeds."""
         same = (self.scenario, self.settings) == (other.scenario, other.settings)
         return same and set(self.controllers) >= set(other.controllers) and self.seeds >= other.seeds
 
     def arms(self) -> dict[tuple[str, str], str]:
-        """Names of the meetings as arms of a study, by the controllers' texts."""
+        """Names of the study's arms by the texts of the two controllers."""
         names = plain_names((slug(f"{a.name}--{b.name}"), slug(f"{a.text}--{b.text}")) for a, b in self.meetings)
         return {(a.text, b.text): name for (a, b), name in zip(self.meetings, names, strict=True)}
 
@@ -154,7 +156,7 @@ class Pairs:
         return name
 
     def definition(self, name: str) -> Definition:
-        """Give the pairs as a study: an arm a pair, all tables of the runs."""
+        """Return the pairs as a study: one arm per pair, with all tables of the runs."""
         own, their = self.base()[1]
         return ComparisonDefinition(
             scenario=[self.scenario],
@@ -170,7 +172,7 @@ class Pairs:
         )
 
     def viewed(self) -> dict[str, Scenario]:
-        """Give the runs of a page over time, by their names: the first controller beside each, under seed 1."""
+        """Return the scenarios of the viewer page by name: the first controller with each other one, under seed 1."""
         scenario, names = self.base()
         first = self.controllers[0]
         return {
@@ -179,13 +181,13 @@ class Pairs:
         }
 
     def places(self) -> dict[tuple[str, str, int], Place]:
-        """Say where the runs stand in the study, by the two controllers and the seed."""
+        """Return the places of the runs in the study, by the two controllers and the seed."""
         seeds = range(1, self.seeds + 1)
         arms = self.arms()
         return {(*pair, seed): Place(self.called(), arms[pair], "{}", seed) for pair in arms for seed in seeds}
 
     def command(self, out: str, formats: Sequence[str] = ("png",), store: str | None = None) -> str:
-        """Return the command line that makes the runs, and their report with these files of pictures."""
+        """Return the command line that makes the runs and the report, with pictures in these formats."""
         words = ["incast", "coexist", self.scenario]
         for controller in self.controllers:
             words += ["--cc", controller.text]
@@ -213,26 +215,26 @@ class Pairs:
         return asked_for(self, "said")
 
     def json(self, **others: str) -> str:
-        """Write what was asked for, and beside it what else a folder says of it."""
+        """Write the arguments as JSON, with the further entries of the folder's file."""
         said = {"said": asdict(self.saying())}
         return json.dumps({"format": PAIRS_FORMAT} | others | self._asked() | said, indent=2) + "\n"
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """Results of one controller beside another: means over seeds."""
+    """Results of one controller that shares the fabric with another: means over seeds."""
 
     controller: str
     other: str
     share_pct: Estimate
-    """Of the goodput of both."""
+    """Share of the goodput of both, in percent."""
     goodput_bps: Estimate
-    """Of all its flows together."""
+    """Goodput of all its flows together."""
     delay_mean_s: Estimate | None
-    """Of its data; nothing where none arrived."""
+    """Mean delay of its data; ``None`` if none arrived."""
     loss_pct: Estimate | None
     jain: Estimate
-    """Of all flows, both controllers'."""
+    """Jain's index over the flows of both controllers."""
 
 
 FIGURES = ("share_pct", "goodput_bps", "delay_mean_s", "loss_pct", "jain")
@@ -240,7 +242,7 @@ FIGURES = ("share_pct", "goodput_bps", "delay_mean_s", "loss_pct", "jain")
 
 
 def known(value: Estimate | None) -> Estimate | None:
-    """Give a figure, ``None`` where it does not exist: where a run of one seed has none there is no mean over them."""
+    """Return a figure; ``None`` if a run lacks it, since a mean needs every seed."""
     return None if value is None or math.isnan(value.mean) else value
 
 
@@ -262,14 +264,14 @@ def carry_out(
     rebuild: bool = False,
     memory_limit: float | None = None,
 ) -> tuple[list[Meeting], Home, str | None]:
-    """Make the runs of every pair under every seed that the store lacks, and the page of some over time.
+    """Make the runs that the store lacks, for every pair and seed, and the viewer page of some of them.
 
-    The store is the folder's own unless given. A folder of fewer controllers or seeds becomes this one's. The last
-    result says why there is no page although the runs have timelines, where that is so.
+    Default store: the folder's own. A folder with fewer controllers or seeds is extended. The last result is the reason
+    why runs with timelines have no viewer page, if so.
     """
     check(pairs)
     home = Home(folder, store or folder / OWN_STORE, slug(pairs.folder_name()))
-    grows = "pairs grow by controllers and seeds"
+    grows = "pairs can be extended by controllers and seeds"
     other = f"other controllers or settings: give another --out, or remove it first; {grows}"
     mark = Mark(PAIRS_FILE, pairs.json(**home.words), lambda path: pairs.grows_from(_read(path.parent)[0]), other)
     with claimed(home, store, mark, lambda place: _read(place)[1]) as home:
@@ -282,7 +284,7 @@ def carry_out(
 
 
 def load(folder: Path) -> tuple[Pairs, list[Meeting], Home]:
-    """Read the pairs of a folder back, and compute what each gets; every run must be there."""
+    """Read the pairs of a folder back, and compute their results; every run must be there."""
     pairs, home = _read(folder)
     pairs = governed(pairs, home)
     by = {c.text: c.label for c in pairs.controllers}
@@ -298,10 +300,10 @@ def load(folder: Path) -> tuple[Pairs, list[Meeting], Home]:
 
 
 def governed(pairs: Pairs, home: Home) -> Pairs:
-    """Say of each controller what governs the flows of the runs in which it meets itself."""
+    """Set for each controller what governs its flows, from the runs in which it is paired with itself."""
     found = home.governing(POINTS_FILE, pairs.places())
-    told = (c.beside([found.get((c.text, c.text, 1), "")]) for c in pairs.controllers)
-    return replace(pairs, controllers=tuple(told))
+    governed = (c.beside([found.get((c.text, c.text, 1), "")]) for c in pairs.controllers)
+    return replace(pairs, controllers=tuple(governed))
 
 
 def _read(folder: Path) -> tuple[Pairs, Home]:
@@ -312,12 +314,12 @@ def _read(folder: Path) -> tuple[Pairs, Home]:
     except OSError as error:
         raise FolderError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError, StudyError) as error:
-        told = f"{path} is damaged: {files.told(error)}"
-        raise FolderError(f"{told}; give another --out, or remove {folder} first") from None
+        message = f"{path} is damaged: {files.message_of(error)}"
+        raise FolderError(f"{message}; give another --out, or remove {folder} first") from None
 
 
 def meetings(pairs: Pairs, results: dict[tuple[str, str, int], Result], entries: tuple[str, str]) -> list[Meeting]:
-    """Compute what every controller gets beside every other, itself included."""
+    """Compute the results of every controller with every other one and with itself."""
     found = []
     for controller, other in itertools.product(pairs.controllers, repeat=2):
         own, their = entries
@@ -348,13 +350,13 @@ def meetings(pairs: Pairs, results: dict[tuple[str, str, int], Result], entries:
 
 
 def _jain(run: Result) -> float | None:
-    """Jain's index of the flows of both controllers, without datagrams beside them."""
+    """Jain's index of the flows of both controllers, without datagrams."""
     fair: float | None = run.summary["flows"]["jain"]
     return jain(rates_of(run.flows, run.datagrams)) if run.datagrams else fair
 
 
 def _flat(entry: dict[str, Any]) -> dict[str, Any]:
-    """Give what a traffic entry says by dotted keys, but for its name and its controller."""
+    """Return a traffic entry by dotted keys, without its name and its controller."""
     flat: dict[str, Any] = {}
     for key, value in entry.items():
         if isinstance(value, dict) and key != "controller":
@@ -365,7 +367,7 @@ def _flat(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(meeting: Meeting) -> dict[str, Any]:
-    """Return a meeting as JSON has it: what is not a number is missing."""
+    """Return a meeting as a row of JSON; NaN becomes missing."""
     row = asdict(meeting)
     return row | {name: None for name in FIGURES if known(getattr(meeting, name)) is None}
 
@@ -377,7 +379,7 @@ def _mean(values: Sequence[float]) -> Estimate:
 
 
 def tables_of(found: Sequence[Meeting]) -> dict[str, str]:
-    """Give the files of the meetings by their names: as CSV and as JSON."""
+    """Return the files of the meetings by name: CSV and JSON."""
     return {
         "pairs.csv": _table(found),
         "pairs.json": json.dumps({"meetings": [_row(meeting) for meeting in found]}, indent=2) + "\n",
@@ -385,7 +387,7 @@ def tables_of(found: Sequence[Meeting]) -> dict[str, str]:
 
 
 def _table(found: Sequence[Meeting]) -> str:
-    """Write the meetings as CSV, a row each."""
+    """Write the meetings as CSV, one row each."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["controller", "other", *itertools.chain(*((name, f"{name}_half_width") for name in FIGURES))])
@@ -399,9 +401,9 @@ def _table(found: Sequence[Meeting]) -> str:
 
 
 def parse(scenario: str, controllers: Sequence[str], seeds: int, settings: Sequence[tuple[str, str]]) -> Pairs:
-    """Make pairs from the words of the command line."""
+    """Make pairs from the arguments of the command line."""
     for key, _ in settings:
         if re.fullmatch(r"run\.seed|controller(\..*)?|traffic\.[^.]+\.controller(\..*)?", key):
-            raise StudyError(f"--set {key}: the command sets this itself, by --cc and --seeds")
+            raise StudyError(f"--set {key}: not allowed, since --cc and --seeds set it")
     consent.grant(list(controllers), dict(settings))
     return Pairs(scenario, tuple(Controller(text) for text in controllers), seeds, tuple(settings))

@@ -1,4 +1,4 @@
-"""The report of controllers that share a fabric: tables on a terminal, one HTML file, the picture of their shares."""
+"""Report of controllers that share a fabric: tables on a terminal, one HTML file, the picture of their shares."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rich.console import Console
 
 from incast import _core, gallery, run_index, tables
 from incast.coexistence import Meeting, Pairs, known, tables_of
-from incast.look import INK, new_canvas
 from incast.output import counted
 from incast.report import PAGE, document, embedded, number
 from incast.run_index import RUNS
 from incast.statistics import Estimate
 from incast.study.comparing import named
-from incast.study.homes import Home
+from incast.study.report_folder import Home
+from incast.style import INK, new_canvas
 from incast.tables import Column
 from incast.view import chosen
 
@@ -43,7 +43,7 @@ def write(
 ) -> Path:
     """Write ``report.html``, the tables and the picture of the shares, in these formats, into the pairs' folder.
 
-    ``view_gap`` says why there is no page of runs over time, where that is so.
+    ``view_gap`` is the reason why there is no viewer page, if so.
     """
     drawn = gallery.draw({"shares": picture(pairs, found)}, formats)
     files = tables_of(found) | {RUNS: run_index.of_pairs(pairs, home)}
@@ -63,19 +63,20 @@ def html(
     interval = (
         "Means ± half the 95&nbsp;% Student-t interval over the seeds."
         if pairs.seeds > 1
-        else "One seed: there are no intervals."
+        else "One seed: no intervals."
     )
     parts = [
         f"<header><h1>{escape(title)}</h1><p class=lead>{counted(len(pairs.controllers), 'controller')} two by two, "
         f"{counted(pairs.seeds, 'seed')}: {counted(runs, 'run')}.</p></header>",
-        f'<p class="note">{interval} The row beside the column. Under one seed all pairs meet the same placements and '
-        "start times. A controller beside itself shows what the two traffic entries alone make of it.</p>",
+        f"<p class=\"note\">{interval} Cells: the row's controller when it shares the fabric with the column's. "
+        "All pairs use the same placements and start times under one seed. A controller paired with itself shows the "
+        "effect of the two traffic entries alone.</p>",
     ]
     parts += [f'<p class="note">{escape(note)}.</p>' for note in said.notes]
-    caption = "Share of the goodput of both that the row gets beside the column; half widths of 95&nbsp;% intervals."
+    caption = "Share of a pair's goodput that the row's controller gets; half widths of 95&nbsp;% intervals."
     parts.append(embedded(shares, "shares", caption, formats))
     labels = [escape(name) for name in named(pairs.controllers)]
-    what = f"the runs of {labels[0]} beside each of {', '.join(labels)} ({escape(said.name)}, seed 1)"
+    what = f"the runs of {labels[0]} with each of {', '.join(labels)} ({escape(said.name)}, seed 1)"
     parts.append(chosen.link(home.folder, chosen.PAGE, what, view_gap))
     for _, name, unit, figure, scale in MAPS:
         head = "".join(f"<th>{escape(c.label)}</th>" for c in pairs.controllers)
@@ -92,9 +93,9 @@ def html(
         )
     command = pairs.command(str(home.folder), formats, home.given)
     parts.append(
-        f"<section><h2>Make it again</h2><pre><code>{escape(command)}</code></pre><p>Incast "
+        f"<section><h2>Reproduce</h2><pre><code>{escape(command)}</code></pre><p>Incast "
         f"{escape(_core.__version__)}. All runs are in the store <code>{escape(str(home.store))}</code>; "
-        f'<a href="{RUNS}">{RUNS}</a> names each by its controllers and seed, and <code>incast study export '
+        f'<a href="{RUNS}">{RUNS}</a> lists each with its controllers and seed, and <code>incast study export '
         f"{escape(shlex.quote(str(home.store)))} --run RUN --out DIR</code> writes its folder. The means "
         "are in <code>pairs.csv</code> and <code>pairs.json</code>.</p></section>"
     )
@@ -102,7 +103,7 @@ def html(
 
 
 def print_tables(pairs: Pairs, found: Sequence[Meeting], console: Console) -> None:
-    """Show who gets what, the row's controller beside the column's."""
+    """Print the tables: results of the row's controller when it shares the fabric with the column's."""
     by_pair = {(m.controller, m.other): m for m in found}
 
     def show(title: str, figure: Callable[[Meeting], Estimate | None], scale: float = 1.0) -> None:
@@ -117,7 +118,7 @@ def print_tables(pairs: Pairs, found: Sequence[Meeting], console: Console) -> No
         tables.show(console, title, [beside], columns)
 
     over = f"means ± half the 95 % interval over {pairs.seeds} seeds" if pairs.seeds > 1 else "one seed, no intervals"
-    show(f"Share of the goodput, %: the row's beside the column's; {over}", lambda m: m.share_pct)
+    show(f"Share of the goodput, %, of the row's controller with the column's; {over}", lambda m: m.share_pct)
     show("Mean one-way delay of the row's data, us", lambda m: m.delay_mean_s, 1e6)
     show("Loss of the row's data, %", lambda m: m.loss_pct)
     show("Jain's index of all flows", lambda m: m.jain)

@@ -1,4 +1,4 @@
-"""Comparisons: the plan of their runs, and the figures that the runs have."""
+"""Comparisons: the plan of their runs, and the figures of these runs."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from incast.scenario import Scenario
 from incast.statistics import Estimate, jain
 from incast.study.comparing import STUDY_FILE, Case, ComparisonStudy, named
 from incast.study.definition import Definition
-from incast.study.homes import OWN_STORE, Home, Place, Rows, claimed
+from incast.study.report_folder import OWN_STORE, Home, Place, Rows, claimed
 from incast.view import chosen
 
 SERIES_FLOWS = 3
-"""Flows whose window is drawn over time, where there are as many."""
+"""Number of flows whose window is drawn over time, at most."""
 
 SERIES_POINTS = 1000
 """Points of a time series over a whole run: more than a picture's column has pixels."""
 
 
 POINTS_FILE, SERIES_FILE = "points.parquet", "series.parquet"
-"""Which runs of the store the comparison is of: its points, and those of the runs over time."""
+"""Tables of the runs in the store that belong to the comparison: its points, and the runs with time series."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run of a comparison: its figures, and what stands behind them."""
+    """A finished run of a comparison: its figures, and the data behind them."""
 
     case: Case
     rows: Rows
@@ -52,18 +52,18 @@ class Run:
     elephants: tuple[str, ...] = ()
     """Traffic entries of pattern ``elephants``."""
     datagrams: tuple[str, ...] = ()
-    """Traffic entries that send datagrams at a rate of their own, beside others that a controller governs."""
+    """Traffic entries of UDP datagrams in a run that also has flows under controllers."""
     rates: tuple[float, ...] = ()
-    """Where there are such: bits per second of the flows that opened, and that a controller governs and no request."""
+    """Throughput of the opened flows that a controller governs and that are no requests, bit/s; only with datagrams."""
     rates_active: tuple[float, ...] = ()
-    """The same over each flow's own time, of those that have any."""
+    """Throughput of the same flows over each flow's own time, where it has any."""
     sizes: Sizes | None = None
-    """Sizes of its flows, where they have any."""
+    """Sizes of its finite flows, if any."""
     notes: tuple[str, ...] = ()
-    """What is worth knowing of it."""
+    """Notes of the run."""
 
     def completions(self, part: str) -> Completions:
-        """Read what completes: flows of a size (``fct``), ``queries`` or ``writes``."""
+        """Read completions: of finite flows (``fct``), ``queries`` or ``writes``."""
         if not self.figure(f"{part}.count"):
             return completions.NONE
         return completions.read(self.rows, part, self.summary["run"]["sim_s"])
@@ -73,7 +73,7 @@ class Run:
         value: Any = self.summary
         part, _, name = key.partition(".")
         if part in COMPLETIONS and name not in ("count", "finished") and not self.figure(f"{part}.finished"):
-            return None  # no query had a timeout where no query finished: nothing is known of any
+            return None  # timeouts are counted at finished queries: without any the number is unknown
         if part == "flows" and self.datagrams:
             return self._governed(name)
         for part in key.split("."):
@@ -81,18 +81,18 @@ class Run:
         return None if value is None else float(value)
 
     def late(self, part: str) -> float:
-        """Return how many flows of a size, queries or writes did not finish."""
+        """Return the number of finite flows, queries or writes that did not finish."""
         return (self.figure(f"{part}.count") or 0.0) - (self.figure(f"{part}.finished") or 0.0)
 
     def first_flows(self) -> tuple[int, ...]:
-        """Return the first few flows that a controller governs: others have no window to draw."""
+        """Return the first few flows that a controller governs; others have no window to draw."""
         if not self.datagrams:
             return tuple(range(min(SERIES_FLOWS, self.summary["flows"]["count"])))
         groups = self.rows("flows", ["flow", "group"]).to_pylist()
         return tuple(row["flow"] for row in groups if row["group"] not in self.datagrams)[:SERIES_FLOWS]
 
     def _governed(self, name: str) -> float | None:
-        """Look up a figure of the flows that a controller governs; ``None`` where their entries do not add up to it."""
+        """Look up a figure of the flows that a controller governs; ``None`` if it cannot be combined over entries."""
         flows = [group["flows"] for entry, group in self.summary["groups"].items() if entry not in self.datagrams]
         parts = [part for part in flows if part["count"]]
         if not parts:
@@ -110,7 +110,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Series:
-    """The run of one controller whose windows and queue were recorded over time."""
+    """Run of one controller with recorded windows and queue."""
 
     case: Case
     rows: Rows
@@ -122,7 +122,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Band:
-    """Flows of a traffic entry and of a bin of sizes."""
+    """Flows of one traffic entry in one size bin."""
 
     entry: str
     number: int
@@ -133,20 +133,20 @@ class Band:
 
 @dataclass
 class Comparison:
-    """A comparison that was carried out."""
+    """Results of a comparison."""
 
     study: ComparisonStudy
     home: Home
     runs: dict[Case, Run]
     series: list[Series] = field(default_factory=list)
     series_gap: str | None = None
-    """Why nothing is drawn over time, where that is so."""
+    """Reason why nothing is drawn over time, if so."""
     view_gap: str | None = None
-    """Why there is no page of runs over time although they have timelines, where that is so."""
+    """Reason why runs with timelines have no viewer page, if so."""
     bins: Bins | None = None
-    """Bins of sizes that were asked for; unless given, decades of the sizes that there are."""
+    """Requested size bins; default: decades of the sizes present."""
     _completed: dict[tuple[str, str, str, str], dict[tuple[Band | None, str], Reading]] = field(default_factory=dict)
-    """Figures of completions that were computed, by scenario, controller, value and part of the summary."""
+    """Cache of completion figures, by scenario, controller, value and part of the summary."""
 
     @property
     def folder(self) -> Path:
@@ -167,18 +167,18 @@ class Comparison:
         return {seed: figure for seed, figure in found.items() if figure is not None}
 
     def difference(self, scenario: str, controller: str, other: str, value: str, key: str) -> Reading | None:
-        """Return a figure of one controller less that of another, seed by seed, with the bounds of what is open."""
+        """Return a figure of one controller minus that of another, seed by seed, with bounds where it is open."""
         mine, their = (self.reading(scenario, name, value, key) for name in (controller, other))
         return None if mine is None or their is None else completions.difference(mine, their)
 
     def bins_of(self, scenario: str) -> Bins:
-        """Return the bins of sizes for the flows of a scenario."""
+        """Return the size bins for the flows of a scenario."""
         return self.bins or completions.decades_of(self._sizes(scenario))
 
     def bands(self, scenario: str) -> list[Band]:
-        """Return the entries and bins whose slowdowns are shown; none where there is one size alone, or none.
+        """Return the entries and bins whose slowdowns are shown; none if flows have fewer than two sizes.
 
-        Flows of one size have completion times that say as much, without an ideal.
+        For flows of a single size the completion time says as much, without an ideal.
         """
         sizes = self._sizes(scenario)
         if completions.one_size(sizes):
@@ -202,7 +202,7 @@ class Comparison:
         return self._completions(scenario, controller, value, "fct").get((band, statistic))
 
     def reading(self, scenario: str, controller: str, value: str, key: str) -> Reading | None:
-        """Return a figure by seed: one of what completes with the bounds that the unfinished leave."""
+        """Return a figure by seed; a completion figure has the bounds that unfinished transfers leave."""
         part, _, name = key.partition(".")
         statistic = name.removesuffix("_s")
         if part in COMPLETIONS and statistic in completions.STATISTICS:
@@ -212,13 +212,13 @@ class Comparison:
             return None
         finished, count = self.began(scenario, controller, value).get(part, (0, 0))
         most = values
-        if part in COMPLETIONS:  # a number of those that finished: each of the others may be one more
+        if part in COMPLETIONS:  # a count among finished ones: each unfinished one may add one
             late = {run.case.seed: run.late(part) for run in self.point(scenario, controller, value)}
             most = {seed: number + late[seed] for seed, number in values.items()}
         return Reading(values, most, finished, count)
 
     def share(self, scenario: str, controller: str, value: str) -> Reading | None:
-        """Return the share finished of all flows of a size, queries and writes, by seed; ``None`` without any."""
+        """Return the share that finished of all finite flows, queries and writes, by seed; ``None`` without any."""
         shares = {}
         for run in self.point(scenario, controller, value):
             counts = [[run.figure(f"{part}.{name}") or 0.0 for name in ("finished", "count")] for part in COMPLETIONS]
@@ -229,7 +229,7 @@ class Comparison:
     def _completions(
         self, scenario: str, controller: str, value: str, part: str
     ) -> dict[tuple[Band | None, str], Reading]:
-        """Compute all figures of what completes at a point, those of all together under no band."""
+        """Compute all completion figures of a point; figures over all sizes have no band."""
         place = (scenario, controller, value, part)
         if place not in self._completed:
             runs = {run.case.seed: run.completions(part) for run in self.point(scenario, controller, value)}
@@ -253,9 +253,9 @@ class Comparison:
         return self._points.get((scenario, controller, value), [])
 
     def began(self, scenario: str, controller: str, value: str) -> dict[str, tuple[int, int]]:
-        """Return how many flows of a size, queries and writes of a point's runs finished, of how many that began.
+        """Return the numbers of finite flows, queries and writes that finished and that began, in a point's runs.
 
-        By the part of the summary that is about them; what never began is not there.
+        Keys are the parts of the summary; kinds without any are missing.
         """
         runs = self.point(scenario, controller, value)
         counts = {
@@ -265,8 +265,8 @@ class Comparison:
         return {part: (finished, count) for part, (finished, count) in counts.items() if count}
 
     def without_effect(self, scenario: str) -> list[str]:
-        """Say for which controllers no figure of any run depends on the varied key: it does nothing there."""
-        told = []
+        """Return a note for each controller whose figures do not depend on the varied key."""
+        notes = []
         if len(self.study.values) < 2:
             return []
         for controller in self.study.controllers:
@@ -275,14 +275,14 @@ class Comparison:
                 if (case.scenario, case.controller) == (scenario, controller):
                     by_seed.setdefault(case.seed, []).append(json.dumps(run.summary, sort_keys=True))
             if by_seed and all(len(set(found)) == 1 for found in by_seed.values()):
-                told.append(
-                    f"{controller.label}: {self.study.key} does nothing: all its values give the same figures under "
-                    "every seed"
+                notes.append(
+                    f"{controller.label}: {self.study.key} has no effect: all its values give the same figures "
+                    "under every seed"
                 )
-        return told
+        return notes
 
     def datagrams(self, scenario: str) -> list[str]:
-        """Return the traffic entries of a scenario whose flows stand in no figure of flows: datagrams."""
+        """Return the traffic entries of a scenario that figures of flows exclude: datagrams."""
         found = [entry for case, run in self.runs.items() if case.scenario == scenario for entry in run.datagrams]
         return list(dict.fromkeys(found))
 
@@ -317,14 +317,14 @@ def carry_out(
     rebuild: bool = False,
     memory_limit: float | None = None,
 ) -> Comparison:
-    """Make the runs that the store lacks, and load them all; the store is the folder's own unless given.
+    """Make the runs that the store lacks, and load them all; default store: the folder's own.
 
-    A folder of a comparison with fewer controllers, values or seeds becomes this one's. In the folder's own store runs
-    of another build of the engine are made anew, in another one with ``rebuild`` alone.
+    A folder of a comparison with fewer controllers, values or seeds is extended. Runs by another build of the engine
+    are repeated in the folder's own store; in another store only with ``rebuild``.
     """
     check(study)
     home = Home(folder, store or folder / OWN_STORE, slug(study.folder_name()))
-    grows = "a comparison grows by controllers, values and seeds"
+    grows = "a comparison can be extended by controllers, values and seeds"
     other = f"another comparison: give another --out, or remove it first; {grows}"
     mark = Mark(STUDY_FILE, study.json(**home.words), lambda path: study.grows_from(_read(path.parent)[0]), other)
     alone: dict[str, Any] = {"workers": workers, "show": show, "memory_limit": memory_limit}
@@ -338,7 +338,7 @@ def carry_out(
         except RunStopped:
             raise
         except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
-            gap = "; ".join([str(error), *getattr(error, "__notes__", [])])  # a comparison stands without them
+            gap = "; ".join([str(error), *getattr(error, "__notes__", [])])  # the comparison is complete without them
         view_gap = chosen.tried(viewed(study), folder, **alone)
     comparison = load(folder)
     comparison.series_gap, comparison.view_gap = gap or comparison.series_gap, view_gap
@@ -357,10 +357,10 @@ def load(folder: Path) -> Comparison:
 
 
 def _governed(study: ComparisonStudy, home: Home) -> ComparisonStudy:
-    """Say of each controller what governs the flows of its runs."""
+    """Set for each controller what governs the flows of its runs."""
     found = home.governing(POINTS_FILE, {case: Place(*study.place(case), case.seed) for case in study.cases()})
-    told = (c.beside(one for case, one in found.items() if case.controller == c) for c in study.controllers)
-    return replace(study, controllers=tuple(told))
+    governed = (c.beside(one for case, one in found.items() if case.controller == c) for c in study.controllers)
+    return replace(study, controllers=tuple(governed))
 
 
 def _without_series(study: ComparisonStudy, home: Home) -> Comparison:
@@ -381,7 +381,7 @@ def _load_series(comparison: Comparison) -> list[Series]:
     cases = series_cases(study)
     port = _busiest(comparison, cases[0])
     if not all(comparison.runs[case].first_flows() for case in cases):
-        _series_study(comparison, home.name)  # says why there are none
+        _series_study(comparison, home.name)  # raises with the reason
     found = []
     for case, (result, rows) in _results(study, home, SERIES_FILE, cases).items():
         start_s = result.summary["run"]["measure_from_s"]
@@ -400,7 +400,7 @@ def _read(folder: Path) -> tuple[ComparisonStudy, Home]:
             raise FolderError(f"{folder} does not exist: expected the folder of a comparison") from None
         raise FolderError(f"{folder} has no {STUDY_FILE}: not the folder of a comparison") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FolderError(f"{path} is damaged: {files.told(error)}; {again}") from None
+        raise FolderError(f"{path} is damaged: {files.message_of(error)}; {again}") from None
     except StudyError as error:
         raise FolderError(f"{path}: {error}; {again}") from None
     except OSError as error:
@@ -436,13 +436,13 @@ def _load(case: Case, result: Result, rows: Rows) -> Run:
 
 
 def series_cases(study: ComparisonStudy) -> list[Case]:
-    """Which runs are recorded over time: the first scenario, the value in the middle, seed 1."""
+    """Return the runs with time series: the first scenario, the middle value, seed 1."""
     value = study.values[len(study.values) // 2]
     return [Case(study.scenarios[0], controller, value, 1) for controller in study.controllers]
 
 
 def viewed(study: ComparisonStudy) -> dict[str, Scenario]:
-    """Give the runs of a page over time, by the names of their controllers."""
+    """Return the scenarios of the viewer page, by the names of their controllers."""
     names = named(study.controllers)
     return {name: study.scenario(case) for name, case in zip(names, series_cases(study), strict=True)}
 
@@ -458,14 +458,14 @@ def _busiest(comparison: Comparison, case: Case) -> str:
 
 
 def _series_study(comparison: Comparison, name: str) -> Definition:
-    """Give the study of the runs that are drawn over time."""
+    """Return the study of the runs that are drawn over time."""
     cases = series_cases(comparison.study)
     extra = {}
     for case in cases:
         summary, flows = comparison.runs[case].summary, comparison.runs[case].first_flows()
         if not flows:
             raise StudyError(f"the run {case} has no flow that a controller governs")
-        # Whole nanoseconds, and not below 1 us: there a series would be one point a packet.
+        # Whole nanoseconds, at least 1 us: below that a series would have one point per packet.
         interval_ns = max(1000, round(summary["run"]["sim_s"] * 1e9 / SERIES_POINTS))
         extra[case.controller.text] = {
             "measure.series.flows": list(flows),
@@ -490,7 +490,7 @@ def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[
 def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
     """Write every point of the plots as JSON: mean, half width of the interval, runs, hops, ON time.
 
-    Of each figure also how it differs from the first controller's under the same seeds.
+    Each figure also has its difference from the first controller's under the same seeds.
     """
     points = []
     study = comparison.study
@@ -520,19 +520,19 @@ def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
 
 
 def _figure_json(reading: Reading) -> dict[str, Any]:
-    """Write a figure; of what completes also how many finished, and the bounds that the others leave."""
+    """Write a figure; completion figures also have finished and total counts, and bounds."""
     if not reading.count:
         return _mean_json(reading)
     return _mean_json(reading) | {"finished": reading.finished, "count": reading.count} | _bounds_json(reading)
 
 
 def _mean_json(reading: Reading) -> dict[str, Any]:
-    """Write a mean and half the width of its interval; both are null where the figure is open."""
+    """Write a mean and the half width of its interval; both are null for an open figure."""
     return _estimate_json(reading.least if reading.exact else None) or {"mean": None, "half_width": None}
 
 
 def _bounds_json(reading: Reading) -> dict[str, Any]:
-    """Write the bounds of a figure; one that there is not is null."""
+    """Write the bounds of a figure; a missing bound is null."""
     return {"at_least": _estimate_json(reading.least), "at_most": _estimate_json(reading.most)}
 
 
@@ -541,7 +541,7 @@ def _estimate_json(found: Estimate | None) -> dict[str, Any] | None:
 
 
 def slowdowns_of(comparison: Comparison, scenario: str, controller: str, value: str) -> list[dict[str, Any]]:
-    """Write the slowdowns of a point by entry and bin; an upper bound that there is not is null."""
+    """Write the slowdowns of a point by entry and bin; a missing upper bound is null."""
     edges = (0.0, *comparison.bins_of(scenario).edges, None)
     rows = []
     for band in comparison.bands(scenario):

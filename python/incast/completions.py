@@ -1,9 +1,8 @@
-"""Completion of flows, queries and writes: slowdown by bins of size, and what unfinished ones leave open.
+"""Completions of flows, queries and writes: slowdown by size bin, and bounds for unfinished ones.
 
-What has not finished when a run ends, or was stopped before, is censored: its completion time is at least the time that
-it had. A percentile
-is by nearest rank of all that began, and a mean is over all of them. Where the unfinished could change such a figure it
-has two bounds: the lower one takes each for finished at the end of the run, the upper one for never finished.
+A transfer still running when the run ends, or stopped before, is censored: it takes longer than the time it has run so
+far. Percentiles (nearest rank) and means are over all that began. If unfinished ones could change such a figure, it has
+two bounds: the lower bound counts them as finished at the end of the run, the upper bound as never finished.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from incast.errors import StudyError
 from incast.statistics import Estimate, estimate, rank
 
 ENOUGH = 0.99
-"""Share finished below which nothing is called best."""
+"""Share finished that a controller needs to be called best."""
 
 STATISTICS = {
     "mean": None,
@@ -31,36 +30,36 @@ STATISTICS = {
     "p99": Fraction(99, 100),
     "p999": Fraction(999, 1000),
 }
-"""Figures of a set of completions: the mean, and percentiles by their part."""
+"""Statistics of completions: the mean, and percentiles with their fractions."""
 
 NAMES = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9"}
-"""How texts call them."""
+"""Names of the statistics in texts."""
 
 Numbers = npt.NDArray[np.float64]
 
 _LARGEST = 10.0**18
 _DIGITS = 60
-"""The largest size that parts flows, in bytes, and digits of a size at most."""
+"""Largest edge of a bin in bytes, and most digits of a size."""
 
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
 @dataclass(frozen=True)
 class Bins:
-    """Sizes, in bytes and ascending, that part flows: n of them make n + 1 bins, each with its lower end."""
+    """Size bins of flows by ascending edges in bytes: n edges make n + 1 bins, each including its lower edge."""
 
     edges: tuple[float, ...]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the bins are called."""
+        """Names of the bins."""
         if not self.edges:
             return ("all sizes",)
         between = (f"{size(low)} to {size(high)}" for low, high in zip(self.edges, self.edges[1:], strict=False))
         return (f"below {size(self.edges[0])}", *between, f"from {size(self.edges[-1])}")
 
     def of(self, sizes: Numbers) -> npt.NDArray[np.int64]:
-        """Give the number of each size's bin."""
+        """Return the bin number of each size."""
         return np.searchsorted(np.array(self.edges), sizes, side="right").astype(np.int64)
 
     @classmethod
@@ -72,13 +71,13 @@ class Bins:
             match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", word)
             if match is None or match[2] not in _UNITS:
                 raise StudyError(
-                    f'--bins "{shown}": "{word.strip()[:60]}" is no size: expected sizes with a unit '
+                    f'--bins "{shown}": "{word.strip()[:60]}" is not a size: expected sizes with a unit '
                     f"({', '.join(_UNITS)}), such as 10kB,100kB,1MB"
                 )
-            # a text of thousands of digits is no number to Python
+            # Python refuses numbers of thousands of digits
             bytes_ = Fraction(match[1]) * _UNITS[match[2]] if len(match[1]) <= _DIGITS else math.inf
             if bytes_ > _LARGEST:
-                raise StudyError(f'--bins "{shown}": no flow is as large: expected at most {size(_LARGEST)}')
+                raise StudyError(f'--bins "{shown}": too large: expected at most {size(_LARGEST)}')
             edges.append(float(bytes_))
         if edges != sorted(set(edges)) or edges[0] <= 0:
             raise StudyError(f'--bins "{shown}": expected sizes above 0, each larger than the one before')
@@ -91,7 +90,7 @@ class Bins:
 
     @classmethod
     def decades(cls, smallest: float, largest: float) -> Bins:
-        """Part at the powers of ten inside a range of sizes."""
+        """Make bins with edges at the powers of ten inside a range of sizes."""
         exponents = range(math.ceil(math.log10(max(smallest, 1.0))), math.floor(math.log10(max(largest, 1.0))) + 1)
         return cls(tuple(10.0**exponent for exponent in exponents if smallest < 10.0**exponent <= largest))
 
@@ -104,7 +103,7 @@ def size(number: float) -> str:
 
 @dataclass(frozen=True)
 class Completions:
-    """Completions of one run, one number each: flows of a size, queries or writes."""
+    """Completions of one run as columns: finite flows, queries or writes."""
 
     names: tuple[str, ...]
     """Traffic entries."""
@@ -113,23 +112,23 @@ class Completions:
     sizes: Numbers
     """Bytes."""
     times_s: Numbers
-    """Completion time; of what did not finish how long it had been under way when it was stopped, or the run ended."""
+    """Completion time; for unfinished ones the time until they were stopped, or the run ended."""
     finished: npt.NDArray[np.bool_]
     ideals_s: Numbers
-    """Of flows: completion time on the empty network; NaN where there is none."""
+    """Completion time of flows on the empty network; NaN without one."""
 
     def __len__(self) -> int:
         return len(self.sizes)
 
     @property
     def slowdowns(self) -> Numbers:
-        """Completion times over the ideal ones; what did not finish will have at least 1."""
+        """Completion times divided by ideal ones; at least 1 for unfinished flows."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self.times_s / self.ideals_s
         return np.where(self.finished, ratio, np.maximum(ratio, 1.0))
 
     def where(self, mask: npt.NDArray[np.bool_]) -> Completions:
-        """Keep some."""
+        """Keep the completions of a mask."""
         return Completions(
             self.names,
             self.entries[mask],
@@ -140,7 +139,7 @@ class Completions:
         )
 
     def of(self, entry: str) -> Completions:
-        """Keep those of a traffic entry."""
+        """Keep the completions of a traffic entry."""
         return self.where(np.array([name == entry for name in self.names], bool)[self.entries])
 
 
@@ -150,7 +149,7 @@ NONE = Completions((), np.array([], int), np.array([]), np.array([]), np.array([
 
 @dataclass(frozen=True)
 class Sizes:
-    """Traffic entries whose flows have a size in a run, and the smallest and largest size."""
+    """Traffic entries with finite flows in a run, and the smallest and largest size."""
 
     entries: tuple[str, ...]
     smallest: float
@@ -158,7 +157,7 @@ class Sizes:
 
 
 def sizes_of(run: Completions) -> Sizes | None:
-    """Give the sizes of a run's flows; ``None`` where none has one."""
+    """Return the sizes of a run's flows; ``None`` without finite flows."""
     if len(run) == 0:
         return None
     codes, first = np.unique(run.entries, return_index=True)
@@ -171,19 +170,19 @@ _TABLES = {
     "queries": ("queries", ["group", "bytes", "start_s", "completion_s"]),
     "writes": ("writes", ["group", "bytes", "start_s", "completion_s"]),
 }
-"""Tables and columns of what completes, by the part of the summary that is about it."""
+"""Tables and columns of completions, by the part of the summary."""
 
 
 def read(rows: Callable[[str, Sequence[str]], pa.Table], part: str, end_s: float) -> Completions:
-    """Read what a run says of flows of a size (``fct``), ``queries`` or ``writes``; the run ended at ``end_s``.
+    """Read the completions of finite flows (``fct``), ``queries`` or ``writes`` of a run that ended at ``end_s``.
 
-    ``rows`` gives columns of its tables; raises what that does.
+    ``rows`` returns columns of its tables; its exceptions pass.
     """
     return of_table(rows(*_TABLES[part]), part, end_s)
 
 
 def of_table(table: pa.Table, part: str, end_s: float) -> Completions:
-    """Take completions from a table of flows (``fct``), ``queries`` or ``writes`` of a run that ended at ``end_s``."""
+    """Read completions from a table of flows (``fct``), ``queries`` or ``writes`` of a run that ended at ``end_s``."""
     _, columns = _TABLES[part]
     if table.num_rows == 0:
         return NONE
@@ -208,14 +207,14 @@ def of_table(table: pa.Table, part: str, end_s: float) -> Completions:
 
 @dataclass(frozen=True)
 class Bound:
-    """A figure that lies between two numbers; both are the same where nothing is open."""
+    """Lower and upper bound of a figure; equal if the figure is known."""
 
     low: float
     high: float
 
 
 def figure(values: Numbers, finished: npt.NDArray[np.bool_], statistic: str) -> Bound | None:
-    """Compute a statistic of values of which those that are not ``finished`` are lower bounds; ``None`` without any."""
+    """Compute a statistic of values; unfinished ones are lower bounds. ``None`` without values."""
     n = len(values)
     if n == 0:
         return None
@@ -231,44 +230,44 @@ def figure(values: Numbers, finished: npt.NDArray[np.bool_], statistic: str) -> 
 
 @dataclass(frozen=True)
 class Reading:
-    """A figure at one point: its bounds under every seed, and the share that finished of what it is about."""
+    """A figure at one point: its bounds under every seed, and the share of its transfers that finished."""
 
     low: Mapping[int, float]
     high: Mapping[int, float]
     finished: int = 0
     count: int = 0
-    """Flows, queries or writes in all runs; 0 where the figure is of no completions."""
+    """Number of flows, queries or writes in all runs; 0 if the figure is not about completions."""
 
     @property
     def share(self) -> float:
-        """Share finished; 1 where nothing began."""
+        """Share finished; 1 if nothing began."""
         return self.finished / self.count if self.count else 1.0
 
     @property
     def exact(self) -> bool:
-        """Whether nothing is open."""
+        """True if the bounds are equal under every seed."""
         return all(self.low[seed] == self.high[seed] for seed in self.low)
 
     @property
     def least(self) -> Estimate | None:
-        """Mean of the lower bounds over the seeds: of the figure itself where it is exact; ``None`` where one has none.
+        """Mean of the lower bounds over the seeds (the mean of an exact figure); ``None`` if a bound is missing.
 
-        Figures have one always; differences of two may not.
+        A figure always has a lower bound; a difference of two figures may lack one.
         """
         lows = [self.low[seed] for seed in sorted(self.low)]
         return estimate(lows) if all(math.isfinite(low) for low in lows) else None
 
     @property
     def most(self) -> Estimate | None:
-        """Mean of the upper bounds over the seeds; ``None`` where one has none."""
+        """Mean of the upper bounds over the seeds; ``None`` if one is missing."""
         highs = [self.high[seed] for seed in sorted(self.high)]
         return estimate(highs) if all(math.isfinite(high) for high in highs) else None
 
 
 def difference(one: Reading, other: Reading) -> Reading | None:
-    """Return a figure less another one, seed by seed; ``None`` where they share no seed.
+    """Return a figure minus another one, seed by seed; ``None`` if they share no seed.
 
-    Of what is open it has the bounds that both allow: minus infinity and infinity where there is none.
+    The bounds are those that both figures allow: minus infinity and infinity without any.
     """
     seeds = sorted(one.low.keys() & other.low.keys())
     if not seeds:
@@ -280,7 +279,7 @@ def difference(one: Reading, other: Reading) -> Reading | None:
 
 
 def reading(runs: Mapping[int, Completions], statistic: str, quantity: str = "slowdown") -> Reading | None:
-    """Compute a statistic of ``"slowdown"`` or ``"time"`` by seed; ``None`` where no run has a completion."""
+    """Compute a statistic of ``"slowdown"`` or ``"time"`` by seed; ``None`` without completions."""
     bounds = {}
     for seed, run in runs.items():
         values = run.slowdowns if quantity == "slowdown" else run.times_s
@@ -299,19 +298,19 @@ def reading(runs: Mapping[int, Completions], statistic: str, quantity: str = "sl
 
 
 def one_size(runs: Iterable[Sizes]) -> bool:
-    """Whether every run has flows of one size alone: only then a completion time over all of them says something."""
+    """Return whether every run has flows of a single size; only then a completion time over all flows is meaningful."""
     return all(run.smallest == run.largest for run in runs)
 
 
 def decades_of(runs: Collection[Sizes]) -> Bins:
-    """Part the sizes of all runs at powers of ten."""
+    """Return decade bins that cover the sizes of all runs."""
     return Bins.decades(min(run.smallest for run in runs), max(run.largest for run in runs)) if runs else Bins(())
 
 
 def curve(runs: Sequence[Completions]) -> tuple[Numbers, Numbers, Numbers]:
-    """Give the distribution of slowdowns of several runs together: values, and the least and largest share up to each.
+    """Return the CDF of slowdowns of several runs together: values, and the least and largest share up to each.
 
-    The least share counts what had finished, the largest also those whose time so far does not say otherwise.
+    The least share counts finished flows only, the largest also unfinished flows whose time so far allows it.
     """
     values = np.concatenate([run.slowdowns for run in runs]) if runs else np.array([])
     finished = np.concatenate([run.finished for run in runs]) if runs else np.array([], bool)

@@ -1,12 +1,12 @@
-"""Consent to run code: asked at one place, before anything is imported that a scenario names.
+"""Consent to run code: asked in one place, before anything that a scenario names is imported.
 
-A class of the user's own is a program with the user's rights. Who names it on the command line, or hands it to a
-function, has decided. Scenarios, studies, papers and stores come from anybody: a name in one of these is no permission.
-``permit`` is called before every such import (``incast.controllers``), and refuses unless the user has said
-``--allow-code``, has answered a question at the terminal, or has given ``allow_code=True``.
+A class of the user is a program with the user's rights. Naming it on the command line, or passing it to a function, is
+consent. A name in a scenario, study, paper or store is none: these files come from anybody. ``permit`` is called before
+every such import (``incast.controllers``), and refuses unless the user gave ``--allow-code``, answered a question at
+the terminal, or passed ``allow_code=True``.
 
-Consent to what a file names is to code, not to a name: it holds for a file's content, so a copy of the file in a store
-has it too, and another version of the file has not. What users name themselves they may also change.
+Consent to a class named by a file holds for the file's content: a copy in a store has it too, another version of the
+file does not. A class that users name themselves may change.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from incast.errors import ScenarioError
 from incast.own_code import Code
 
 EVERYTHING = "*"
-"""Consent to all code, in place of digests."""
+"""Consent to all code, instead of digests."""
 
 
 @dataclass
 class _State:
-    """What this process may run, and who is asked."""
+    """Code that this process may run, and the callback that asks for more."""
 
     granted: set[str] = field(default_factory=set)
     ask: Callable[[str], bool] | None = None
@@ -42,9 +42,9 @@ _allowing: ContextVar[bool] = ContextVar("allowing", default=False)
 
 
 def permit(code: Code, name: str, key: str = "") -> bool:
-    """Say whether code may be run that a scenario's key names; ``False`` only while nothing is run or asked.
+    """Return whether code that a scenario's key names may run; ``False`` only while nothing is run or asked.
 
-    Raises ``ScenarioError`` where the user has not allowed it.
+    Raises ``ScenarioError`` if the user has not allowed it.
     """
     if code.digest in _state.granted or _path_of(code) in _state.granted:
         _state.granted.add(code.digest)
@@ -67,31 +67,31 @@ def permit(code: Code, name: str, key: str = "") -> bool:
         _state.granted.add(code.digest)
         return True
     raise ScenarioError(
-        f"{subject} is a program that would run with your rights; if you trust it, allow it by --allow-code (in Python "
-        "allow_code=True, or the class itself)"
+        f"{subject} is a program that would run with your rights; if you trust it, use --allow-code (in Python "
+        "allow_code=True, or pass the class itself)"
     )
 
 
 def _path_of(code: Code) -> str:
-    """Give what stands for a file whatever it contains."""
+    """Return the identity of a file independent of its content."""
     return f"path {code.file or code.place}"
 
 
 def allow_everything() -> None:
-    """Let this process run all code that is named anywhere: the user has said ``--allow-code``."""
+    """Allow this process to run all code: the user gave ``--allow-code``."""
     _state.granted.add(EVERYTHING)
 
 
 def allow(code: Code) -> None:
-    """Let this process run this code."""
+    """Allow this process to run this code."""
     _state.granted.add(code.digest)
 
 
 def grant(*given: object) -> None:
-    """Let this process run the classes that the user names in these texts, tables and lists, as they are and will be.
+    """Allow this process to run the classes named in these texts, tables and lists, in any version.
 
-    Called with what stands on the command line or in a call, never with what a file says. What is no name of a class,
-    and what is not found, is left to those who read it.
+    Called with arguments of the command line or of a call, never with content of a file. Other words, and classes that
+    are not found, are ignored here.
     """
     for one in given:
         match one:
@@ -101,7 +101,7 @@ def grant(*given: object) -> None:
                     if found is not None:
                         code = own_code.locate(found[0])
                         _state.granted |= {code.digest, _path_of(code)}
-                    elif one.lstrip()[:1] in ("{", "["):  # a table or a list, as scenarios write them
+                    elif one.lstrip()[:1] in ("{", "["):  # an inline table or list
                         grant(tomllib.loads(f"given = {one}")["given"])
             case Mapping():
                 grant(*one.values())
@@ -111,9 +111,9 @@ def grant(*given: object) -> None:
 
 @contextmanager
 def reading(where: str, allow_code: bool = False) -> Iterator[None]:
-    """Say, for messages, which file is read meanwhile; with ``allow_code`` all that it names may run.
+    """Set, for messages, the file that is being read; with ``allow_code`` all code that it names may run.
 
-    What is read inside has the outer consent too.
+    Files read inside the block also have the outer consent.
     """
     place = _where.set(where or _where.get())
     allowing = _allowing.set(allow_code or _allowing.get())
@@ -125,26 +125,26 @@ def reading(where: str, allow_code: bool = False) -> Iterator[None]:
 
 
 def looking_at(origin: str, allow_code: bool) -> AbstractContextManager[None]:
-    """Do as ``reading`` does with what was read before, from ``origin``: a file that is being read goes before it."""
+    """Like ``reading``, for content read earlier from ``origin``; a file that is being read takes precedence."""
     return reading(_where.get() or origin, allow_code)
 
 
 def origin() -> str:
-    """Give the file that is read or looked at; nothing where a text is."""
+    """Return the file that is being read or looked at; empty for a text."""
     return _where.get()
 
 
 def look_away(away: bool = True) -> None:
-    """From now on run no code and ask nobody, but for what is allowed already: classes are not looked at.
+    """From now on run only code that is already allowed, and ask nobody: other classes are not imported.
 
-    So the program begins, until a command that makes runs says who is asked.
+    The program starts in this state, until a command that makes runs sets the question.
     """
     _state.is_looking_away = away
 
 
 @contextmanager
 def looking_away() -> Iterator[None]:
-    """Do as ``look_away`` does in this block."""
+    """Apply ``look_away`` inside this block."""
     before = _state.is_looking_away
     look_away()
     try:
@@ -154,16 +154,16 @@ def looking_away() -> Iterator[None]:
 
 
 def asks(ask: Callable[[str], bool] | None, tell: Callable[[str], None]) -> None:
-    """Say who is asked from now on (nobody: what is not allowed is refused), and who is told what runs."""
+    """Set the callback that asks (``None``: code that is not allowed is refused), and the one that reports code."""
     _state.ask, _state.tell = ask, tell
     look_away(False)
 
 
 def granted() -> list[str]:
-    """Give what this process may run, for a worker of it."""
+    """Return the permissions of this process, for its workers."""
     return sorted(_state.granted)
 
 
 def inherit(given: Sequence[str]) -> None:
-    """Take over what the program may run that this worker belongs to."""
+    """Take over the permissions of the program that started this worker."""
     _state.granted.update(given)

@@ -1,11 +1,11 @@
-"""Controllers of one's own: a class whose objects each govern the window of one flow.
+"""Custom controllers: a class whose objects each govern the window of one flow.
 
 A class has the methods ``on_ack(ack)``, ``on_loss(event)`` and ``on_timeout(event)``, and its objects
-the attribute ``cwnd``: the congestion window in bytes after the latest call. docs/controllers/python.md
-tells the rest. A scenario names a class as ``"file.py:Class"``, found from the working directory, or as
-``"module:Class"`` of an installed package; in Python the class itself serves too.
+the attribute ``cwnd``: the congestion window in bytes after the latest call. See docs/controllers/python.md.
+A scenario names a class as ``"file.py:Class"``, found from the working directory, or as
+``"module:Class"`` of an installed package; in Python the class itself works too.
 
-All that a scenario names is imported here, by ``_imported``, and nothing is before ``consent.permit`` has said so.
+Only ``_imported`` imports code that a scenario names, and only after ``consent.permit`` allowed it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from incast.own_code import Code
 
 ECN = ("off", "classic", "dctcp")
 HERE = "./"
-"""Start of names that are found from the working directory alone."""
+"""Prefix of names that are looked up in the working directory only."""
 REQUIRED = ("on_ack", "on_loss", "on_timeout")
 OPTIONAL = ("init", "on_ecn", "on_recovered", "on_undo", "on_idle")
 
@@ -42,34 +42,34 @@ class Ack(Protocol):
     now_ps: int
     """Simulated time."""
     acked: int
-    """Newly covered by the cumulative acknowledgement; 0 for a duplicate."""
+    """Bytes newly covered by the cumulative acknowledgement; 0 for a duplicate."""
     delivered: int
-    """Newly known to have arrived, SACK included."""
+    """Bytes newly known to have arrived, SACK included."""
     rtt_ps: int | None
     """Round-trip time of the packet that caused this ACK; None where it gives no sample."""
     srtt_ps: int
     """Smoothed round-trip time, after this ACK; 0 before the first sample."""
     fabric_delay_ps: int | None
-    """Part of the round trip in links and switch queues; all of it where hosts are not modelled."""
+    """Part of the round-trip time in links and switch queues; all of it if hosts are not modelled."""
     endpoint_delay_ps: int | None
-    """The rest, in hosts."""
+    """Remaining part of the round-trip time, in hosts."""
     hops: int
-    """Links that the data packet crossed."""
+    """Number of links that the data packet crossed."""
     ece: bool
-    """The receiver echoes a mark (ECN)."""
+    """True if the receiver echoes a mark (ECN)."""
     in_flight: int
-    """Before this acknowledgement."""
+    """Bytes in flight before this acknowledgement."""
     lost_bytes: int
-    """Found to be lost since the ACK before, other than by a timeout."""
+    """Bytes found lost since the previous ACK, other than by a timeout."""
     round_acked: int
-    """Bytes of the flow that are acknowledged without a gap."""
+    """Bytes of the flow acknowledged without a gap."""
     round_sent: int
-    """Bytes that the flow has sent, each counted once: a round trip ends when ``round_acked`` passes its old value."""
+    """Bytes of the flow sent, each counted once: a round trip ends when ``round_acked`` passes its old value."""
     una: int
     nxt: int
     """Older names of ``round_acked`` and ``round_sent``."""
     cwnd_limited: bool
-    """The window has bounded what was sent, not the application."""
+    """True if the window limited the sending, not the application."""
     phase: str
     """``open``, ``cwr``, ``recovery`` or ``loss``."""
 
@@ -82,13 +82,13 @@ class Congestion(Protocol):
     in_flight: int
     """Bytes in flight."""
     window: float
-    """Congestion window in force: the controller's, or the transport's during a recovery."""
+    """Congestion window in effect: the controller's, or the transport's during recovery."""
     rtt_ps: int
     """Latest round-trip time, picoseconds; 0 before the first."""
     srtt_ps: int | None
     """Smoothed round-trip time, picoseconds; None at a timeout."""
     consecutive: int
-    """Timeouts in a row; 0 where it is none."""
+    """Number of consecutive timeouts; 0 for other events."""
 
 
 class Env(Protocol):
@@ -99,25 +99,25 @@ class Env(Protocol):
     mss: int
     """Payload of a full segment, bytes."""
     initial_window: float
-    """First congestion window of the transport, bytes."""
+    """Initial congestion window of the transport, bytes."""
     packet_time_ps: int
     """Serialisation time of a full packet at the slowest link of the path, picoseconds."""
     shortest_rtt_ps: int
     """Idle round-trip time of the shortest path between two hosts, picoseconds."""
     shortest_hops: int
-    """Links of that path."""
+    """Number of links of that path."""
     hop_rtt_ps: int
-    """Idle round-trip time that one more link adds, picoseconds."""
+    """Idle round-trip time per additional link, picoseconds."""
     base_rtt_ps: int
     """Idle round-trip time of the flow's own path, picoseconds."""
     line_rate_bps: float
     """Rate of the sender's link, bits per second."""
     line_packet_time_ps: int
-    """Time for one full packet on the sender's link, headers and link overhead included, picoseconds."""
+    """Serialisation time of one full packet on the sender's link, headers and link overhead included, picoseconds."""
 
 
 class Controller(Protocol):
-    """A controller: what type checkers hold a class of your own against.
+    """Protocol of a controller, for type checkers.
 
     ``init(env)``, ``on_ecn(event)``, ``on_recovered(now_ps)``, ``on_undo(now_ps)`` and ``on_idle(now_ps)`` are optional
     methods; ``ssthresh`` (bytes), ``pacing_gap_ps``, ``pacing_rate_bps`` and ``state`` optional attributes.
@@ -127,13 +127,13 @@ class Controller(Protocol):
     """Congestion window after the latest call, bytes: above 0 and at most 1e15."""
 
     def on_ack(self, ack: Ack) -> None:
-        """Take an acknowledgement."""
+        """React to an acknowledgement."""
 
     def on_loss(self, event: Congestion) -> None:
-        """Take a loss that is not a timeout's."""
+        """React to a loss that was not found by a timeout."""
 
     def on_timeout(self, event: Congestion) -> None:
-        """Take a retransmission timeout."""
+        """React to a retransmission timeout."""
 
 
 _registered: dict[str, type] = {}
@@ -142,10 +142,9 @@ _modules: dict[tuple[Path, str], ModuleType] = {}
 
 
 def register(controller: type) -> str:
-    """Make a class known, and return the name under which scenarios have it from now on.
+    """Register a class, and return its name for scenarios.
 
-    A later class of the same module and name takes its place. Raises ``ScenarioError`` where it is none that
-    can be a controller.
+    A later class of the same module and name replaces it. Raises ``ScenarioError`` if the class cannot be a controller.
     """
     if not isinstance(controller, type):
         raise ScenarioError(f"{controller!r}: expected a class, such as MyController, not an object of it")
@@ -156,22 +155,22 @@ def register(controller: type) -> str:
 
 
 def look_in(folder: Path) -> None:
-    """From now on also find classes in ``files/`` of this folder: a store has copies there under unique names."""
+    """Also look for classes in ``files/`` of this folder: a store has copies there under unique names."""
     folder = folder.resolve()
     if folder not in _folders:
         _folders.append(folder)
 
 
 def registered(name: str) -> bool:
-    """Whether the class of this name was made known in this process."""
+    """Return whether a class of this name is registered in this process."""
     return name in _registered
 
 
 def locate(place: str) -> Code:
-    """Find the code of a file or a module without running it, also that of a copy in a folder that ``look_in`` names.
+    """Find the code of a file or a module without running it, including copies in the folders of ``look_in``.
 
-    Of the scenario of a run folder its copies in the folder come first, but for a name that begins with ``./``.
-    Raises ``ScenarioError`` where there is none.
+    For the scenario of a run folder the copies in the folder come first, unless the name begins with ``./``.
+    Raises ``ScenarioError`` if nothing is found.
     """
     own = None if place.startswith(HERE) else _run_folder()
     beside = () if own is None else (own,)
@@ -179,15 +178,15 @@ def locate(place: str) -> Code:
 
 
 def _run_folder() -> Path | None:
-    """Give the run folder whose scenario is looked at; ``None`` where that is another scenario."""
+    """Return the run folder whose scenario is being read; ``None`` for other scenarios."""
     own = Path(consent.origin()).parent
     return own if consent.origin() and (own / RUN_FILE).is_file() else None
 
 
 def from_here(value: object) -> object:
-    """Let names of files in a value that is given for a key begin with ``./`` where the scenario is a run folder's.
+    """Prefix file names in a value with ``./`` if the scenario is that of a run folder.
 
-    What is given is found from the working directory: a copy in the folder may have the same name.
+    Files that a user gives are relative to the working directory, and a copy in the folder may have the same name.
     """
     if _run_folder() is None:
         return value
@@ -197,7 +196,7 @@ def from_here(value: object) -> object:
             if found is not None:
                 is_named = found[0].endswith(".py") and not found[0].startswith((HERE, "files/", "/"))
                 return f"{HERE}{bare}" if is_named else value
-            if value.lstrip()[:1] in ("{", "["):  # a table or a list, as scenarios write them
+            if value.lstrip()[:1] in ("{", "["):  # an inline table or list
                 with suppress(tomllib.TOMLDecodeError, RecursionError):
                     inner = tomllib.loads(f"given = {value}")["given"]
                     return value if (changed := from_here(inner)) == inner else changed
@@ -225,18 +224,18 @@ Found = tuple[type, str, str, bool, bool, list[str], list[str]]
 
 
 class NotLookedAt:
-    """Stands for a class while no code is run (``consent.looking_away``)."""
+    """Stand-in for a class while no code is run (``consent.looking_away``)."""
 
     def __init__(self, **_: Any) -> None:
-        raise ScenarioError("a class of a file was not looked at, and cannot be run")
+        raise ScenarioError("the class of a file was not imported and cannot run")
 
     on_ack = on_loss = on_timeout = None
 
 
 def find(name: str, params: list[tuple[str, str]], key: str = "controller") -> Found:
-    """Find a class by its name, which a key names: it, its code's fingerprint, and what it says of itself.
+    """Find the class that a key names: class, fingerprint of its code, and its declarations.
 
-    Raises ``ScenarioError`` with what was expected, or where the user has not allowed its code.
+    Raises ``ScenarioError`` with what was expected, or if the user has not allowed its code.
     """
     place, _, word = name.rpartition(":")
     controller = _registered.get(name)
@@ -251,7 +250,7 @@ def find(name: str, params: list[tuple[str, str]], key: str = "controller") -> F
             inspect.signature(controller).bind(**{key: value(text) for key, text in params})
         except TypeError as error:
             raise ScenarioError(f"{error}; the parameters are arguments of {word}.__init__") from None
-        except ValueError:  # no signature to be had
+        except ValueError:  # no signature available
             pass
     state = getattr(controller, "state", ())
     return (
@@ -266,9 +265,9 @@ def find(name: str, params: list[tuple[str, str]], key: str = "controller") -> F
 
 
 def description(name: str) -> str:
-    """Describe a class: what its author says of it, its parameters, what it asks of the transport."""
+    """Describe a class: docstring, parameters, requirements on the transport."""
     controller, source, ecn, own_recovery, every, state, methods = find(name, [])
-    lines = [f"{name}: a controller of your own", "", inspect.getdoc(controller) or "It has no docstring.", ""]
+    lines = [f"{name}: a custom controller", "", inspect.getdoc(controller) or "It has no docstring.", ""]
     arguments = [a for a in inspect.signature(controller).parameters.values() if a.kind is not a.VAR_KEYWORD]
     lines += ["Parameters", *(f"  {a}" for a in arguments)] if arguments else ["No parameters."]
     lines += ["", f"ECN: {ecn}", f"Reacts to losses by itself: {'yes' if own_recovery else 'no'}"]
@@ -279,7 +278,7 @@ def description(name: str) -> str:
 
 
 def _imported(code: Code, word: str) -> type:
-    """Import code that the user has allowed, and give the class of it."""
+    """Import allowed code, and return its class."""
     place = code.place
     try:
         module = importlib.import_module(place) if code.is_installed else _of_file(code)
@@ -291,12 +290,12 @@ def _imported(code: Code, word: str) -> type:
     if controller is None:
         raise ScenarioError(f"{place} has no {word}; expected a class of that name")
     if not isinstance(controller, type):
-        raise ScenarioError(f"{word} of {place} is no class; expected one with {_listed(REQUIRED)}")
+        raise ScenarioError(f"{word} of {place} is not a class; expected one with {_listed(REQUIRED)}")
     return controller
 
 
 def _traceback(error: BaseException) -> str:
-    """Write the traceback from the user's own code on, without the import system's part."""
+    """Write the traceback from the user's code on, without the import system's part."""
     frames = error.__traceback__
     while frames is not None and (
         frames.tb_frame.f_code.co_filename == __file__ or "importlib" in frames.tb_frame.f_code.co_filename
@@ -306,23 +305,23 @@ def _traceback(error: BaseException) -> str:
 
 
 _allowed: dict[Path, str] = {}
-"""SHA-256 of the files that are imported from here: what was asked for, which may have changed since."""
+"""SHA-256 of the files to import, as they were when the user allowed them."""
 
 
 def _refuse_other(path: str, data: bytes) -> None:
-    """Raise ``ScenarioError`` where a file is not what the user has allowed."""
+    """Raise ``ScenarioError`` if a file differs from what the user allowed."""
     asked = _allowed.get(Path(path))
     if asked is None:
         raise ScenarioError(
-            f"{path} is no part of the package that was asked for: expected a module that lies neither in a store nor "
-            "behind a link, and that was there before"
+            f"{path} does not belong to the package that was allowed: expected a module that existed then, outside of "
+            "stores and not behind a link"
         )
     if hashlib.sha256(data).hexdigest() != asked:
-        raise ScenarioError(f"{path} has changed since it was asked for: give the command again")
+        raise ScenarioError(f"{path} has changed since it was allowed: run the command again")
 
 
 class _Source(SourceFileLoader):
-    """Loads a module from its source alone: compiled files beside it are no part of what was allowed."""
+    """Loads a module from its source alone: compiled files next to it were not allowed."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -333,7 +332,7 @@ class _Source(SourceFileLoader):
 
 
 class _Compiled(ExtensionFileLoader):
-    """Loads a module that was compiled."""
+    """Loads a compiled module."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         path = self.get_filename(spec.name)
@@ -342,7 +341,7 @@ class _Compiled(ExtensionFileLoader):
 
 
 def _of_file(code: Code) -> ModuleType:
-    assert code.file is not None, "a file has one"
+    assert code.file is not None, "code of a file"
     key = (code.file, code.digest)
     if key not in _modules:
         _allowed.update(code.modules)
@@ -368,8 +367,8 @@ def _by_itself(code: Code, path: Path) -> ModuleType:
 def _of_package(code: Code, folder: Path) -> ModuleType:
     """Import a module of a package.
 
-    The package gets a name of its own, so that it stands beside other versions of it. Modules that name it by the name
-    of its folder find this one while they are imported, and later where nothing else has the name.
+    The package gets a unique name, so that several versions can coexist. Modules that name it by its folder find this
+    one while they are imported, and later unless something else has the name.
     """
     assert code.file is not None, "a module of a package is a file"
     top, own = folder.name, f"incast_own_{folder.name}_{code.digest[:16]}"
@@ -408,18 +407,18 @@ def _of_package(code: Code, folder: Path) -> ModuleType:
 
 
 _packages: set[Path] = set()
-"""Folders of packages of which modules are imported."""
+"""Folders of packages with imported modules."""
 
 
 def _finder(place: str) -> FileFinder:
-    """Find modules in a folder of such a package; raises ``ImportError`` of any other, as Python expects it."""
+    """Find modules in a folder of such a package; raises ``ImportError`` for other folders, as Python expects."""
     if not any(Path(place).is_relative_to(folder) for folder in _packages):
-        raise ImportError(f"{place} is no folder of a package of one's own")
+        raise ImportError(f"{place} is not a folder of an allowed package")
     return FileFinder(place, (_Source, [".py"]), (_Compiled, EXTENSION_SUFFIXES))
 
 
 def _read_from_source(folder: Path) -> None:
-    """Let Python find the modules of a package by their sources alone, whenever it asks for them."""
+    """Let Python find the modules of a package by their sources alone."""
     _packages.add(folder)
     if _finder not in sys.path_hooks:
         sys.path_hooks.insert(0, _finder)
@@ -458,11 +457,11 @@ def _file_fingerprint(file: Path | None) -> str:
 
 
 def _fingerprint(controller: type) -> str:
-    """Tell one version of a class's code from another: by its file, or by what was compiled."""
+    """Return a fingerprint of a class's code: of its file, or of its compiled code."""
     digest = hashlib.sha256()
     try:
         file = inspect.getsourcefile(controller)
-    except (TypeError, OSError):  # typed in, not read from a file
+    except (TypeError, OSError):  # typed in at a prompt
         file = None
     if file is not None and Path(file).is_file():
         return _file_fingerprint(Path(file))

@@ -1,4 +1,4 @@
-"""A model over ranges of its parameters: tables, files, and pictures with measured points in them."""
+"""A model over ranges of its parameters: tables, files, and pictures with measured points."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ _SHOWN = {"bit/s": ("Gb/s", 1e-9), "s": ("us", 1e6)}
 
 @dataclass(frozen=True)
 class Grid:
-    """A model over every combination of the values given."""
+    """A model evaluated for every combination of given values."""
 
     model: model.Model
     varied: tuple[str, ...]
     """Parameters with more than one value."""
     values: Mapping[str, Any]
-    """Parameters given, an array of all points each."""
+    """Given parameters, each an array over all points."""
     figures: Mapping[str, Any]
 
     @property
     def points(self) -> int:
-        """How many points there are."""
+        """Number of points."""
         return int(np.size(next(iter(self.figures.values()))))
 
     def columns(self) -> dict[str, list[float]]:
-        """Parameters given and figures, in SI units."""
+        """Given parameters and figures, in SI units."""
         both = {**self.values, **self.figures}
         return {name: [float(x) for x in np.ravel(column)] for name, column in both.items()}
 
@@ -74,7 +74,7 @@ def parse(words: Sequence[str], of: model.Model) -> dict[str, str]:
 
 
 def example(parameter: model.Parameter) -> str:
-    """Return a value that a parameter takes."""
+    """Return an example value of a parameter."""
     return parameter.default_text or "0.01"
 
 
@@ -97,7 +97,7 @@ def values_of(parameter: model.Parameter, text: str) -> list[float]:
 
 
 def work_out(of: model.Model, given: Mapping[str, str]) -> Grid:
-    """Evaluate a model over every combination of the values given."""
+    """Evaluate a model for every combination of the given values."""
     values = {name: values_of(of.parameter(name), text) for name, text in given.items()}
     points = math.prod(len(some) for some in values.values())
     if points > MOST_POINTS:
@@ -109,9 +109,9 @@ def work_out(of: model.Model, given: Mapping[str, str]) -> Grid:
 
 
 def check_file(path: str, kinds: Sequence[str]) -> Path:
-    """Refuse a file of another kind, or one that is there; raises ``FolderError``.
+    """Refuse a file of another kind, or an existing one; raises ``FolderError``.
 
-    A pipe or a device, such as ``/dev/stdout``, has no ending: it takes CSV, where that is one of the kinds.
+    A pipe or a device, such as ``/dev/stdout``, has no extension: it takes CSV, if that is one of the kinds.
     """
     file = Path(path)
     if file.suffix not in kinds and not (".csv" in kinds and is_stream(file)):
@@ -119,12 +119,12 @@ def check_file(path: str, kinds: Sequence[str]) -> Path:
     if file.exists() and not is_stream(file):
         raise FolderError(f"{path} exists: give another name, or remove it first (results are never overwritten)")
     if not file.parent.is_dir():
-        raise FolderError(f"{path}: there is no folder {file.parent}")
+        raise FolderError(f"{path}: the folder {file.parent} does not exist")
     return file
 
 
 def text_of(columns: Mapping[str, Sequence[Any]], kind: str) -> str:
-    """Write columns as CSV, or as JSON with a list a column; what does not exist is empty, or null."""
+    """Write columns as CSV, or as JSON with one list per column; missing values are empty, or null."""
     clean = {name: [_or_nothing(x) for x in column] for name, column in columns.items()}
     if kind == ".json":
         return json.dumps(clean, indent=1) + "\n"
@@ -142,7 +142,7 @@ def _or_nothing(value: Any) -> Any:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file that a user names, whole or not at all."""
+    """Write a file named by the user, atomically."""
     try:
         write_named(path, content)
     except OSError as error:
@@ -150,7 +150,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def print_grid(grid: Grid, console: Console) -> None:
-    """Show one point with the figures' meanings, or a row a point."""
+    """Print one point with the meanings of the figures, or one row per point."""
     columns = grid.columns()
     if grid.points == 1:
         table = Table(title=grid.model.title, title_justify="left", show_header=False)
@@ -168,13 +168,13 @@ def print_grid(grid: Grid, console: Console) -> None:
 
 
 def print_bounds(name: str, columns: Mapping[str, Sequence[Any]], console: Console) -> None:
-    """Show what a scenario's flows can hope for, a row a flow."""
+    """Print the bounds of a scenario's flows, one row per flow."""
     what, figures = model.SCENARIO_FIGURES[name]
     print_columns(columns, {figure.name: figure.unit for figure in figures}, what, console)
 
 
 def print_columns(columns: Mapping[str, Sequence[Any]], units: Mapping[str, str], title: str, console: Console) -> None:
-    """Show columns as a table, in units for people."""
+    """Print columns as a table, in readable units."""
     table = Table(title=title, title_justify="left")
     for name in columns:
         unit = _SHOWN.get(units.get(name, ""), (units.get(name, ""), 1.0))[0]
@@ -207,15 +207,17 @@ Points = dict[str, tuple[list[float], list[float]]]
 
 
 def read_points(path: str, x: str, y: str) -> Points:
-    """Read measured points: a CSV with columns ``x`` and ``y`` in SI units, and ``label`` for several kinds."""
+    """Read measured points: a CSV with columns ``x`` and ``y`` in SI units, and optionally ``label`` for the series."""
     try:
         text = files.read_text(Path(path), pipes=True)
         rows = list(csv.DictReader(io.StringIO(text, newline="")))
         header = rows[0].keys() if rows else []
     except (OSError, ValueError, csv.Error) as error:
-        raise FolderError(f"cannot read {path}: {files.told(error)}") from None
+        raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
     if missing := [name for name in (x, y) if name not in header]:
-        raise FolderError(f"{path}: no column {' and no column '.join(missing)}; expected {x}, {y} and maybe label")
+        raise FolderError(
+            f"{path}: no column {' and no column '.join(missing)}; expected {x}, {y} and optionally label"
+        )
     found: Points = {}
     for number, row in enumerate(rows, 2):
         try:
@@ -229,8 +231,8 @@ def read_points(path: str, x: str, y: str) -> Points:
 
 
 def picture(grid: Grid, y: str, measured: Points, kind: str) -> bytes:
-    """Draw a figure over the first varied parameter: a line for each combination of the others, and points on top."""
-    from incast.look import (
+    """Draw a figure over the first varied parameter: one line per combination of the others, points on top."""
+    from incast.style import (
         COLOURS,
         INK,
         MARKERS,

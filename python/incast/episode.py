@@ -1,6 +1,6 @@
-"""Episodes: runs that stand still between their events, so that somebody outside sets the windows of their flows.
+"""Episodes: runs that pause between events, so that a caller can set the windows of their flows.
 
-The engine runs in a thread of its own. At the end of each step it hands over to who called ``advance``, and waits.
+The engine runs in its own thread. At the end of each step it wakes the caller of ``advance``, and waits.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _here = threading.local()
 
 
 class Agent:
-    """The controller of a flow whose window an environment sets; it counts what its ACKs tell.
+    """Controller of a flow whose window an environment sets; it sums up its ACKs.
 
-    The transport repairs losses and leaves the window alone.
+    The transport repairs losses without changing the window.
     """
 
     ecn = "dctcp"
@@ -40,7 +40,7 @@ class Agent:
     def __init__(self) -> None:
         episode = getattr(_here, "episode", None)
         if episode is None:
-            raise ScenarioError(f"{__name__}:Agent governs a flow in an environment of incast.learn alone")
+            raise ScenarioError(f"{__name__}:Agent only works in an environment of incast.learn")
         self._episode: Episode = episode
         self.cwnd = 0.0
         self.pacing_gap_ps: float | None = None
@@ -54,7 +54,7 @@ class Agent:
         self.rtt_sum = self.rtt_count = 0
 
     def init(self, env: Env) -> None:
-        """Begin with the initial window, and join the episode."""
+        """Start with the initial window, and join the episode."""
         self.flow, self.mss = env.flow, env.mss
         self.cwnd = env.initial_window
         self.base_rtt_ps = env.base_rtt_ps
@@ -78,7 +78,7 @@ class Agent:
             self._episode.acknowledged(ack.now_ps)
 
     def on_loss(self, _event: Congestion) -> None:
-        """Losses are counted by the ACKs that show them."""
+        """Ignore the event: ``on_ack`` counts losses."""
 
     def on_timeout(self, _event: Congestion) -> None:
         """Count."""
@@ -86,28 +86,28 @@ class Agent:
 
     @property
     def is_active(self) -> bool:
-        """Whether anything happened to the flow in the step."""
+        """True if the flow had an ACK, loss or timeout in the step."""
         return bool(self.acks or self.timeouts)
 
     def set_window(self, size: float) -> None:
-        """Set the window, in bytes; below a segment one segment is sent and then paused."""
+        """Set the window, in bytes; below one segment, single segments are paced."""
         size = min(max(size, LOWEST_WINDOW * self.mss), HIGHEST_WINDOW * max(self.bdp, self.mss))
         self.cwnd, self.pacing_rate_bps = size, None
         rtt_ps = self.rtt * self.base_rtt_ps
         self.pacing_gap_ps = rtt_ps * self.mss / size if size < self.mss else None
 
     def set_rate(self, bps: float) -> None:
-        """Set the rate, in bits per second of payload, and a window that does not limit it."""
+        """Set the rate, in bit/s of payload, and a window that does not limit it."""
         self.cwnd, self.pacing_gap_ps = HIGHEST_WINDOW * max(self.bdp, self.mss), None
         self.pacing_rate_bps = bps
 
     def features(self, duration_s: float) -> dict[str, float]:
-        """Work out what the step of so many seconds tells, by the names of ``FEATURES``, and begin the next one."""
+        """Return the features of a step of ``duration_s`` by the names of ``FEATURES``, and begin the next step."""
         self.rtt_before = self.rtt
         if self.rtt_count:
             self.rtt = self.rtt_sum / self.rtt_count / self.base_rtt_ps
         arrived_or_lost = self.delivered + self.lost
-        told = {
+        features = {
             "rtt": self.rtt,
             "rtt_change": self.rtt - self.rtt_before,
             "throughput": self.delivered * 8 / (duration_s * self.line_rate_bps) if duration_s > 0 else 0.0,
@@ -118,12 +118,12 @@ class Agent:
             "timeouts": float(self.timeouts),
         }
         self._clear()
-        return {name: min(max(value, FEATURES[name].low), FEATURES[name].high) for name, value in told.items()}
+        return {name: min(max(value, FEATURES[name].low), FEATURES[name].high) for name, value in features.items()}
 
 
 @dataclass(frozen=True)
 class Feature:
-    """What an observation may hold of a flow's step; values are clipped at the bounds."""
+    """Feature of a flow's step for observations, with the bounds that clip it."""
 
     low: float
     high: float
@@ -140,15 +140,15 @@ FEATURES = {
     "in_flight": Feature(0, 1000, "bytes in flight before the latest ACK, in the same unit"),
     "timeouts": Feature(0, 100, "retransmission timeouts"),
 }
-"""What is told of a flow, by name."""
+"""Features of a flow, by name."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """What an action does: a number from -1 to 1, or one of ``choices`` whole numbers from 0."""
+    """Effect of an action: of a number from -1 to 1, or of one of ``choices`` whole numbers from 0."""
 
     choices: int
-    """0: a number."""
+    """Number of choices; 0: a continuous number."""
     doc: str
     apply: Callable[[Agent, float], None]
 
@@ -171,11 +171,11 @@ ACTIONS = {
         lambda agent, a: agent.set_window(agent.cwnd * FACTORS[int(a)]),
     ),
 }
-"""What an action may mean, by name."""
+"""Actions by name."""
 
 
 class Episode:
-    """One run whose flows of class ``Agent`` wait, at the end of every step, for what ``advance`` is called after.
+    """One run that pauses at the end of every step, so that the windows of its ``Agent`` flows can be set.
 
     A step ends after ``step_s`` seconds of simulated time, or after ``acks`` ACKs of these flows together.
     """
@@ -187,21 +187,21 @@ class Episode:
         self.acks = acks
         self.over = False
         self.summary: dict[str, Any] | None = None
-        """The summary of the run, once it is over."""
+        """Summary of the run, once it is over."""
         self._scenario = scenario
         self._step_ps = round(step_s * PS)
         self._boundary_ps = self._step_ps
         self._counted = 0
         self._error: BaseException | None = None
         self._stopping = False
-        # each lock is held but for the moment in which one side lets the other go on
+        # each lock is held except at the moment when one side wakes the other
         self._go, self._back = threading.Lock(), threading.Lock()
         self._go.acquire()
         self._back.acquire()
         self._thread: threading.Thread | None = None
 
     def advance(self) -> None:
-        """Simulate until the end of the next step, or of the run. Raises what the run raises."""
+        """Simulate until the end of the next step, or of the run; exceptions of the run pass."""
         if self.over:
             raise RunError("the episode is over: reset the environment")
         if self._thread is None:
@@ -216,7 +216,7 @@ class Episode:
             raise self._error
 
     def close(self) -> None:
-        """End the run, wherever it is."""
+        """End the run at once."""
         self._stopping = True
         thread = self._thread
         while thread is not None and thread.is_alive():
@@ -238,7 +238,7 @@ class Episode:
         self._go.acquire()
 
     def _between(self, now_s: float, end_s: float, _hops: int) -> bool:
-        """Between two engine windows: end the step whose time is over."""
+        """End a step whose time is over; called between two engine windows."""
         self.end_s = end_s
         if not self.acks and self._boundary_ps <= round(now_s * PS) and not self._stopping:
             self._boundary_ps += self._step_ps
@@ -248,7 +248,7 @@ class Episode:
     def _simulate(self) -> None:
         _here.episode = self
         try:
-            # by ACK, the run is asked now and then whether it is to stop
+            # steps by ACKs: check now and then whether the run shall stop
             every_ps = self._step_ps or round(PS * 1e-4)
             with self._scenario.looked_at():
                 done = _core.run(self._scenario.core, self._between, 1, every_ps, most_kept=most_kept())
@@ -265,6 +265,6 @@ class Episode:
 
 
 def weighted(weights: Mapping[str, float]) -> Callable[[Mapping[str, float]], float]:
-    """Make a reward of features: their sum with these weights."""
+    """Return a reward function: the weighted sum of features."""
     pairs = tuple(weights.items())
-    return lambda told: sum(weight * told[name] for name, weight in pairs)
+    return lambda features: sum(weight * features[name] for name, weight in pairs)

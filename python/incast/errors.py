@@ -1,4 +1,4 @@
-"""Errors of the package, as exceptions with the user's words in them."""
+"""Exceptions of the package, with messages in the user's terms."""
 
 import traceback
 from typing import Any
@@ -29,26 +29,26 @@ class FolderError(IncastError):
 
 
 class StudyError(IncastError):
-    """A comparison is asked for in a way that cannot be run."""
+    """A comparison or study has invalid arguments."""
 
 
 class UnsoundError(RunError):
-    """A run came to its end, and no figure of it is to be used: the engine is wrong."""
+    """A run ended with figures that cannot be right, because of a defect in the engine."""
 
     result: Any = None
-    """The run (``Result``), for whoever looks for what is wrong; ``None`` where nobody asked for one."""
+    """The run (``Result``), for debugging; ``None`` if no result was requested."""
 
 
 class ExtraError(IncastError):
-    """A package is missing that an extra of this one installs."""
+    """A package of an optional extra is missing."""
 
 
 class PaperError(IncastError):
-    """A paper is not known, has no such figure, or its folder says something that cannot be."""
+    """A paper or figure is unknown, or the paper's folder is inconsistent."""
 
 
 def users_traceback(error: BaseException) -> str:
-    """Give the traceback of what went wrong in a user's controller; nothing where that is all in the error's words."""
+    """Return the traceback of an error in a user's controller; empty if the message has it all."""
     cause = error.__cause__
     if not isinstance(error, ControllerError) or cause is None or cause.__traceback__ is None:
         return ""
@@ -56,9 +56,9 @@ def users_traceback(error: BaseException) -> str:
 
 
 REFUSALS = (ScenarioError, StudyError, FolderError)
-"""Errors about what is asked for, before anything is made."""
+"""Errors about arguments, raised before any run."""
 
 
 def needs(extra: str, error: ModuleNotFoundError) -> ExtraError:
-    """Say which extra of the package has the module that is missing."""
+    """Return the error that names the extra with the missing module."""
     return ExtraError(f'this needs {error.name}, which is not installed: pip install "incast[{extra}]"')

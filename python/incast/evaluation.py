@@ -1,4 +1,4 @@
-"""Evaluations: the figures of a scenario under some seeds, in this process, without files."""
+"""Evaluation of a scenario: its figures under some seeds, in this process, without files."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Values = npt.NDArray[np.float64]
 
 
 class Figures(Mapping[str, Values]):
-    """Figures by their dotted key (``flows.jain``), an array with a value a seed each.
+    """Figures by dotted key (``flows.jain``), each an array with one value per seed.
 
-    A value is not a number where the run does not have the figure, such as a completion time where no flow finished.
+    A value is NaN if the run lacks the figure, such as a completion time without finished flows.
     """
 
     def __init__(self, seeds: tuple[int, ...], values: dict[str, Values], units: dict[str, str]) -> None:
@@ -55,7 +55,7 @@ class Figures(Mapping[str, Values]):
         return self._units.get(".".join(parts[2:]) if parts[0] == "groups" else key, "1")
 
     def estimate(self, key: str) -> Estimate | None:
-        """Mean over the seeds that have the figure, with its 95 % interval; ``None`` where none has it."""
+        """Mean over the seeds that have the figure, with its 95 % interval; ``None`` if none has it."""
         values = self[key]
         return estimate([float(value) for value in values[~np.isnan(values)]])
 
@@ -71,12 +71,12 @@ def evaluate(
 ) -> Figures:
     """Simulate a scenario under each of ``seeds``, and return the figures of its summary. Nothing is written.
 
-    ``seeds`` is one seed or several different ones: a run counted twice would make an interval too narrow. ``figures``
-    are dotted keys of ``summary.json``; all numbers of it unless given. ``workers`` is how many runs go side by side,
-    in threads: the engine holds no lock of the interpreter. The values are the same with any number.
+    ``seeds`` is one seed or several different ones: a duplicate would make an interval too narrow. ``figures`` are
+    dotted keys of ``summary.json`` (default: all numbers). ``workers`` is the number of parallel runs, in threads: the
+    engine releases the GIL. The values do not depend on it.
 
     Raises ``ScenarioError`` for a wrong scenario or seed, ``StudyError`` for a figure that the scenario does not have,
-    and what ``Scenario.run`` raises.
+    and the exceptions of ``Scenario.run``.
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
@@ -110,9 +110,9 @@ def evaluate(
 
 
 def summary_of(core: _core.Scenario, memory_limit: float) -> dict[str, Any]:
-    """Run a scenario and read its summary; its records have a share of so many bytes.
+    """Run a scenario and return its summary; its records may take a share of ``memory_limit`` bytes.
 
-    Raises ``UnsoundError`` where no figure of it is to be used.
+    Raises ``UnsoundError`` for a run that cannot be right.
     """
     summary: dict[str, Any] = json.loads(_core.run(core, None, 1, most_kept=most_kept(memory_limit)).summary_json())
     soundness.refuse(summary, f"{core.name}, seed {core.seed}")
@@ -120,7 +120,7 @@ def summary_of(core: _core.Scenario, memory_limit: float) -> dict[str, Any]:
 
 
 def numbers_of(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Go through the numbers of a summary by their dotted keys; not a number where a figure does not exist."""
+    """Yield the numbers of a summary with their dotted keys; NaN for a missing figure."""
     names = {key for key, unit in summary["units"].items() if not unit}  # texts, such as a port's name
     for part, value in summary.items():
         if part not in ("run", "units", "definitions"):

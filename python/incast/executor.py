@@ -1,4 +1,4 @@
-"""The executor: many runs side by side on the cores at hand, each saved when it is done, none repeated."""
+"""Executor of many runs in parallel: each is saved when it is done, and none is repeated."""
 
 from __future__ import annotations
 
@@ -22,44 +22,44 @@ from incast.memory import free_memory, machine_memory
 from incast.plan import Job, Plan
 
 PATIENCE_S = 1.0
-"""How long a run that is to stop is waited for before the user's code in it is interrupted."""
+"""Time to wait for a run to stop before the user's code in it is interrupted."""
 
 
 @dataclass
 class Status:
-    """How far the runs have come; changed by the workers, read by whoever shows it."""
+    """Progress of the runs; the workers write it, the progress bar reads it."""
 
     total: int = 0
     finished: int = 0
     resumed: int = 0
     hops: int = 0
     under_way: dict[str, float] = field(default_factory=dict)
-    """Part done of the runs under way, 0 to 1."""
+    """Progress of the active runs, 0 to 1."""
 
     @property
     def done(self) -> float:
-        """Runs done, in parts of runs."""
+        """Number of runs done, with the fractions of active ones."""
         return self.finished + sum(list(self.under_way.values()))
 
 
 def default_workers() -> int:
-    """One thread for every core this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What a run takes: threads, where their number is given, and bytes."""
+    """Needs of a run: threads, if their number is given, and bytes."""
 
     threads: int | None
     memory: int
 
 
 def share(workers: int, runs: Sequence[Needs], free: float) -> tuple[int, int]:
-    """Say how many runs go side by side, and how many cores each takes whose number of threads is not given.
+    """Return the number of parallel runs, and the number of cores for a run without a given number of threads.
 
-    All threads together are no more than ``workers``, and all memory no more than ``free`` bytes, as long as one run
-    alone is not.
+    All threads together are at most ``workers``, and all memory is at most ``free`` bytes, unless one run alone exceeds
+    that.
     """
     threads = max((run.threads or 1 for run in runs), default=1)
     memory = max((run.memory for run in runs), default=0)
@@ -70,28 +70,28 @@ def share(workers: int, runs: Sequence[Needs], free: float) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Each:
-    """What each of the runs that go side by side may take."""
+    """Resources of each parallel run."""
 
     cores: int = 1
     memory: float = math.inf
-    """Bytes, of which its records have a share."""
+    """Bytes of memory; records take a share of them."""
 
     @classmethod
     def of(cls, at_once: int, cores: int, limit: float, free: float) -> Each:
-        """Part the memory that is free, or ``limit`` bytes where these are fewer, among runs side by side."""
+        """Divide the free memory, or ``limit`` bytes if less, among parallel runs."""
         return cls(cores, min(limit, free) / at_once)
 
 
 ALONE = Each()
-"""A run that nothing goes beside."""
+"""Resources of a run without parallel ones."""
 
 
 class Executor:
-    """Makes the runs that are not there yet, side by side, and tells how far it has come.
+    """Makes missing runs in parallel, and reports progress.
 
-    Runs of another build of the engine, and damaged ones, are made anew. ``KeyboardInterrupt`` stops the runs under
-    way and passes; what is finished stays, and is not repeated by the next call. Runs that take more than
-    ``memory_limit`` bytes (the machine's unless given) are refused before the first begins.
+    Runs by another build of the engine, and damaged ones, are repeated. ``KeyboardInterrupt`` stops the active runs and
+    passes; finished runs stay, and the next call does not repeat them. Runs that need more than ``memory_limit`` bytes
+    (default: the machine's memory) are refused before the first starts.
     """
 
     def __init__(
@@ -110,9 +110,9 @@ class Executor:
 
     @contextmanager
     def carrying_out(self, plan: Plan[Any]) -> Iterator[None]:
-        """Run a plan's jobs; until the end of the block no other program runs in its folder.
+        """Run a plan's jobs; no other program can run in its folder until the end of the block.
 
-        Raises ``FolderError`` when the folder holds something else.
+        Raises ``FolderError`` if the folder holds something else.
         """
         plan.mark.put(plan.folder)
         with alone_in(plan.folder):
@@ -120,7 +120,7 @@ class Executor:
             yield
 
     def run(self, jobs: Collection[Job]) -> None:
-        """Make the runs of the jobs that are not there yet."""
+        """Make the missing runs of the jobs."""
         self.status.total += len(jobs)
         todo = []
         for job in jobs:
@@ -144,7 +144,7 @@ class Executor:
             futures: dict[Future[None], Job] = {pool.submit(self._run, job): job for job in todo}
             pending = set(futures)
             while pending:
-                # Waking up now and then lets Ctrl-C through.
+                # the timeout lets Ctrl-C through
                 done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
                 self.show(self.status)
                 for future in done:
@@ -177,14 +177,14 @@ class Executor:
             finally:
                 self._at_work.discard(threading.get_ident())
             job.check(result)
-            # Finished: however long it takes to write, it is waited for.
+            # finished: wait for the writing, however long it takes
             result.write(aside)
         status.hops += result.summary["run"]["hops"] - hops_before
         status.under_way.pop(name, None)
         status.finished += 1
 
     def _wait_for_runs(self) -> None:
-        """Wait until no thread is in a run; one that does not stop is in a user's controller: interrupt it there."""
+        """Wait until no thread is in a run; interrupt a thread that does not stop: it is in a user's controller."""
         patience = time.monotonic() + PATIENCE_S
         while self._at_work:
             try:
@@ -196,14 +196,14 @@ class Executor:
                         )
                     patience = time.monotonic() + PATIENCE_S
             except KeyboardInterrupt:
-                pass  # it is what we are about
+                pass  # already stopping
 
 
 @contextmanager
 def alone_in(folder: Path, deep: bool = True) -> Iterator[None]:
-    """Keep a second program out of the folder while this one runs, and clear what a killed one left.
+    """Lock the folder against other programs, and remove leftovers of killed ones.
 
-    Not ``deep`` leaves folders in it alone, where these have a lock of their own.
+    Without ``deep``, subfolders with their own locks are left alone.
     """
     try:
         lock = open_lock(folder / ".lock")
@@ -223,15 +223,15 @@ def alone_in(folder: Path, deep: bool = True) -> Iterator[None]:
 
 
 def _needs(jobs: Collection[Job], memory_limit: float) -> list[Needs]:
-    """Say what the jobs take; runs that differ in their seeds take the same.
+    """Return the needs of the jobs; runs that differ only in the seed need the same.
 
-    Raises ``ScenarioError`` where one takes more than ``memory_limit`` bytes.
+    Raises ``ScenarioError`` for a run that needs more than ``memory_limit`` bytes.
     """
     known: dict[tuple[str, int | None], Needs] = {}
     needs = []
     for job in jobs:
         scenario = job.scenario
-        # the hash does not tell of threads
+        # the hash does not cover threads
         key = (scenario.hash, scenario.threads)
         if key not in known:
             needed = scenario.refuse_above(memory_limit, f"a run of {scenario.name}")
@@ -241,7 +241,7 @@ def _needs(jobs: Collection[Job], memory_limit: float) -> list[Needs]:
 
 
 def _raise_named(future: Future[None], job: Job) -> None:
-    """Say which run failed."""
+    """Raise a run's error with a note that names the run."""
     error = future.exception()
     if error is not None:
         error.add_note(f"in the run {job.name}")

@@ -1,4 +1,4 @@
-"""How much ON time of its applications a run measured: what stands behind its figures."""
+"""Measured ON time of the applications of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNITS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 def seconds(text: str) -> float:
-    """Read a time as scenarios write it, ``"10us"``."""
+    """Read a time of a scenario, ``"10us"``."""
     match = re.fullmatch(r"([0-9._]+)\s*(ps|ns|us|ms|s)", text.strip())
     if match is None:
         if text.strip() == "0":
@@ -22,7 +22,7 @@ def seconds(text: str) -> float:
 
 
 def on_seconds(scenario: dict[str, Any], flows: pa.Table, start_s: float, end_s: float) -> float:
-    """Return the ON seconds inside the measured interval, mean over the flows.
+    """Return the mean ON time per flow inside the measured interval, in seconds.
 
     The application's clock starts with its flow; a handshake before it (well under a millisecond
     on a fabric) is not counted. Applications without an OFF time are ON from the flow's start.
@@ -44,7 +44,7 @@ def on_seconds(scenario: dict[str, Any], flows: pa.Table, start_s: float, end_s:
 
 
 def _on_until(elapsed: float, on: float, off: float) -> float:
-    """ON seconds in the first ``elapsed`` seconds of an application."""
+    """Return the ON time in the first ``elapsed`` seconds of an application."""
     if elapsed <= 0:
         return 0.0
     cycles, rest = divmod(elapsed, on + off)

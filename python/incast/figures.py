@@ -1,4 +1,4 @@
-"""The figures of a report: which they are, and how they are drawn."""
+"""Figures of a report, and their pictures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from matplotlib.figure import Figure as Canvas
 from incast.comparison import Comparison, Run, Series, samples_of
 from incast.completions import one_size
 from incast.errors import FolderError
-from incast.look import (
+from incast.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, mark_end, until, y_axis
+from incast.output import counted
+from incast.result import COMPLETIONS
+from incast.statistics import Estimate
+from incast.style import (
     ABREAST,
     COLOURS,
     GREY,
@@ -26,38 +30,34 @@ from incast.look import (
     time_unit,
     x_axis,
 )
-from incast.output import counted
-from incast.points import Points, Told, draw_points, fit_a_log_axis, mark_end, until, y_axis
-from incast.result import COMPLETIONS
-from incast.statistics import Estimate
 
 PANELS_ABREAST = 4
-"""Panels in a row where every controller has one."""
+"""Panels per row, if every controller has one."""
 
 SCENARIOS_ABREAST = 3
-"""Scenarios in a row."""
+"""Scenarios per row."""
 
 OTHERS = "#c3c9d1"
-"""Colour of the other controllers in the panel of one."""
+"""Colour of the other controllers in a controller's panel."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the summary as reports show it."""
+    """A figure of the summary in reports."""
 
     key: str
-    """Where it stands in the summary."""
+    """Key in the summary."""
     name: str
-    """Name of its file."""
+    """Name of its picture file."""
     title: str
     short: str
-    """Title and unit in the width of a column on a terminal."""
+    """Short title with unit, for a column on a terminal."""
     unit: str
     scale: float
-    """From the summary's unit to the one shown."""
+    """Factor from the summary's unit to the one shown."""
     log: bool
     better: str
-    """``"higher"`` or ``"lower"``: which end readers look for."""
+    """Better direction: ``"higher"`` or ``"lower"``."""
 
     @property
     def label(self) -> str:
@@ -103,7 +103,7 @@ ACTIVE = Figure(
     True,
     "higher",
 )
-"""Throughput where flows have an end: bytes over each flow's own time, not over an interval that the last one sets."""
+"""Throughput of finite flows: bytes over each flow's own time, not over an interval that the last flow sets."""
 
 COMPLETION_FIGURES = [
     Figure("fct.mean_s", "fct-mean", "Mean flow completion time", "FCT\nmean ms", "ms", 1e3, True, "lower"),
@@ -138,22 +138,24 @@ COMPLETION_FIGURES = [
         )
     ),
 ]
-"""Figures of what applications wait for, shown where a run has it."""
+"""Figures of flows, queries and writes that complete, shown if a run has any."""
 
 PAUSE_FIGURES = [
     Figure("queues.pauses", "pauses", "Pauses by flow control", "pauses\nper run", "per run", 1.0, False, "lower"),
     Figure("queues.paused_s", "paused", "Time paused, all ports", "paused\nms", "ms", 1e3, False, "lower"),
 ]
-"""Figures of priority flow control, shown where a run paused a port."""
+"""Figures of priority flow control, shown if a run paused a port."""
 
 
 def figures_of(comparison: Comparison, scenario: str | None = None) -> list[Figure]:
-    """Return the figures that a comparison shows, or those which one of its scenarios has."""
+    """Return the figures of a comparison, or of one of its scenarios."""
     runs = [run for case, run in comparison.runs.items() if scenario in (None, case.scenario)]
     there = [what for what in COMPLETIONS if any(run.figure(f"{what}.count") for run in runs)]
     sizes = [run.sizes for run in runs if run.sizes is not None]
     if not one_size(sizes):
-        there.remove("fct")  # a completion time over all sizes is one of the largest: slowdowns by size instead
+        there.remove(
+            "fct"
+        )  # a completion time over all sizes mostly describes the largest flows: show slowdowns by size
     shown = [ACTIVE if figure.name == "throughput" and sizes and _known(runs) else figure for figure in FIGURES]
     shown = [*shown, *(figure for figure in COMPLETION_FIGURES if figure.key.partition(".")[0] in there)]
     if any(run.figure("queues.pauses") for run in runs):
@@ -162,21 +164,22 @@ def figures_of(comparison: Comparison, scenario: str | None = None) -> list[Figu
 
 
 def _known(runs: Iterable[Run]) -> bool:
-    """Whether runs have the figure of flows that end; those of earlier versions have not."""
+    """Return whether runs have the figure of finite flows; runs of earlier versions lack it."""
     return any(run.figure(ACTIVE.key) is not None for run in runs)
 
 
 def _in_its_unit(figure: Figure, found: Iterable[float | None]) -> Figure:
-    """Show times all of which are below a millisecond in microseconds."""
+    """Switch times to microseconds if all are below a millisecond."""
     if figure.unit != "ms" or max((value for value in found if value is not None), default=1.0) >= 1e-3:
         return figure
     return replace(figure, unit="us", scale=1e6, short=f"{figure.short.removesuffix('ms')}us")
 
 
 def plot(comparison: Comparison, figure: Figure) -> Canvas:
-    """Draw one figure against the varied key: a panel a scenario, a line a controller, a band for its interval.
+    """Draw one figure against the varied key: one panel per scenario, one line per controller, bands as intervals.
 
-    With one value of the key controllers stand side by side; more than eight have a panel each, the others in grey.
+    With one value of the key, controllers are side by side. With more than eight controllers each has a panel, with the
+    others in grey.
     """
     study = comparison.study
     many = len(study.controllers) > ABREAST and len(study.values) > 1
@@ -185,7 +188,7 @@ def plot(comparison: Comparison, figure: Figure) -> Canvas:
 
 def _panel_a_scenario(comparison: Comparison, figure: Figure) -> Canvas:
     study = comparison.study
-    told, x, several = Told(), places(study.values), len(study.values) > 1
+    footnote, x, several = Footnote(), places(study.values), len(study.values) > 1
     columns = abreast(len(study.scenarios), SCENARIOS_ABREAST)
     rows = -(-len(study.scenarios) // columns)
     canvas = new_canvas(max(6.4, 4.9 * columns), 4.4 * rows)
@@ -197,7 +200,7 @@ def _panel_a_scenario(comparison: Comparison, figure: Figure) -> Canvas:
         dress(axes)
         lines = lines_of(comparison, scenario, x, figure)
         log = figure.log and fit_a_log_axis(lines)
-        seen = draw_points(axes, lines, figure.scale, told, log, join=several)
+        seen = draw_points(axes, lines, figure.scale, footnote, log, join=several)
         if several:
             x_axis(axes, x)
             axes.set_xlabel(axis_name(study.key), fontsize=9, color=INK)
@@ -206,14 +209,14 @@ def _panel_a_scenario(comparison: Comparison, figure: Figure) -> Canvas:
         axes.set_title(name, fontsize=10, color=INK, loc="left", fontweight="bold")
         axes.set_ylabel(figure.label, fontsize=9, color=INK)
         y_axis([axes], seen, log, figure.key == "flows.jain")
-    legend(canvas, panels if several else [], told.note())
+    legend(canvas, panels if several else [], footnote.note())
     return canvas
 
 
 def _panel_each(comparison: Comparison, figure: Figure) -> Canvas:
-    """Give every controller a panel, with the others in grey: rows of four, a new row a scenario, one y axis in it."""
+    """Draw one panel per controller, with the others in grey: rows of four, a new row and y axis per scenario."""
     study = comparison.study
-    told, x = Told(), places(study.values)
+    footnote, x = Footnote(), places(study.values)
     rows = -(-len(study.controllers) // PANELS_ABREAST)
     canvas = new_canvas(3.2 * PANELS_ABREAST, 2.6 * rows * len(study.scenarios) + 1)
     grid = canvas.subplots(rows * len(study.scenarios), PANELS_ABREAST, squeeze=False)
@@ -231,7 +234,7 @@ def _panel_each(comparison: Comparison, figure: Figure) -> Canvas:
                 kept = [(at, e.mean * figure.scale) for at, e in zip(other.at, _means(other), strict=True) if e]
                 axes.plot([at for at, _ in kept], [mean for _, mean in kept], color=OTHERS, linewidth=0.8, zorder=1)
             own = [one for one in lines if one.number == number]
-            seen += draw_points(axes, own, figure.scale, told, log)
+            seen += draw_points(axes, own, figure.scale, footnote, log)
             x_axis(axes, x)
             label = study.controllers[number].label
             title = f"{name}: {label}" if len(study.scenarios) > 1 else label
@@ -239,7 +242,7 @@ def _panel_each(comparison: Comparison, figure: Figure) -> Canvas:
             axes.set_xlabel(axis_name(study.key), fontsize=9, color=INK)
             axes.set_ylabel(figure.label, fontsize=7, color=INK)
         y_axis(panels, seen, log, figure.key == "flows.jain")
-    legend(canvas, [], told.note())
+    legend(canvas, [], footnote.note())
     return canvas
 
 
@@ -248,7 +251,7 @@ def _means(points: Points) -> list[Estimate | None]:
 
 
 def lines_of(comparison: Comparison, scenario: str, x: Places, figure: Figure) -> list[Points]:
-    """Give the lines of a figure, one a controller: over the varied key, or side by side where it has one value."""
+    """Return the lines of a figure, one per controller: over the varied key, or side by side if it has one value."""
     found = []
     for i, controller in enumerate(comparison.study.controllers):
         kept = [
@@ -262,7 +265,7 @@ def lines_of(comparison: Comparison, scenario: str, x: Places, figure: Figure) -
 
 
 def side_by_side(axes: Axes, labels: Sequence[str]) -> None:
-    """Put names on an x axis."""
+    """Label an x axis with names."""
     aslant = sum(len(label) + 2 for label in labels) > 40
     axes.set_xticks(range(len(labels)), labels, rotation=35 if aslant else 0, ha="right" if aslant else "center")
     axes.set_xlim(-0.5, len(labels) - 0.5)
@@ -275,7 +278,7 @@ def axis_name(key: str) -> str:
 
 
 def nothing_to_see(comparison: Comparison, figure: Figure) -> str | None:
-    """Say why a figure has no picture: it is zero everywhere, or one number alone; ``None`` where it has one."""
+    """Return the reason why a figure has no picture: zero everywhere, or a single number; ``None`` if it has one."""
     study = comparison.study
     found = [
         reading.least
@@ -286,22 +289,22 @@ def nothing_to_see(comparison: Comparison, figure: Figure) -> str | None:
     ]
     means = [one.mean for one in found if one is not None]
     if not means:
-        return "no run has it"
+        return "no run has this figure"
     if not any(means):
         return "0 in all runs"
     if len(means) == 1:
-        return "one number alone, which stands in the table"
+        return "a single number, which is in the table"
     return None
 
 
 def _ends(series: Series) -> dict[str, float]:
-    """Give when flows ended, in seconds, by the name that time series have for them."""
+    """Return the end times of flows in seconds, by their names in time series."""
     finish = series.rows("flows", ["finish_s"])["finish_s"].to_pylist()
     return {f"flow {flow}": finish[flow] for flow in series.flows if finish[flow] is not None}
 
 
 def _series_panels(count: int) -> tuple[Canvas, list[Axes], list[Axes]]:
-    """Make panels for windows and, below each, for a queue: four columns at most, all of a kind on one scale."""
+    """Make panels for windows and, below each, for a queue: at most four columns, one scale per kind."""
     columns = abreast(count, PANELS_ABREAST)
     blocks = -(-count // columns)
     canvas = new_canvas(max(6.4, 2.35 * columns), 4.6 * blocks)
@@ -320,7 +323,7 @@ def _series_panels(count: int) -> tuple[Canvas, list[Axes], list[Axes]]:
 
 
 def plot_series(comparison: Comparison) -> Canvas | None:
-    """Draw windows of a few flows and the busiest queue over time, a column a controller, four in a row."""
+    """Draw windows of a few flows and the busiest queue over time: one column per controller, four per row."""
     series = comparison.series
     if not series:
         return None
@@ -363,15 +366,15 @@ def plot_series(comparison: Comparison) -> Canvas | None:
 
 @dataclass
 class Drawn:
-    """Pictures of a comparison, by the name of their file without its ending."""
+    """Pictures of a comparison, by file name without extension."""
 
     pictures: dict[str, Canvas] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
-    """Titles of figures that have no picture, and why."""
+    """Titles of figures without a picture, and the reasons."""
 
 
 def draw_all(comparison: Comparison, note: Callable[[str], None] = lambda _: None) -> Drawn:
-    """Draw every figure of a comparison that there is something to see of."""
+    """Draw every figure of a comparison that has a picture."""
     drawn = Drawn()
     for figure in figures_of(comparison):
         note(figure.title)

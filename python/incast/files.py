@@ -1,8 +1,8 @@
-"""Files that others made: what is read of them has a bound, and comes to an end.
+"""Bounded reading of untrusted files.
 
-A folder that somebody sends may hold anything under the names that are read: a link to a device that has no end, a pipe
-that nobody writes to, a file larger than memory, JSON of 200,000 brackets, a table of some bytes that unpacks to more
-than all memory. Every function here raises ``OSError``, or ``ValueError`` that says what is wrong with the file.
+A folder from somebody else may hold anything under the expected names: a link to an endless device, a pipe without a
+writer, a file larger than memory, JSON of 200,000 brackets, a small table that unpacks to more than all memory. Every
+function here raises ``OSError``, or ``ValueError`` with what is wrong with the file.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from incast.errors import FolderError
 from incast.memory import free_memory, spoken
 
 if TYPE_CHECKING:
-    # Arrow takes long to load: only what reads or writes tables waits for it.
+    # Arrow is slow to load: load it only for tables
     import pyarrow as pa
     import pyarrow.parquet as pq
 
 RUN_FILE = "manifest.json"
-"""File that makes a folder that of a run."""
+"""File that marks a run folder."""
 STORE_FILE = "store.json"
-"""File that makes a folder a store of studies."""
+"""File that marks a store of studies."""
 MOST_JSON = 256 << 20
-"""Bytes of a JSON file: a timeline of a million ports has some hundred MB."""
+"""Most bytes of a JSON file: a timeline of a million ports has some hundred MB."""
 MOST_TOML = 64 << 20
-"""Bytes of a study, a paper or a scenario that a run leaves, as of a scenario from the standard input."""
+"""Most bytes of a study, a paper, or a scenario in a run folder; same as of a scenario from standard input."""
 MOST_DEPTH = 64
-"""Levels of tables and lists: no file of the program has ten."""
+"""Most levels of nested tables and lists: no file of the program has ten."""
 SMALL = 32 << 20
-"""Bytes for which there is room, or ``MemoryError`` says that there is none: to look takes as long as a small table."""
+"""Bytes that are read without checking the free memory: the check takes as long as reading a small table."""
 WORK = 2.0
-"""Memory that a table takes while it is read, in sizes of its columns: what is computed from them is beside them."""
+"""Memory for a table, as a multiple of the size of its columns: computed values need memory too."""
 WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
-"""Bytes of a value of a column by its type in Parquet; texts have codes of ``CODE`` bytes."""
+"""Bytes of a value by its Parquet type; texts have codes of ``CODE`` bytes."""
 CODE = 4
 PATIENCE_MS = 500
-"""How long a pipe that is opened waits for somebody who writes to it."""
+"""Time to wait for the writer of a pipe."""
 LONGEST = 300
-"""Letters that are told of an error: some have a whole line of the file in them."""
+"""Most letters of an error that are shown: some errors quote a whole line of the file."""
 KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
@@ -59,30 +59,30 @@ KINDS = (
 )
 
 
-def told(error: BaseException) -> str:
-    """Say in one line what is wrong, of an error that a function here raises."""
+def message_of(error: BaseException) -> str:
+    """Return the message of an error raised here, in one line."""
     words = " ".join((getattr(error, "strerror", None) or str(error)).split())
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
 
 
 def kind_of(mode: int) -> str:
-    """Name what a path leads to by its mode, as ``os.stat`` tells it; nothing for a plain file."""
+    """Return the kind of a path by the mode of ``os.stat``; empty for a plain file."""
     return next((name for is_it, name in KINDS if is_it(mode)), "")
 
 
 @contextmanager
 def opened(path: Path, pipes: bool = False) -> Iterator[BinaryIO]:
-    """Open a plain file; with ``pipes`` also a pipe or a device, which a user may name (``<(...)``, /dev/stdin).
+    """Open a plain file; with ``pipes`` also a pipe or a device that a user may name (``<(...)``, /dev/stdin).
 
-    Raises ``ValueError`` where anything else is. A pipe that nobody writes to reads as empty, after ``PATIENCE_MS``.
+    Raises ``ValueError`` for anything else. A pipe without a writer reads as empty, after ``PATIENCE_MS``.
     """
-    # before it is opened: that waits for whoever writes to a pipe, and does something to a device
+    # check before opening: opening waits for the writer of a pipe, and may act on a device
     _refuse_other(path.stat().st_mode, pipes)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     with open(descriptor, "rb") as file:  # noqa: PTH123
         _refuse_other(mode := os.fstat(descriptor).st_mode, pipes)
         if stat.S_ISFIFO(mode):
-            # whoever writes is let in by the opening; nothing is to be read, and no end seen, before that
+            # opening lets the writer in; before that there is neither data nor an end
             there = select.poll()
             there.register(descriptor, select.POLLIN)
             there.poll(PATIENCE_MS)
@@ -97,10 +97,10 @@ def _refuse_other(mode: int, pipes: bool) -> None:
 
 
 def read_bytes(path: Path, most: float = math.inf, pipes: bool = False) -> bytes:
-    """Read a file of at most so many bytes, and of no more than memory has room for."""
+    """Read a file of at most ``most`` bytes, and at most what fits memory."""
     with opened(path, pipes) as file:
         size = os.fstat(file.fileno()).st_size
-        if size > SMALL or size == 0:  # also of a pipe
+        if size > SMALL or size == 0:  # 0: also a pipe
             most = min(most, free_memory() / WORK)
         parts: list[bytes] = []
         there = 0
@@ -112,7 +112,7 @@ def read_bytes(path: Path, most: float = math.inf, pipes: bool = False) -> bytes
             parts.append(part)
             there += len(part)
         _refuse_large(there, most)
-    raise AssertionError("what is larger is refused")
+    raise AssertionError("larger files are refused")
 
 
 def _refuse_large(size: float, most: float) -> None:
@@ -121,7 +121,7 @@ def _refuse_large(size: float, most: float) -> None:
 
 
 def read_text(path: Path, most: float = MOST_TOML, pipes: bool = False) -> str:
-    """Read a text file (UTF-8) of at most so many bytes; ``UnicodeDecodeError`` is a ``ValueError``."""
+    """Read a text file (UTF-8) of at most ``most`` bytes; ``UnicodeDecodeError`` is a ``ValueError``."""
     return read_bytes(path, most, pipes).decode("utf-8")
 
 
@@ -131,7 +131,7 @@ def read_json(path: Path) -> Any:
 
 
 def json_of(text: str | bytes, parse_constant: Callable[[str], Any] | None = None) -> Any:
-    """Read JSON; raises ``ValueError`` also of what is nested too deeply."""
+    """Read JSON; raises ``ValueError``, also for too deep nesting."""
     try:
         value = json.loads(text, parse_constant=parse_constant)
     except RecursionError:
@@ -145,7 +145,7 @@ def read_toml(path: Path, pipes: bool = False) -> dict[str, Any]:
 
 
 def toml_of(text: str) -> dict[str, Any]:
-    """Read TOML; raises ``ValueError`` also of what is nested too deeply."""
+    """Read TOML; raises ``ValueError``, also for too deep nesting."""
     try:
         value = tomllib.loads(text)
     except RecursionError:
@@ -168,23 +168,23 @@ def _shallow(value: Any) -> Any:
 
 
 UNFORESEEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""What Python, numpy and Arrow raise of files that contradict each other, beyond what is checked."""
+"""Exceptions of Python, numpy and Arrow for contradictory files, beyond what is checked."""
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Read a folder in this block: where its files contradict each other, ``FolderError`` says what came of it.
+    """Read a folder in this block; contradictions between its files become a ``FolderError``.
 
-    What each file has is checked as it is read. What several say together (numbers of rows, names that others name)
-    is found out by whoever uses it. What is drawn or written belongs behind such a block. The mistake may also be the
-    program's own: the error has the first one as its cause.
+    Each file is checked as it is read; consistency across files (numbers of rows, references) only when it is used.
+    Draw and write results after the block. A bug of the program may also end here: the error has the original one as
+    its cause.
     """
     try:
         yield
     except UNFORESEEN as error:
         raise FolderError(
-            f"{folder} cannot be read: {type(error).__name__}: {told(error)}; if it is as incast wrote it, please "
-            "report this"
+            f"{folder} cannot be read: {type(error).__name__}: {message_of(error)}; if incast wrote it, "
+            "please report this"
         ) from error
 
 
@@ -204,35 +204,35 @@ def read_table(
     threads: bool = True,
     checksums: bool = False,
 ) -> pa.Table:
-    """Read columns of a Parquet file, or of its bytes; raises ``ValueError`` where they unpack to more than is free.
+    """Read columns of a Parquet file, or of its bytes; raises ``ValueError`` if they unpack to more than free memory.
 
-    How large they are is known before they are read: a page of equal values has some bytes, whatever their number.
+    The size is checked before reading: a page of equal values has few bytes, whatever their number.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    told: dict[str, Any] = {"page_checksum_verification": checksums}
-    with _parquet(source) as place, pq.ParquetFile(place, **told) as file:
-        names = file.schema_arrow.names
-        wanted = list(names if columns is None else dict.fromkeys(columns))
-        if lacking := sorted({*wanted} - {*names}):
+    options: dict[str, Any] = {"page_checksum_verification": checksums}
+    with _parquet(source) as place, pq.ParquetFile(place, **options) as file:
+        whole = file.schema_arrow
+        wanted = list(whole.names if columns is None else dict.fromkeys(columns))
+        if lacking := sorted({*wanted} - {*whole.names}):
             raise ValueError(f"it has no column {', '.join(lacking)}")
-        schema = pa.schema([file.schema_arrow.field(name) for name in wanted], file.schema_arrow.metadata)
+        schema = pa.schema([whole.field(name) for name in wanted], whole.metadata)
         size, texts = unpacked(source, schema)
         _refuse_above_memory(size)
         if not texts:
             return file.read(wanted, use_threads=threads)
-    # each text once, and codes: how long the rows are is known before they are written out
-    with _parquet(source) as place, pq.ParquetFile(place, read_dictionary=texts, **told) as file:
+    # texts as codes: the unpacked size is known before they are decoded
+    with _parquet(source) as place, pq.ParquetFile(place, read_dictionary=texts, **options) as file:
         if not any("." in path for path in texts) or file.num_row_groups == 0:
             return _written_out(file.read(wanted, use_threads=threads), schema)
-        # lists of codes are read group by group alone
+        # lists of codes can only be read group by group
         groups = (file.read_row_group(number, wanted, use_threads=threads) for number in range(file.num_row_groups))
         return _written_out(pa.concat_tables(groups), schema)
 
 
 def read_schema(source: Path | bytes) -> pa.Schema:
-    """Read which columns a Parquet file has, with what is said of each."""
+    """Read the schema of a Parquet file, with the metadata of its columns."""
     import pyarrow.parquet as pq
 
     with _parquet(source) as place, pq.ParquetFile(place) as file:
@@ -240,7 +240,7 @@ def read_schema(source: Path | bytes) -> pa.Schema:
 
 
 def read_footer(source: Path | bytes) -> pq.FileMetaData:
-    """Read the end of a Parquet file, which a file that was cut short lacks, and none of its rows."""
+    """Read the footer of a Parquet file without its rows; a truncated file has none."""
     import pyarrow.parquet as pq
 
     with _parquet(source) as place, pq.ParquetFile(place) as file:
@@ -249,7 +249,7 @@ def read_footer(source: Path | bytes) -> pq.FileMetaData:
 
 @contextmanager
 def _parquet(source: Path | bytes) -> Iterator[Any]:
-    """Give what Arrow reads a Parquet file from, and turn what it says of a damaged one into ``ValueError``."""
+    """Open a Parquet file for Arrow, and turn Arrow's errors about damage into ``ValueError``."""
     import pyarrow as pa
 
     try:
@@ -260,17 +260,17 @@ def _parquet(source: Path | bytes) -> Iterator[Any]:
             yield source
     except (KeyError, TypeError, IndexError, NotImplementedError) as error:
         # Arrow's errors are of these classes too
-        told = error.args[0] if error.args else error
-        raise ValueError(told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)) from None
+        message = error.args[0] if error.args else error
+        raise ValueError(message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)) from None
     except OSError as error:
         if error.errno is not None:
             raise
-        # Arrow's own, of a page or the end of a file
+        # Arrow's own errors about a page or a footer
         raise ValueError(str(error)) from None
 
 
 def _footer(source: Path | bytes) -> bytes:
-    """Read a Parquet file from its footer on."""
+    """Read the tail of a Parquet file from its footer on."""
     if isinstance(source, bytes):
         return source[-footers.size_of(source[-8:], len(source)) :]
     with opened(source) as file:
@@ -282,9 +282,9 @@ def _footer(source: Path | bytes) -> bytes:
 
 
 def unpacked(source: Path | bytes, schema: pa.Schema) -> tuple[int, list[str]]:
-    """Say how many bytes columns of a Parquet file take in memory, by its end alone; a text counts as a code.
+    """Return the size of Parquet columns in memory, from the footer alone, with texts counted as codes.
 
-    Beside it the paths of columns of texts. Raises ``ValueError`` of types that no table of the program has.
+    Also returns the paths of text columns. Raises ``ValueError`` for types that no table of the program has.
     """
     import pyarrow as pa
 
@@ -310,12 +310,12 @@ def _refuse_above_memory(size: float) -> None:
     needed = WORK * size
     if needed > SMALL and needed > (free := free_memory()):
         raise ValueError(
-            f"it unpacks to {spoken(size)}, which takes about {spoken(needed)} of memory, and {spoken(free)} is free"
+            f"it unpacks to {spoken(size)}, which needs about {spoken(needed)} of memory, and {spoken(free)} is free"
         )
 
 
 def _written_out(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Write out texts that were read as codes; raises ``ValueError`` where they do not fit memory."""
+    """Decode texts that were read as codes; raises ``ValueError`` if they do not fit memory."""
     import pyarrow as pa
 
     coded = [field for field in schema if table[field.name].type != field.type]
@@ -324,7 +324,7 @@ def _written_out(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _length(chunk: pa.Array) -> int:
-    """Count the bytes of texts that are codes, or of lists of them."""
+    """Return the bytes of texts that are codes, or of lists of them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -336,7 +336,7 @@ def _length(chunk: pa.Array) -> int:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether values of a type are texts."""
+    """Return whether values of a type are texts."""
     import pyarrow as pa
 
     own = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -344,7 +344,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Whether values of a type are numbers, or say yes or no."""
+    """Return whether values of a type are numbers or booleans."""
     import pyarrow as pa
 
     own = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -353,7 +353,7 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 def is_list_of(inner: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Say whether values of a type are lists of such."""
+    """Return a check for lists of values that pass ``inner``."""
 
     def is_it(kind: pa.DataType) -> bool:
         import pyarrow as pa

@@ -1,8 +1,8 @@
-"""Files and folders that are there whole or not at all, and that nothing overwrites.
+"""Atomic writing of files and folders; results are never overwritten.
 
-A file is replaced by a rename, which would put it in the place of anything: of a device, a pipe that somebody reads, a
-link. So files of the program's own names (``write_whole``, ``write_together``) are written where there is nothing or a
-plain file, and are refused elsewhere. A file that a user names (``write_named``) goes where a shell's ``>`` puts it.
+A file is replaced by a rename, which would also replace a device, a pipe or a link. So files with names of the program
+(``write_whole``, ``write_together``) only replace plain files. A file named by the user (``write_named``) goes where a
+shell's ``>`` puts it.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from incast.files import kind_of
 from incast.interrupts import half_written
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
-"""What differs between machines of one name, and from boot to boot, where the system tells it."""
+"""File with an identifier of the machine's boot, where the system has it."""
 
 MOST_LINKS = 40
-"""Links that lead to one another, as the system has it."""
+"""Most links in a chain, as in the system."""
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Replace a file so that it is seen either as before or with all of ``content``."""
+    """Replace a file atomically."""
     write_together(path.parent, {path.name: content})
 
 
 def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Replace files of a folder that belong together: all are whole before the first is in its place.
+    """Replace files of a folder that belong together: all are written before the first is renamed.
 
-    Where one cannot be written, on a full disk, none is replaced. Raises ``FolderError`` where a link, a device or
-    anything else that is no plain file has the name of one.
+    If one cannot be written (full disk), none is replaced. Raises ``FolderError`` if a name is taken by a link, a
+    device or anything else but a plain file.
     """
     asides: dict[Path, Path] = {}
     try:
@@ -65,7 +65,7 @@ def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def refuse_other(path: Path) -> None:
-    """Raise where something is under the name of a file of ours that is no plain file."""
+    """Raise if the name of a file of the program is taken by anything but a plain file."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -78,17 +78,17 @@ def refuse_other(path: Path) -> None:
 
 
 def open_lock(path: Path) -> IO[bytes]:
-    """Open the file of a lock, and make it where it is not there; what it holds stays. Raises as ``refuse_other``."""
+    """Open the file of a lock, and create it if missing, without truncation. Raises like ``refuse_other``."""
     refuse_other(path)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     return open(os.open(path, flags, 0o666), "r+b", buffering=0)  # noqa: PTH123
 
 
 def write_named(path: Path, content: str | bytes) -> None:
-    """Write a file that a user names: whole, or to the pipe or device that the name leads to.
+    """Write a file named by the user: atomically, or into a pipe or device.
 
-    A link is followed, and stays: what it leads to is replaced, or made. ``/dev/stdout`` and its like are this
-    process's own, to whose end it is written. Raises ``FolderError`` of a folder, a disk or a socket, and ``OSError``.
+    A link is followed and stays: its target is replaced or created. ``/dev/stdout`` and the like are the descriptors of
+    this process, and are appended to. Raises ``FolderError`` for a folder, a disk or a socket, and ``OSError``.
     """
     data = content.encode() if isinstance(content, str) else content
     own = _own_descriptor(path)
@@ -103,7 +103,7 @@ def write_named(path: Path, content: str | bytes) -> None:
     if stat.S_ISREG(mode):
         write_whole(path.resolve() if path.is_symlink() else path, data)
     elif stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
-        # a pipe waits for its reader
+        # opening a pipe waits for its reader
         _pour(data, os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC))
     else:
         kind = "a disk" if stat.S_ISBLK(mode) else kind_of(mode)
@@ -111,7 +111,7 @@ def write_named(path: Path, content: str | bytes) -> None:
 
 
 def _pour(data: bytes, descriptor: int) -> None:
-    """Write all to an open file, and close it."""
+    """Write all data to a descriptor, and close it."""
     with open(descriptor, "wb", buffering=0) as file:
         rest = memoryview(data)
         while rest:
@@ -119,7 +119,7 @@ def _pour(data: bytes, descriptor: int) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a name leads to a pipe or a device, or to what this process has open: writing there replaces nothing."""
+    """Return whether a name leads to a pipe, a device or an open descriptor: writing there replaces nothing."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -128,7 +128,7 @@ def is_stream(path: Path) -> bool:
 
 
 def is_standard_output(path: Path) -> bool:
-    """Whether what is written to a name comes out of the standard output, where nothing else may come between."""
+    """Return whether a name leads to standard output, where nothing else may be mixed in."""
     if _own_descriptor(path) == 1:
         return True
     try:
@@ -139,7 +139,7 @@ def is_standard_output(path: Path) -> bool:
 
 
 def _own_descriptor(path: Path) -> int | None:
-    """Give the number of the open file of this process that a name such as ``/dev/stdout`` is a link to."""
+    """Return the descriptor of this process that a name such as ``/dev/stdout`` links to."""
     own = Path("/proc") / str(os.getpid()) / "fd"
     for _ in range(MOST_LINKS):
         parent = path.parent.resolve()
@@ -152,25 +152,25 @@ def _own_descriptor(path: Path) -> int | None:
 
 
 def write_through(path: Path, content: str | bytes) -> None:
-    """Write a file through to the disk, into a folder that nobody sees yet."""
+    """Write a file and flush it to disk, in a folder that is not visible yet."""
     with path.open("wb") as file:
         file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
 
 
-def put_first(path: Path, content: str, told: str) -> None:
-    """Make a folder by its first file, which says what the folder is for; nothing is done where the file is there.
+def put_first(path: Path, content: str, message: str) -> None:
+    """Create a folder with its first file, which marks its purpose; do nothing if the file exists.
 
-    Of several programs at once one writes it. What a killed one left of it is cleared away. Raises ``FolderError``,
-    with what is to be told of the folder, where anything else is in it.
+    Of several concurrent programs one writes it. Leftovers of a killed program are removed. Raises ``FolderError`` with
+    the given message if the folder has other content.
     """
     folder = path.parent
     try:
         if path.exists():
             return
         if not folder.is_dir():
-            refuse_unless_empty(folder, told)
+            refuse_unless_empty(folder, message)
             folder.mkdir(parents=True, exist_ok=True)
         with _held(folder):
             if path.exists():
@@ -179,7 +179,7 @@ def put_first(path: Path, content: str, told: str) -> None:
             if all(one.name.startswith(f".{path.name}.partial-") for one in there):
                 for one in there:
                     one.unlink(missing_ok=True)
-            refuse_unless_empty(folder, told)
+            refuse_unless_empty(folder, message)
             write_whole(path, content)
         sync_folder(folder)
     except OSError as error:
@@ -188,7 +188,7 @@ def put_first(path: Path, content: str, told: str) -> None:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Keep other programs out of this block; where a disk has no locks of folders nobody is kept out."""
+    """Lock a folder against other programs in this block; without effect on disks without folder locks."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):
@@ -200,16 +200,15 @@ def _held(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder to fill that becomes ``folder`` at the end of the block, and only then.
+    """Yield a temporary folder that becomes ``folder`` at the end of the block.
 
-    Raises ``FolderError`` at once when that could not work, so that nobody simulates for an hour
-    to find out. Whatever ends the block early removes what was written; what a program that was killed left of the
-    same folder is removed here.
+    Raises ``FolderError`` at once if that cannot work, not after an hour of simulation. An exception in the block
+    removes the temporary folder. Leftovers of a killed program for the same folder are removed here.
     """
     refuse_unless_empty(folder)
     given = folder
     if folder.is_symlink():
-        # A rename would put the new folder in the place of the link.
+        # a rename would replace the link by the new folder
         folder = folder.resolve()
     if folder.name in ("", ".."):
         raise FolderError(f'"{given}" cannot be a results folder: name a new folder')
@@ -224,7 +223,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
         yield aside
         sync_folder(aside)
         try:
-            # A rename puts a folder in the place of an empty one, never of a full one.
+            # a rename replaces an empty folder, never a full one
             aside.rename(folder)
         except OSError:
             refuse_unless_empty(folder)
@@ -239,10 +238,10 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def _machine() -> int:
-    """Give a number of this boot of this machine.
+    """Return a number of this boot of this machine.
 
-    Another machine that shares the disk, of the same name even, may not see our locks: what it left is its own. So is
-    what lies there from before this boot.
+    Another machine that shares the disk, even one with the same name, may not see our locks: its leftovers are left
+    alone. So are leftovers from before this boot.
     """
     name = os.uname().nodename
     with suppress(OSError):
@@ -251,7 +250,7 @@ def _machine() -> int:
 
 
 def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
-    """Make a folder that stays locked while the descriptor is open, or this process lives, where the disk has locks."""
+    """Create a folder that stays locked until its descriptor closes or this process ends, if the disk has locks."""
     while True:
         aside = parent / f"{prefix}{uuid.uuid4().hex[:8]}"
         half_written.add(aside)
@@ -260,7 +259,7 @@ def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
             try:
                 descriptor = os.open(aside, os.O_RDONLY)
             except FileNotFoundError:
-                # another program took it for a killed one's,
+                # another program took it for a leftover,
                 half_written.discard(aside)
                 continue
             with suppress(OSError):
@@ -271,15 +270,15 @@ def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
             raise
         if aside.exists():
             return aside, descriptor
-        # ... after it was opened and before it was locked
+        # after it was opened and before it was locked
         half_written.discard(aside)
         os.close(descriptor)
 
 
 def _clear_killed(parent: Path, prefix: str) -> None:
-    """Remove folders of this prefix whose programs are gone: nobody locks them, on a disk that has locks."""
+    """Remove unlocked folders of this prefix: their programs are gone, if the disk has locks."""
     for stale in [path for path in parent.iterdir() if path.name.startswith(prefix)]:
-        # one that cannot be locked or removed stays
+        # folders that cannot be locked or removed stay
         with suppress(OSError):
             descriptor = os.open(stale, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
             try:
@@ -292,11 +291,11 @@ def _clear_killed(parent: Path, prefix: str) -> None:
 NOT_EMPTY = "exists and is not empty: give another --out, or remove it first (results are never overwritten)"
 
 
-def refuse_unless_empty(folder: Path, told: str = NOT_EMPTY) -> None:
-    """Raise ``FolderError``, with what is to be told of it, if something is where a new folder shall be."""
+def refuse_unless_empty(folder: Path, message: str = NOT_EMPTY) -> None:
+    """Raise ``FolderError`` with a message if the place of a new folder is taken."""
     try:
         if next(folder.iterdir(), None) is not None:
-            raise FolderError(f"{folder} {told}")
+            raise FolderError(f"{folder} {message}")
     except FileNotFoundError:
         if folder.is_symlink():
             raise FolderError(
@@ -309,7 +308,7 @@ def refuse_unless_empty(folder: Path, told: str = NOT_EMPTY) -> None:
 
 
 def clear_away(folder: Path, keep: bool) -> None:
-    """Remove what is in a folder, and the folder unless it is to be kept, empty."""
+    """Remove the content of a folder, and the folder itself unless ``keep``."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -320,7 +319,7 @@ def clear_away(folder: Path, keep: bool) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make names in a folder last through a crash of the machine."""
+    """Flush the names in a folder to disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,8 +1,8 @@
-"""The end of a Parquet file: how many values its columns have, before one of them is read.
+"""Parquet footers: the number of values in each column, read before the columns.
 
-Arrow tells it too, but ends the process where a changed byte makes the end of a file contradict itself. Here it is read
-as Thrift's compact protocol has it (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md),
-by the numbers of fields in parquet.thrift of the format (https://github.com/apache/parquet-format).
+Arrow can read footers too, but aborts the process on some damaged ones. The format is Thrift's compact protocol
+(https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md) with the field numbers of
+parquet.thrift (https://github.com/apache/parquet-format).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 MAGIC = b"PAR1"
 MOST = 16 << 20
-"""Bytes: a table of 50,000 groups and columns has as many as that."""
+"""Most bytes of a footer: a table of 50,000 groups and columns has as many."""
 MOST_DEPTH = 16
-"""Structures within structures: the format has six."""
+"""Most nested structures: the format has six."""
 TYPES = ("BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
 TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 WHOLE = (4, 5, 6)
@@ -27,31 +27,31 @@ class Chunk:
 
     path: str
     kind: str
-    """Type of its values, one of ``TYPES``."""
+    """Type of the values, one of ``TYPES``."""
     values: int
-    """Number of them, those that are missing too."""
+    """Number of values, including missing ones."""
     bytes: int
-    """Size of its pages, unpacked."""
+    """Uncompressed size of its pages."""
 
 
 def chunks(tail: bytes) -> Iterator[Chunk]:
-    """Give the columns of all groups; ``tail`` is a file from its footer on. Raises ``ValueError`` where it is none."""
+    """Yield the columns of all groups; ``tail`` is a file from its footer on. Raises ``ValueError`` if damaged."""
     footer = _Reader(tail[:-8]).struct(MOST_DEPTH)
     try:
         for group in footer.get(4, []):
             for column in group[1]:
-                told = column[3]
-                path = b".".join(told[3]).decode()
-                values, size = told[5], told[6]
+                metadata = column[3]
+                path = b".".join(metadata[3]).decode()
+                values, size = metadata[5], metadata[6]
                 if values < 0 or size < 0:
                     raise ValueError("its end tells of sizes below 0")
-                yield Chunk(path, TYPES[told[1]], values, size)
+                yield Chunk(path, TYPES[metadata[1]], values, size)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise ValueError("its end is damaged") from error
 
 
 def size_of(end: bytes, there: int) -> int:
-    """Say where the footer begins, counted from the end, of a file of so many bytes that ends in these eight."""
+    """Return the start of the footer, counted from the end, of a file of ``there`` bytes that ends in ``end``."""
     size = int.from_bytes(end[:4], "little") + 8
     if len(end) < 8 or end[4:] != MAGIC or size + len(MAGIC) > there:
         raise ValueError("its end is missing or damaged: expected a whole Parquet file")
@@ -61,7 +61,7 @@ def size_of(end: bytes, there: int) -> int:
 
 
 class _Reader:
-    """Values of the compact protocol, one after the other."""
+    """Reader of the compact protocol."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -75,8 +75,11 @@ class _Reader:
         return self.data[at]
 
     def number(self) -> int:
-        """Read a whole number without sign, seven bits a byte."""
-        value = shift = 0
+        """Read an unsigned integer, seven bits per byte."""
+        value = self.byte()
+        if value < 0x80:
+            return value
+        value, shift = value & 0x7F, 7
         while True:
             byte = self.byte()
             value |= (byte & 0x7F) << shift
@@ -87,7 +90,7 @@ class _Reader:
                 raise ValueError("its end has a number of more than 64 bits")
 
     def whole(self) -> int:
-        """Read one with a sign, in its lowest bit."""
+        """Read a signed integer, with the sign in the lowest bit."""
         value = self.number()
         return (value >> 1) ^ -(value & 1)
 
@@ -100,7 +103,7 @@ class _Reader:
         return self.data[at : self.at]
 
     def struct(self, depth: int) -> dict[int, Any]:
-        """Read the fields of a structure by their numbers."""
+        """Read the fields of a structure by number."""
         if depth == 0:
             raise ValueError("its end is nested too deeply")
         fields: dict[int, Any] = {}
@@ -138,6 +141,6 @@ class _Reader:
         raise ValueError("its end has a value of no type")
 
     def _refuse_beyond(self, count: int) -> None:
-        # each has a byte at least
+        # each value has at least one byte
         if count > len(self.data) - self.at:
             raise ValueError("its end is cut short")

@@ -1,7 +1,7 @@
-"""Ctrl-C, polite kills and terminals that close: the program ends cleanly within a second, at any moment.
+"""Ctrl-C, SIGTERM and SIGHUP: the program ends cleanly within a second, at any moment.
 
-Work under way gets a ``KeyboardInterrupt`` and cleans up. Where that takes longer than a moment, in compiled code that
-does not look at signals, a thread of its own removes what is half written and ends the process.
+Active work gets a ``KeyboardInterrupt`` and cleans up. If that takes too long, in compiled code that does not check
+signals, a separate thread removes partial results and ends the process.
 """
 
 from __future__ import annotations
@@ -22,44 +22,43 @@ from typing import NoReturn
 INTERRUPTED = "interrupted; no half-written result was left behind"
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE_S = 0.6
-"""How long work under way may take to clean up."""
+"""Time that active work may take to clean up."""
 RESUMABLE = ("compare", "coexist", "paper", "sensitivity", "study", "tune")
-"""Commands that keep finished runs, and go on from them when they are called again."""
+"""Commands that keep finished runs and resume from them."""
 
 half_written: set[Path] = set()
-"""Files and folders that are written under names aside, and that nobody is to see."""
+"""Temporary files and folders, to be removed."""
 
 _stopped_by = signal.SIGINT
 _last_word = threading.Lock()
 
 
 def status() -> int:
-    """Return the exit status of a program that a signal ends: 130 Ctrl-C, 143 a polite kill, 129 a closed terminal."""
+    """Return the exit status after a signal: 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP."""
     return 128 + _stopped_by
 
 
 def again() -> str:
-    """Return the line that goes on with what was interrupted, or begins again; nothing for other commands."""
+    """Return the command that resumes or restarts the interrupted one; empty for other commands."""
     words = sys.argv[1:]
-    how = "go on" if words[:1] and words[0] in RESUMABLE else "begin again" if words[:1] == ["run"] else ""
+    how = "resume" if words[:1] and words[0] in RESUMABLE else "restart" if words[:1] == ["run"] else ""
     return f"{how} with: {shlex.join(['incast', *words])}" if how else ""
 
 
 def has_last_word() -> bool:
-    """Whether the caller is the first to say that the program was interrupted; the others say nothing more."""
+    """Return whether the caller is the first to report the interruption; others report nothing."""
     return _last_word.acquire(blocking=False)
 
 
 def _say_and_leave() -> NoReturn:
     lines = [f"error: {INTERRUPTED}", again()]
-    with suppress(OSError):  # the terminal may be gone
+    with suppress(OSError):  # the terminal may be closed
         os.write(2, "".join(f"{line}\n" for line in lines if line).encode(errors="backslashreplace"))
     os._exit(status())
 
 
 def _leave_at_once(stop: int, _frame: object) -> NoReturn:
-    # While modules load nothing is written yet, and compiled modules turn a KeyboardInterrupt in
-    # their first moments into errors of their own.
+    # While modules load nothing is written yet, and compiled modules turn an early KeyboardInterrupt into other errors.
     global _stopped_by
     _stopped_by = signal.Signals(stop)
     _sweep()
@@ -81,7 +80,7 @@ def _sweep() -> None:
 
 
 def _watch(signals: socket.socket) -> None:
-    """Wait for a signal, and for work under way to end; end the process where it does not."""
+    """Wait for a signal, then for the active work to end; else end the process."""
     global _stopped_by
     while (stop := signals.recv(1)) and stop[0] not in STOPS:
         pass
@@ -96,25 +95,25 @@ def _watch(signals: socket.socket) -> None:
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """End the process within a second of Ctrl-C in this block, whatever it is at."""
-    # The interpreter writes a signal's number there at once, also while the main thread is in compiled code.
-    told, heard = socket.socketpair()
-    told.setblocking(False)
-    before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    """End the process within a second of Ctrl-C anywhere in this block."""
+    # The interpreter writes the signal number there at once, even while the main thread is in compiled code.
+    sender, heard = socket.socketpair()
+    sender.setblocking(False)
+    before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(heard,), name="incast-interrupts", daemon=True).start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        told.close()
+        sender.close()
 
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Leave at once on Ctrl-C, a polite kill or a closed terminal while modules load, before anything is written.
+    """Exit at once on Ctrl-C, SIGTERM or SIGHUP while modules load, before anything is written.
 
-    From the end of the block on they raise ``KeyboardInterrupt``, so that work under way cleans up. A closed terminal
-    is nothing to a program that was begun to outlive it (``nohup``).
+    After the block these signals raise ``KeyboardInterrupt``, so that active work cleans up. SIGHUP is ignored under
+    ``nohup``.
     """
     stops = [stop for stop in STOPS if stop != signal.SIGHUP or signal.getsignal(stop) != signal.SIG_IGN]
     for stop in stops:

@@ -1,6 +1,6 @@
-"""Learning environments: an agent sets the windows of flows, in Gymnasium's and PettingZoo's interfaces.
+"""Learning environments for Gymnasium and PettingZoo: an agent sets the windows of flows.
 
-Needs the extra ``learn``: ``pip install "incast[learn]"``. docs/learning.md has the observations, actions and steps.
+Needs the extra ``learn``: ``pip install "incast[learn]"``. See docs/learning.md for observations, actions and steps.
 
 >>> import gymnasium, incast.learn
 >>> env = gymnasium.make("incast/Flow-v0", scenario="dumbbell", changes={"run.duration": "5ms", "run.warmup": "1ms"})
@@ -42,11 +42,11 @@ Reward = Mapping[str, float] | Callable[[Mapping[str, float]], float]
 OBSERVE = ("rtt", "rtt_change", "throughput", "loss", "marks", "window")
 REWARD = {"throughput": 1.0, "rtt": -0.1, "loss": -1.0}
 SEEDS = 2**31
-"""Seeds of episodes are below."""
+"""Seeds of episodes are below this number."""
 
 
 class _Flows:
-    """What both environments share: the scenario, the episode under way, and what its flows tell."""
+    """State of both environments: the scenario, the current episode, and the features of its flows."""
 
     def __init__(
         self,
@@ -71,8 +71,8 @@ class _Flows:
         self.observe, self.action = tuple(observe), ACTIONS[action]
         self.reward = weighted(reward) if isinstance(reward, Mapping) else reward
         self.episode: Episode | None = None
-        self.told: dict[int, dict[str, float]] = {}
-        """Features of each flow in the latest step in which it was active; of its first window before that."""
+        self.latest: dict[int, dict[str, float]] = {}
+        """Features of each flow in its latest active step; before that, those of its initial window."""
         self._closing: weakref.finalize[Any, Any] | None = None
 
     def observation_space(self) -> spaces.Space[Any]:
@@ -85,21 +85,21 @@ class _Flows:
         return spaces.Box(-1.0, 1.0, (1,), np.float32)
 
     def begin(self, seed: int, owner: object) -> None:
-        """Begin an episode, and simulate its first step: with the initial windows."""
+        """Begin an episode, and simulate its first step with the initial windows."""
         self.close()
-        self.told = {}
+        self.latest = {}
         episode = self.episode = Episode(self.scenario.with_seed(seed), self.step_s, self.acks)
         self._closing = weakref.finalize(owner, episode.close)
         self.advance()
         if episode.over:
             self.close()
-            raise RunError(f"{self.scenario.name}, seed {seed}: the run was over before the end of the first step")
+            raise RunError(f"{self.scenario.name}, seed {seed}: the run ended before the end of the first step")
         for flow, agent in episode.agents.items():
-            if flow not in self.told:
-                self.told[flow] = agent.features(self.step_s)
+            if flow not in self.latest:
+                self.latest[flow] = agent.features(self.step_s)
 
     def act(self, flow: int, action: Any) -> None:
-        """Take an action for a flow."""
+        """Apply an action to a flow."""
         episode = self.current()
         given = np.asarray(action, dtype=np.float64).reshape(-1)
         number = float(given[0]) if len(given) == 1 else math.nan
@@ -110,9 +110,9 @@ class _Flows:
         self.action.apply(episode.agents[flow], number)
 
     def current(self) -> Episode:
-        """Return the episode under way."""
+        """Return the current episode."""
         if self.episode is None:
-            raise RunError("no episode is under way: reset the environment first")
+            raise RunError("no current episode: reset the environment first")
         return self.episode
 
     def advance(self) -> dict[int, dict[str, float]]:
@@ -121,28 +121,28 @@ class _Flows:
         before = episode.now_s
         episode.advance()
         duration_s = episode.now_s - before
-        # flows that wait for their start, or have finished, tell nothing
+        # flows before their start or after their end are inactive
         active = [flow for flow, agent in sorted(episode.agents.items()) if agent.is_active]
         now = {flow: episode.agents[flow].features(duration_s) for flow in active}
-        self.told |= now
+        self.latest |= now
         return now
 
-    def observed(self, told: Mapping[str, float]) -> Observation:
-        return np.array([told[name] for name in self.observe], np.float32)
+    def observed(self, features: Mapping[str, float]) -> Observation:
+        return np.array([features[name] for name in self.observe], np.float32)
 
     def ended(self) -> tuple[bool, bool]:
-        """Whether everything has finished, and whether the run's duration is over."""
+        """Return whether all flows have finished, and whether the run's duration is over."""
         episode = self.current()
         finished = episode.over and episode.now_s < episode.end_s * (1 - 1e-12)
         return finished, episode.over and not finished
 
     def info(self) -> dict[str, Any]:
-        """Return simulated time, and at the end the figures of the run."""
+        """Return the simulated time, and at the end the figures of the run."""
         episode = self.current()
-        told: dict[str, Any] = {"time_s": episode.now_s}
+        info: dict[str, Any] = {"time_s": episode.now_s}
         if episode.over and episode.summary is not None:
-            told["figures"] = dict(numbers_of(episode.summary))
-        return told
+            info["figures"] = dict(numbers_of(episode.summary))
+        return info
 
     def close(self) -> None:
         if self._closing is not None:
@@ -153,7 +153,7 @@ class _Flows:
 def _governed(
     scenario: Scenario | str | PathLike[str], changes: Mapping[str, object], entries: Sequence[str]
 ) -> Scenario:
-    """Give the flows of the entries, or all, to agents."""
+    """Put the flows of these entries, or all flows, under agents."""
     found = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
     found = found.with_(changes)
     names = [entry["name"] for entry in found.resolved()["traffic"]]
@@ -169,7 +169,7 @@ def _governed(
 
 
 def _step(step: str | float, duration_s: float) -> tuple[float, int]:
-    """Read what ends a step: seconds, or ACKs."""
+    """Read the length of a step: seconds, or ACKs."""
     if isinstance(step, str):
         number, _, unit = step.strip().partition(" ")
         if unit.strip() in ("ack", "acks"):
@@ -190,17 +190,16 @@ def _step(step: str | float, duration_s: float) -> tuple[float, int]:
 
 
 class FlowEnv(gymnasium.Env[Observation, Any]):
-    """One agent, which sets the windows of all flows that it governs: of one flow, or one policy shared by some.
+    """One agent that sets the windows of all its flows: a single flow, or several that share a policy.
 
-    It observes the mean of the flows that were active in the step, and its action goes to all of them. The reward is
-    the mean of their rewards. An episode is a run: truncated at ``run.duration``, terminated where everything has
-    finished earlier (``run.until = "finished"``); the last ``info`` has the run's ``figures``.
+    The observation is the mean over the flows that were active in the step, the action applies to all of them, and the
+    reward is the mean of their rewards. An episode is a run: truncated at ``run.duration``, terminated if all flows
+    finish earlier (``run.until = "finished"``); the last ``info`` has the run's ``figures``.
 
-    ``scenario`` is a ``Scenario``, a name or a file; ``changes`` are keys as ``Scenario.with_`` takes them; ``entries``
-    names the traffic entries whose flows it governs (all unless given); flows of others keep their controller.
-    ``step`` is a simulated time (``"100us"``, or seconds) or a number of ACKs (``"10 acks"``).
-    ``reset(seed=...)`` seeds the episodes to come; ``reset(options={"seed": n})`` makes an episode of the
-    simulation's seed n, as ``Scenario.run(seed=n)`` has it.
+    ``scenario`` is a ``Scenario``, a name or a file; ``changes`` are keys for ``Scenario.with_``; ``entries`` are the
+    traffic entries whose flows the agent governs (default: all); other flows keep their controller. ``step`` is a
+    simulated time (``"100us"``, or seconds) or a number of ACKs (``"10 acks"``). ``reset(seed=...)`` seeds the next
+    episodes; ``reset(options={"seed": n})`` starts an episode with simulation seed n, like ``Scenario.run(seed=n)``.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 -- as Gymnasium declares it
@@ -225,35 +224,35 @@ class FlowEnv(gymnasium.Env[Observation, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin a run, simulate its first step with the initial windows, and return what was observed."""
+        """Begin a run, simulate its first step with the initial windows, and return the observation."""
         super().reset(seed=seed)
         self._flows.begin(_seed(self.np_random, options), self)
-        return self._observation(self._flows.told), self._flows.info()
+        return self._observation(self._flows.latest), self._flows.info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Act on every flow, and simulate a step."""
+        """Apply the action to every flow, and simulate a step."""
         for flow in self._flows.current().agents:
             self._flows.act(flow, action)
-        told = self._flows.advance()
-        rewards = [self._flows.reward(one) for one in told.values()]
+        features = self._flows.advance()
+        rewards = [self._flows.reward(one) for one in features.values()]
         reward = math.fsum(rewards) / len(rewards) if rewards else 0.0
-        return self._observation(told), reward, *self._flows.ended(), self._flows.info()
+        return self._observation(features), reward, *self._flows.ended(), self._flows.info()
 
-    def _observation(self, told: Mapping[int, Mapping[str, float]]) -> Observation:
-        if told:
-            self._latest = np.mean([self._flows.observed(one) for one in told.values()], axis=0, dtype=np.float32)
+    def _observation(self, features: Mapping[int, Mapping[str, float]]) -> Observation:
+        if features:
+            self._latest = np.mean([self._flows.observed(one) for one in features.values()], axis=0, dtype=np.float32)
         return self._latest.copy()
 
     def close(self) -> None:
-        """End the run under way."""
+        """End the current run."""
         self._flows.close()
 
 
 class FlowsEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[misc]  # PettingZoo has no types
-    """Many agents: a flow an agent, ``flow_0`` and so on, in PettingZoo's parallel interface.
+    """One agent per flow, ``flow_0`` and so on, in PettingZoo's parallel interface.
 
-    Arguments, steps and seeds are those of ``FlowEnv``. A flow that was not active in a step is observed as in its
-    latest active one, and has reward 0. All agents stay until the end of the run. An agent without an action keeps its
+    Arguments, steps and seeds are those of ``FlowEnv``. A flow that was inactive in a step has the observation of its
+    latest active step, and reward 0. All agents stay until the end of the run. An agent without an action keeps its
     window.
     """
 
@@ -293,7 +292,7 @@ class FlowsEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[misc]  # Pet
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        """Begin a run, simulate its first step with the initial windows, and return what was observed."""
+        """Begin a run, simulate its first step with the initial windows, and return the observations."""
         if seed is not None or self._random is None:
             self._random, _ = seeding.np_random(seed)
         self._flows.begin(_seed(self._random, options), self)
@@ -311,14 +310,15 @@ class FlowsEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[misc]  # Pet
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """Act on the flows, and simulate a step."""
+        """Apply the actions to the flows, and simulate a step."""
         for name, action in actions.items():
             if name not in self._ids:
                 raise StudyError(f"no agent {name}: expected {self.possible_agents[0]} and so on")
             self._flows.act(self._ids[name], action)
-        told = self._flows.advance()
+        features = self._flows.advance()
         rewards = {
-            name: float(self._flows.reward(told[flow])) if flow in told else 0.0 for name, flow in self._ids.items()
+            name: float(self._flows.reward(features[flow])) if flow in features else 0.0
+            for name, flow in self._ids.items()
         }
         finished, truncated = self._flows.ended()
         names, info = self.possible_agents, self._flows.info()
@@ -333,18 +333,18 @@ class FlowsEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[misc]  # Pet
         )
 
     def _observations(self) -> dict[str, Observation]:
-        return {name: self._flows.observed(self._flows.told[flow]) for name, flow in self._ids.items()}
+        return {name: self._flows.observed(self._flows.latest[flow]) for name, flow in self._ids.items()}
 
     def render(self) -> None:
-        """Draw nothing: the results of a run are figures."""
+        """Draw nothing: results are numbers."""
 
     def close(self) -> None:
-        """End the run under way."""
+        """End the current run."""
         self._flows.close()
 
 
 def _seed(random: np.random.Generator, options: Mapping[str, Any] | None) -> int:
-    """Choose the simulation's seed: the one asked for, or one of the environment's own."""
+    """Choose the seed of the simulation: the requested one, or one of the environment's generator."""
     drawn = int(random.integers(SEEDS))
     if options is None or "seed" not in options:
         return drawn

@@ -1,4 +1,4 @@
-"""Memory: what the machine has, what runs take, and refusing what does not fit."""
+"""Memory of the machine and of runs; runs that do not fit are refused."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from incast.errors import ScenarioError
 
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 WORTH_TELLING = 10**9
-"""Bytes from which on a run's memory is told also where nobody watches."""
+"""Bytes from which the memory of a run is printed even without a terminal."""
 
 GROUPS, HIERARCHY = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
-"""Where the system tells the control groups of a process, and their limits."""
+"""Paths of the control groups of a process, and of their limits."""
 
 
 def free_memory() -> float:
-    """Bytes of memory that this process may still take; infinite where the system does not tell.
+    """Return the bytes of memory that this process may still take; infinite if the system does not tell.
 
-    That is the least of what the machine has free, what the control groups of the process leave (containers, Slurm),
-    and what its own limits do (``ulimit -v``, ``ulimit -d``).
+    The minimum of the machine's free memory, of what the control groups of the process allow (containers, Slurm), and
+    of its own limits (``ulimit -v``, ``ulimit -d``).
     """
     groups = (limit - used for limit, used in _groups())
     own = (limit - _own(at) for limit, at in _limits())
-    return max(0.0, min(_told("MemAvailable"), *groups, *own, math.inf))
+    return max(0.0, min(_entry("MemAvailable"), *groups, *own, math.inf))
 
 
 def machine_memory() -> float:
-    """Bytes of memory that this process may have at most; infinite where the system does not tell.
+    """Return the most bytes of memory that this process may have; infinite if the system does not tell.
 
-    The least of the machine's, and of the limits that hold for the process.
+    The minimum of the machine's memory and of the limits of the process.
     """
-    return min(_told("MemTotal"), *(limit for limit, _ in _groups()), *(limit for limit, _ in _limits()), math.inf)
+    return min(_entry("MemTotal"), *(limit for limit, _ in _groups()), *(limit for limit, _ in _limits()), math.inf)
 
 
-def _told(name: str) -> float:
+def _entry(name: str) -> float:
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         return math.inf
-    told = [line.split()[1] for line in lines if line.startswith(f"{name}:")]
-    return int(told[0]) * 1024 if told else math.inf
+    values = [line.split()[1] for line in lines if line.startswith(f"{name}:")]
+    return int(values[0]) * 1024 if values else math.inf
 
 
 def _limits() -> list[tuple[float, int]]:
-    """Limits of the process that are set, each with the column of ``/proc/self/statm`` that it is about."""
+    """Limits set for the process, each with the column of ``/proc/self/statm`` that it applies to."""
     found = ((resource.getrlimit(which)[0], at) for which, at in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)))
     return [(float(limit), at) for limit, at in found if limit != resource.RLIM_INFINITY]
 
@@ -61,30 +61,30 @@ def _own(column: int) -> float:
 
 
 def _groups() -> list[tuple[float, float]]:
-    """Limits of the control groups that the process is in, from its own to the topmost, each with what they use."""
+    """Limits of the control groups of the process, from its own to the topmost, each with its usage."""
     found = []
     for place, most, now in _group_files():
         try:
             limit = float((place / most).read_text(encoding="ascii"))
             used = float((place / now).read_text(encoding="ascii")) - _cached(place)
-        except (OSError, ValueError):  # "max" is no number
+        except (OSError, ValueError):  # "max" is not a number
             continue
         found.append((limit, max(used, 0.0)))
     return found
 
 
 def _cached(group: Path) -> float:
-    """Bytes that a group uses for files, and gives back when they are asked for."""
+    """Bytes of reclaimable file cache of a group."""
     try:
         lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
     except OSError:
         return 0.0
-    told = [line.split()[1] for line in lines if line.startswith(("inactive_file ", "total_inactive_file "))]
-    return float(told[-1]) if told else 0.0
+    values = [line.split()[1] for line in lines if line.startswith(("inactive_file ", "total_inactive_file "))]
+    return float(values[-1]) if values else 0.0
 
 
 def _group_files() -> Iterator[tuple[Path, str, str]]:
-    """Name the folders of the process's groups, with the files of their limits: of version 2, and of version 1."""
+    """Yield the folders of the process's groups with the files of their limits, of cgroup versions 2 and 1."""
     try:
         lines = GROUPS.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -93,7 +93,7 @@ def _group_files() -> Iterator[tuple[Path, str, str]]:
     for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") >= 2):
         if controllers == "" or "memory" in controllers.split(","):
             parts = path.strip("/").split("/")
-            # a container sees its own group as the topmost
+            # a container sees its own group as the topmost one
             kind = "memory" if controllers else ""
             places[kind] = ["/".join(parts[:end]) for end in range(len(parts), -1, -1)]
     for path in dict.fromkeys(places[""]):
@@ -103,7 +103,7 @@ def _group_files() -> Iterator[tuple[Path, str, str]]:
 
 
 def limit_of(text: str | None) -> float:
-    """Read ``--memory-limit``: a size, ``none``, or nothing, which is what the machine has."""
+    """Read ``--memory-limit``: a size, ``none``, or the default, which is the machine's memory."""
     if text is None:
         return machine_memory()
     if text == "none":
@@ -115,7 +115,7 @@ def limit_of(text: str | None) -> float:
 
 
 def spoken(size: float) -> str:
-    """Write a number of bytes for a reader."""
+    """Format a number of bytes for readers."""
     for unit in ("TB", "GB", "MB", "kB"):
         if size >= _UNITS[unit]:
             return f"{size / _UNITS[unit]:.3g} {unit}"
@@ -123,9 +123,9 @@ def spoken(size: float) -> str:
 
 
 def refuse_above(needed: float, limit: float, what: str) -> None:
-    """Raise ``ScenarioError`` where a run needs more memory than it may have."""
+    """Raise ``ScenarioError`` if a run needs more memory than its limit."""
     if needed > limit:
         raise ScenarioError(
-            f"{what} takes about {spoken(needed)} of memory, and {spoken(limit)} is there: make it smaller "
-            "(fewer hosts, links or flows), or say --memory-limit none to run it anyway"
+            f"{what} needs about {spoken(needed)} of memory, and {spoken(limit)} is available: make it smaller "
+            "(fewer hosts, links or flows), or use --memory-limit none to run it anyway"
         )

@@ -1,4 +1,4 @@
-"""Closed-form models beside the simulator: figures of numbers, and what a scenario's flows can hope for.
+"""Closed-form models: figures as functions of parameters, and bounds of a scenario's flows.
 
 >>> import incast
 >>> found = incast.model.swift(q=0.01)
@@ -8,7 +8,7 @@
 [43.4, 25.6]
 
 Parameters are numbers in SI units, texts with units (``"14us"``, ``"100Gbps"``, ``"4kB"``), or sequences and arrays of
-numbers, which are broadcast. ``incast describe model swift`` lists them, with the figures that come back.
+numbers, which are broadcast. ``incast describe model swift`` lists them with the figures.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Value = float | str | Sequence[float] | npt.NDArray[Any]
 """A number, a quantity with its unit, or numbers."""
 
 Figures = dict[str, Any]
-"""Figures by name: a ``float`` each where all parameters are scalars, otherwise an array of the broadcast shape."""
+"""Figures by name: ``float`` if all parameters are scalars, otherwise an array of the broadcast shape."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a model, as declared."""
+    """Declaration of a model's parameter."""
 
     name: str
     quantity: str
@@ -44,14 +44,14 @@ class Parameter:
     unit: str
     """Unit of a plain number."""
     default: float | None
-    """``None`` where it must be given."""
+    """Default as text; ``None`` if the parameter must be given."""
     default_text: str | None
     expected: str
     source: str
     doc: str
 
     def read(self, text: str) -> float:
-        """Read a value as users write it; raises ``ModelError``."""
+        """Read a value in the user's notation; raises ``ModelError``."""
         try:
             return _core.model_quantity(self.quantity, text)
         except ModelError as error:
@@ -60,7 +60,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class FigureOf:
-    """A figure that a model gives, as declared."""
+    """Declaration of a model's figure."""
 
     name: str
     unit: str
@@ -69,7 +69,7 @@ class FigureOf:
 
 @dataclass(frozen=True)
 class Model:
-    """A model, as declared."""
+    """Declaration of a model."""
 
     name: str
     title: str
@@ -94,28 +94,28 @@ class Model:
             if figure.name == name:
                 return figure
         known = ", ".join(f.name for f in self.figures)
-        raise ModelError(f"{self.name} gives no {name}: expected one of {known}")
+        raise ModelError(f"{self.name} has no figure {name}: expected one of {known}")
 
 
 def names() -> list[str]:
-    """Names of the models that are functions of numbers."""
+    """Names of the models that are functions of parameters."""
     return _core.model_names()
 
 
 @cache
 def find(name: str) -> Model:
     """Find a model by name; raises ``ModelError``."""
-    told = _core.model_declaration(name, list(SCENARIO_FIGURES))
-    parameters = tuple(Parameter(**p) for p in told.pop("parameters"))
-    figures = tuple(FigureOf(**f) for f in told.pop("figures"))
-    assumptions, fails = tuple(told.pop("assumptions")), tuple(told.pop("fails"))
-    return Model(**told, assumptions=assumptions, fails=fails, parameters=parameters, figures=figures)
+    declaration = _core.model_declaration(name, list(SCENARIO_FIGURES))
+    parameters = tuple(Parameter(**p) for p in declaration.pop("parameters"))
+    figures = tuple(FigureOf(**f) for f in declaration.pop("figures"))
+    assumptions, fails = tuple(declaration.pop("assumptions")), tuple(declaration.pop("fails"))
+    return Model(**declaration, assumptions=assumptions, fails=fails, parameters=parameters, figures=figures)
 
 
 def evaluate(name: str, /, **parameters: Value) -> Figures:
-    """Work out the figures of a model.
+    """Compute the figures of a model.
 
-    Raises ``ModelError`` for a parameter that the model does not have, lacks, or is not valid for.
+    Raises ``ModelError`` for an unknown, missing or invalid parameter.
     """
     model = find(name)
     for given in parameters:
@@ -169,7 +169,7 @@ def fastflow(*, q: Value, **others: Value) -> Figures:
 
 
 def lswift(*, q: Value, **others: Value) -> Figures:
-    """LSwift, which reordering does not move, over many paths, one in 1/q slow: theorem 5."""
+    """LSwift, which ignores reordering, over many paths, one in 1/q slow: theorem 5."""
     return evaluate("lswift", q=q, **others)
 
 
@@ -185,40 +185,40 @@ def dctcp_queue(*, flows: Value, **others: Value) -> Figures:
 
 SCENARIO_FIGURES = {
     "ideal-fct": (
-        "The empty network: every flow by itself, no window in its way",
+        "The empty network: every flow alone, without a window limit",
         (
             FigureOf("hops", "links", "Links of the flow's path."),
             FigureOf("idle_rtt_s", "s", "Round-trip time of a full packet and its ACK on the empty network."),
             FigureOf(
                 "ideal_fct_s",
                 "s",
-                "From the opening to the ACK of the last byte on the empty network; not a number without a size.",
+                "Time from the start to the ACK of the last byte on the empty network; NaN without a size.",
             ),
         ),
     ),
     "fair-share": (
         "Max-min fair shares of the links, as goodput, with all flows active",
         (
-            FigureOf("fair_share_bps", "bit/s", "Share over the links that the routing gives the flow."),
+            FigureOf("fair_share_bps", "bit/s", "Share over the flow's routed path."),
             FigureOf("edge_share_bps", "bit/s", "Share if only the links of hosts could be full."),
         ),
     ),
 }
-"""Models of a scenario's flows: what they are, and their figures."""
+"""Models of a scenario's flows: titles and figures."""
 
 
 def ideal_fct(scenario: Scenario) -> Figures:
-    """Every flow on the empty network: ends, hops, idle RTT and ideal completion time, an item a flow."""
+    """Every flow on the empty network: end hosts, hops, idle RTT and ideal completion time, one item per flow."""
     return bounds("ideal-fct", scenario)
 
 
 def fair_share(scenario: Scenario) -> Figures:
-    """Max-min fair goodput of every flow, over its path and by the links of hosts alone, an item a flow."""
+    """Max-min fair goodput of every flow, over its path and over host links alone, one item per flow."""
     return bounds("fair-share", scenario)
 
 
 def bounds(name: str, scenario: Scenario) -> Figures:
-    """Work out one of the models of ``SCENARIO_FIGURES``."""
+    """Compute one of the models of ``SCENARIO_FIGURES``."""
     with scenario.looked_at():
         columns = _core.model_bounds(scenario.core)
     wanted = ["src", "dst", *(figure.name for figure in SCENARIO_FIGURES[name][1])]
@@ -231,10 +231,10 @@ def listing() -> list[tuple[str, str]]:
 
 
 def description(name: str) -> str:
-    """Describe a model: parameters, figures, source, assumptions, where it fails."""
+    """Describe a model: parameters, figures, source, assumptions, limits."""
     if name in SCENARIO_FIGURES:
         what, figures = SCENARIO_FIGURES[name]
-        head = [f"{what} ({name})", "", f"Of every flow of a scenario: incast model {name} SCENARIO", ""]
+        head = [f"{what} ({name})", "", f"For every flow of a scenario: incast model {name} SCENARIO", ""]
         return "\n".join([*head, *_figures(figures), ""])
     model = find(name)
     lines = [f"{model.title} ({name})", "", model.what, "", f"Source: {model.source}.", "", "Parameters:"]
@@ -253,5 +253,5 @@ def _figures(figures: Sequence[FigureOf]) -> list[str]:
 
 
 def option(name: str) -> str:
-    """Spell a parameter's name as an option."""
+    """Return a parameter's name as an option."""
     return name.replace("_", "-")

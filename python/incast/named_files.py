@@ -1,8 +1,8 @@
-"""Copies of the files that a scenario names: with them beside it the scenario of a run folder runs anywhere.
+"""Copies of the files that a scenario names: with them the scenario of a run folder runs anywhere.
 
-A copy has the name that the scenario gives it, from the run folder on. A name that leads out of the scenario's folder,
-and one that run folders have for files of their own, becomes one that the content decides. Files of classes are copied
-and not run: to run one is for ``incast.consent`` to permit.
+A copy keeps its name in the scenario, relative to the run folder. A name outside of the scenario's folder, or a name of
+a run's own file, is replaced by one derived from the content. Files of classes are copied but not run:
+``incast.consent`` permits that.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from incast import _core, controllers, files, own_code, run_folder
 from incast.errors import FolderError, ScenarioError
 
 FILES = "files"
-"""Folder of copies whose content decides their names."""
+"""Folder of copies named by their content."""
 PACKAGE_BYTES, PACKAGE_FILES = 16 * 10**6, 2000
-"""A package of a controller has at most so many bytes and files where it is copied: it is copied whole."""
+"""Most bytes and files of a controller's package that is copied, always as a whole."""
 
 
 class LargeError(ValueError):
-    """A package is too large to be copied."""
+    """A package is too large to copy."""
 
 
 @dataclass(frozen=True)
 class Copies:
-    """A scenario, and the files that it names by their names there."""
+    """A scenario, and the files that it names, by name."""
 
     toml: str
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def kinds_in(toml: str) -> list[str]:
-    """Names of the controllers in a resolved scenario, each once, in its order."""
+    """Return the names of the controllers in a resolved scenario, each once, in order."""
     tables = re.findall(r"(?m)^\[(?:traffic\.)?controller\]\n((?:(?!\[).*\n?)*)", toml)
     found = [re.search(r'(?m)^kind = "(.*)"$', table) for table in tables]
     return list(dict.fromkeys(one[1] for one in found if one))
 
 
 def of(scenario: _core.Scenario) -> Copies:
-    """Read the files of a scenario; what cannot be read is left to whoever runs it to tell."""
+    """Read the files of a scenario; unreadable files are skipped, since running the scenario reports them."""
     found: dict[str, bytes] = {}
     names: dict[str, str] = {}
     for name, path in scenario.files():
@@ -63,9 +63,10 @@ def of(scenario: _core.Scenario) -> Copies:
 
 
 def _own_name(name: str, data: bytes, found: Mapping[str, bytes]) -> str:
-    """Name a copy: as the scenario does where that is a place in the run folder, and no file of the run's own.
+    """Name a copy: as in the scenario if that is a place in the run folder and no file of the run's own.
 
-    Nor may another copy be there: classes are named from the working directory on, files from the scenario's folder.
+    Another copy may have the place, since classes are relative to the working directory, files to the scenario's
+    folder.
     """
     path = PurePosixPath(name)
     if _is_inside(path) and path.as_posix() != FILES and not _are_taken({path.as_posix(): data}, found):
@@ -74,7 +75,7 @@ def _own_name(name: str, data: bytes, found: Mapping[str, bytes]) -> str:
 
 
 def _are_taken(wanted: Mapping[str, bytes], found: Mapping[str, bytes]) -> bool:
-    """Whether other copies have places that are wanted, have files where these need folders, or folders in them."""
+    """Return whether wanted places collide with other copies, as files or as folders."""
     if any(found.get(name, data) != data for name, data in wanted.items()):
         return True
     return any(f"{folder}" in there for some, there in ((wanted, found), (found, wanted)) for folder in _folders(some))
@@ -91,9 +92,9 @@ def _is_inside(path: PurePosixPath) -> bool:
 
 
 def _class_kept(kind: str, found: dict[str, bytes]) -> str:
-    """Copy the code of a class, and give its name; one of an installed package, or that has no file, goes by its name.
+    """Copy the code of a class, and return its name.
 
-    So does one of a package that is too large.
+    A class of an installed or too large package, or without a file, is not copied and keeps its name.
     """
     named = own_code.split(kind)
     if named is None or controllers.registered(kind):
@@ -122,7 +123,7 @@ def _class_kept(kind: str, found: dict[str, bytes]) -> str:
 
 
 def package_files(top: Path) -> dict[str, bytes]:
-    """Read the files of a package, by their names in it; raises ``LargeError``, ``OSError`` and ``ValueError``."""
+    """Read the files of a package by name; raises ``LargeError``, ``OSError`` and ``ValueError``."""
     found: dict[str, bytes] = {}
     size = 0
     for path in own_code.files_of(top):
@@ -134,7 +135,7 @@ def package_files(top: Path) -> dict[str, bytes]:
 
 
 def in_folder(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
-    """Read the copies of a run folder that its manifest lists; raises ``FolderError`` where one is another file."""
+    """Read the copies listed in a run folder's manifest; raises ``FolderError`` if one has changed."""
     listed = manifest.get("files", {})
     if not isinstance(listed, dict):
         raise FolderError(f"{folder}: manifest.json is damaged: files: expected a table of checksums")
@@ -142,18 +143,18 @@ def in_folder(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
     for name, digest in listed.items():
         path = folder / name
         if not _is_inside(PurePosixPath(name)):
-            raise FolderError(f"{folder}: manifest.json is damaged: files: {name!r} is no place in the folder")
+            raise FolderError(f"{folder}: manifest.json is damaged: files: {name!r} is not a place in the folder")
         try:
             if any((folder / place).is_symlink() for place in [PurePosixPath(name), *PurePosixPath(name).parents][:-1]):
                 raise ValueError("is a link, or lies behind one; expected a copy of a file")
             found[name] = files.read_bytes(path)
         except (OSError, ValueError) as error:
-            raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
+            raise FolderError(f"{path} cannot be read: {files.message_of(error)}") from None
         if hashlib.sha256(found[name]).hexdigest() != digest:
-            raise FolderError(f"{path} is not the file that was run: its checksum is another one")
+            raise FolderError(f"{path} is not the file that was run: its checksum differs")
     return found
 
 
 def checksums(found: Mapping[str, bytes]) -> dict[str, str]:
-    """SHA-256 of each of some files, by their names."""
+    """Return the SHA-256 of files by name."""
     return {name: hashlib.sha256(data).hexdigest() for name, data in sorted(found.items())}

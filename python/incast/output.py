@@ -1,4 +1,4 @@
-"""The standard output, as a place that can go away or be full."""
+"""Standard output, which may be closed or full."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 
 class OutputError(Exception):
-    """The standard output cannot be written."""
+    """Standard output cannot be written."""
 
 
 def counted(number: int, what: str) -> str:
-    """Write a number of things: 1 run, 2 runs."""
+    """Format a count: 1 run, 2 runs."""
     return f"{number} {what}{'s' * (number != 1)}"
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """Ask whether the known name next to a word was meant; nothing where none is near."""
+    """Return a hint with the nearest known name; empty if none is near."""
     near = difflib.get_close_matches(word, known, n=1)
     return f' (did you mean "{near[0]}"?)' if near else ""
 
 
 def escaped(text: str, keep: str = "") -> str:
-    """Write control characters as the engine's messages do, those of ``keep`` excepted: a terminal obeys them."""
+    """Escape control characters, except those of ``keep``, as messages of the engine do: a terminal would obey them."""
     names = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
     def shown(found: re.Match[str]) -> str:
@@ -47,7 +47,7 @@ def escaped(text: str, keep: str = "") -> str:
 
 
 is_program = False
-"""Whether this process is the program ``incast``, for which no settings of the working directory count."""
+"""True if this process is the program ``incast``, which ignores settings in the working directory."""
 
 
 SIGNS = str.maketrans(
@@ -65,11 +65,11 @@ SIGNS = str.maketrans(
         "→": "->",
     }
 )
-"""Signs of messages and tables, and how a terminal shows them that does not have them."""
+"""Signs of messages and tables, with replacements for terminals that lack them."""
 
 
 def _in_signs(error: UnicodeError) -> tuple[str, int]:
-    """Write letters that an encoding lacks: signs as ``SIGNS`` has them, others by their numbers."""
+    """Replace letters that an encoding lacks: signs by those of ``SIGNS``, others by their code points."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end].translate(SIGNS)
@@ -80,23 +80,23 @@ codecs.register_error("incast.signs", _in_signs)
 
 
 def shown(text: str, encoding: str) -> str:
-    """Write a text with the letters that an encoding has."""
+    """Return a text with the letters of an encoding."""
     return text.encode(encoding, "incast.signs").decode(encoding)
 
 
 class Screen(Console):
-    """A console that obeys nothing in what users wrote: no markup, no emoji, no control characters."""
+    """A console that ignores markup, emoji and control characters in texts of users."""
 
     def __init__(self, stderr: bool = False) -> None:
         super().__init__(markup=False, emoji=False, stderr=stderr)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Make what is printed of a text, in tables too: the widths of columns are those of what is shown."""
+        """Render a text, in tables too, so that widths of columns fit the escaped text."""
         return super().render_str(shown(escaped(text, keep="\n\t"), self.encoding), **options)
 
 
 class _Pipe(io.FileIO):
-    """Standard output that is quiet about a reader who has gone, e.g. ``| head``."""
+    """Standard output that tolerates a reader that has closed the pipe, e.g. ``| head``."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -105,7 +105,7 @@ class _Pipe(io.FileIO):
             self._give_up()
             return memoryview(data).nbytes
         except OSError as error:
-            # Else the interpreter would try what is left again at its end, and complain.
+            # else the interpreter would write the rest at its end, and complain
             self._give_up()
             raise OutputError(f"cannot write to the standard output: {error.strerror}") from None
 
@@ -116,7 +116,7 @@ class _Pipe(io.FileIO):
 
 
 def guard() -> None:
-    """Put the guarded standard output in the place of Python's own."""
+    """Replace Python's standard output by the guarded one."""
     plain = sys.stdout
     if plain is None:  # closed by the shell, `>&-`
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
@@ -134,9 +134,9 @@ def guard() -> None:
 
 @contextmanager
 def about(results: Path) -> Iterator[None]:
-    """Print about results that are already saved: trouble with printing leaves them whole."""
+    """Print about results that are already saved: an error of the output names where they are."""
     try:
         yield
         sys.stdout.flush()
     except OutputError as error:
-        raise OutputError(f"{error}; the results are whole in {results}") from None
+        raise OutputError(f"{error}; the results are complete in {results}") from None

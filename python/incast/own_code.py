@@ -1,8 +1,8 @@
-"""Where the code of a class lies that a scenario names: found by looking at files, without running any of it.
+"""Location of the code of a class that a scenario names, found without running any of it.
 
-A class is named by a file, ``mine.py:Mine``, or by a module of an installed package, ``lab.mine:Mine``. Modules that
-only lie in the working directory, and those of Python itself, are none: to import a module runs it, and a name in a
-file that somebody sent is not to reach all that Python finds.
+A class is named by a file, ``mine.py:Mine``, or by a module of an installed package, ``lab.mine:Mine``. Modules in the
+working directory and modules of Python itself are excluded: an import runs a module, and a name in a file from somebody
+else must not reach everything that Python finds.
 """
 
 from __future__ import annotations
@@ -32,43 +32,43 @@ if TYPE_CHECKING:
     from importlib.metadata import Distribution
 
 IMPORTED = (".py", ".pyc", *EXTENSION_SUFFIXES)
-"""Endings of the files that Python imports."""
+"""Extensions of the files that Python imports."""
 MOST_CODE, MOST_MODULES = 16 << 20, 2000
-"""Bytes and modules of a file or a package that is looked at: nobody has allowed it yet."""
+"""Most bytes and modules of code that is read before the user has allowed it."""
 _NAME = re.compile(r"\s*([^:]+\.py|[^\W\d]\w*(?:\.[^\W\d]\w*)*)\s*:\s*([^\W\d]\w*)\s*(?::.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Code:
-    """The code of a class, as it would be imported."""
+    """Code of a class that an import would load."""
 
     place: str
-    """File or module, as it is written."""
+    """File or module, as written."""
     file: Path | None
-    """File of the module; ``None`` where it has none."""
+    """File of the module, if any."""
     package: Path | None
-    """Topmost folder of the package that the file is a part of; ``None`` for a file by itself."""
+    """Topmost folder of the file's package; ``None`` for a single file."""
     digest: str
-    """Tells this code from other code: of the file, of all modules of its package, or the name of an installed one."""
+    """Identity of the code: digest of the file or of all modules of its package, or name of an installed package."""
     modules: Mapping[Path, str] = field(default_factory=dict, compare=False)
-    """SHA-256 of each file of which it consists; none of an installed one."""
+    """SHA-256 of each file of the code; empty for an installed package."""
 
     @property
     def is_installed(self) -> bool:
-        """Whether it is a module of an installed package."""
+        """True for a module of an installed package."""
         return not self.place.endswith(".py")
 
 
 def split(name: str) -> tuple[str, str] | None:
-    """Read a text as place and class, ``mine.py:Mine:gain=2``; ``None`` where it is no name of a class."""
+    """Read a text as place and class, ``mine.py:Mine:gain=2``; ``None`` for other texts."""
     found = _NAME.fullmatch(name)
     return None if found is None else (found[1].strip(), found[2])
 
 
 def locate(place: str, folders: tuple[Path, ...] = ()) -> Code:
-    """Find the code of a file or a module; a relative file is looked for in ``folders`` first.
+    """Find the code of a file or a module; a relative file is looked up in ``folders`` first.
 
-    Raises ``ScenarioError`` where there is none.
+    Raises ``ScenarioError`` if nothing is found.
     """
     return _file(place, folders) if place.endswith(".py") else _module(place)
 
@@ -88,21 +88,21 @@ def _file(place: str, folders: tuple[Path, ...]) -> Code:
 
 
 def read(path: Path, most: int = MOST_CODE) -> bytes:
-    """Read a file of code; raises ``ScenarioError`` where it is no plain file, or is too large."""
+    """Read a file of code; raises ``ScenarioError`` if it is not a plain file or too large."""
     try:
         return files.read_bytes(path, most)
     except (OSError, ValueError) as error:
-        raise ScenarioError(f"{path} cannot be read: {files.told(error)}") from None
+        raise ScenarioError(f"{path} cannot be read: {files.message_of(error)}") from None
 
 
 def _package_of(data: bytes, path: Path) -> Path | None:
-    """Give the topmost folder of the package from which a module imports others, by dots or by the package's name.
+    """Return the topmost folder of the package from which a module imports, relatively or by the package's name.
 
-    ``None`` for a module that stands by itself, be it in the folder of a package.
+    ``None`` for a module without such imports, even in the folder of a package.
     """
     try:
         tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the import says what is wrong
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the import will report it
         return None
     dots, names = 0, set()
     for node in ast.walk(tree):
@@ -121,9 +121,9 @@ def _package_of(data: bytes, path: Path) -> Path | None:
 
 
 def files_of(package: Path) -> Iterator[Path]:
-    """Give every file in a package's folder that is a part of it, in order.
+    """Yield every file that belongs to a package, in order.
 
-    Neither what Python makes, nor what is hidden, nor the results that lie in a folder of work.
+    Excludes files made by Python, hidden files, and results in a working folder.
     """
     for place, folders, names in os.walk(package):
         inner = (one for one in sorted(folders) if one != "__pycache__" and not one.startswith("."))
@@ -132,24 +132,24 @@ def files_of(package: Path) -> Iterator[Path]:
 
 
 def modules_of(package: Path) -> Iterator[Path]:
-    """Give every file of a package that Python might import, in order."""
+    """Yield every file of a package that Python might import, in order."""
     return (path for path in files_of(package) if path.name.endswith(IMPORTED))
 
 
 def _tree(package: Path) -> tuple[str, Mapping[Path, str]]:
-    """Give the digest of a package, and of each of its modules."""
+    """Return the digests of a package and of each of its modules."""
     found: list[tuple[Path, int, int]] = []
     size = 0
     try:
         for path in modules_of(package):
-            told = path.stat()
-            size += told.st_size
+            status = path.stat()
+            size += status.st_size
             if size > MOST_CODE or len(found) == MOST_MODULES:
                 raise ScenarioError(
                     f"the package {package} has more than {memory.spoken(MOST_CODE)} of code or {MOST_MODULES:,} "
                     "modules: put the class into a smaller package, or a file of its own"
                 )
-            found.append((path, told.st_mtime_ns, told.st_size))
+            found.append((path, status.st_mtime_ns, status.st_size))
         return _tree_of(package, tuple(found))
     except OSError as error:
         raise ScenarioError(f"{error.filename or package} cannot be read: {error.strerror}") from None
@@ -157,9 +157,9 @@ def _tree(package: Path) -> tuple[str, Mapping[Path, str]]:
 
 @lru_cache(maxsize=16)
 def _tree_of(package: Path, modules: tuple[tuple[Path, int, int], ...]) -> tuple[str, Mapping[Path, str]]:
-    """Do so; modules with the times of their last change and their sizes, since runs ask for it again.
+    """Return the digests; cached by modules with modification times and sizes, since every run asks again.
 
-    A file that has others by then is refused when it is imported: it has another digest.
+    A file that changes without these changing is refused at the import: its digest differs.
     """
     digest = hashlib.sha256(package.name.encode())
     found: dict[Path, str] = {}
@@ -173,11 +173,11 @@ def _tree_of(package: Path, modules: tuple[tuple[Path, int, int], ...]) -> tuple
 
 
 def _module(place: str) -> Code:
-    """Find a module of an installed package; its parents are not imported for that."""
+    """Find a module of an installed package without importing its parents."""
     top, *inner = place.split(".")
     try:
         spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError):  # a module that was made by hand
+    except (ImportError, ValueError):  # a hand-made module
         spec = None
     home = None if spec is None else _place_of(spec)
     if spec is None or home is None or not _is_installed(top, home):
@@ -195,7 +195,7 @@ def _module(place: str) -> Code:
 
 
 def _place_of(spec: importlib.machinery.ModuleSpec) -> Path | None:
-    """Give the file of a module, or the folder of a package without one."""
+    """Return the file of a module, or the folder of a package without one."""
     if spec.has_location and spec.origin is not None:
         return Path(spec.origin).resolve()
     folders = list(spec.submodule_search_locations or ())
@@ -204,7 +204,7 @@ def _place_of(spec: importlib.machinery.ModuleSpec) -> Path | None:
 
 @cache
 def _homes() -> tuple[Path, ...]:
-    """Give the folders into which packages are installed."""
+    """Return the folders of installed packages."""
     paths = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()}
     if site.ENABLE_USER_SITE:
         paths.add(site.getusersitepackages())
@@ -212,21 +212,21 @@ def _homes() -> tuple[Path, ...]:
 
 
 _installed: set[tuple[str, Path]] = set()
-"""Modules that were found to be installed, with their places: to find out takes a while, and runs ask again."""
+"""Cache of installed modules with their places: the check is slow, and every run asks again."""
 
 
 def _is_installed(top: str, place: Path) -> bool:
-    """Whether a module that was found at a place is one that an installed distribution brought."""
+    """Return whether a module at a place belongs to an installed distribution."""
     if (top, place) in _installed:
         return True
-    from importlib.metadata import distributions, packages_distributions  # takes a while
+    from importlib.metadata import distributions, packages_distributions  # slow
 
     homes = _homes()
     provided = top in packages_distributions()
     if provided and any(home in place.parents for home in homes):
         _installed.add((top, place))
         return True
-    # installed for editing: the distribution lies with the others, and says where the code is
+    # editable install: the distribution is among the others and names the folder of the code
     for distribution in distributions(path=[str(home) for home in homes]):
         folder = _edited(distribution)
         if folder is not None and folder in place.parents:
@@ -239,10 +239,10 @@ def _is_installed(top: str, place: Path) -> bool:
 
 
 def _edited(distribution: Distribution) -> Path | None:
-    """Give the folder of a distribution that was installed for editing; ``None`` of others."""
+    """Return the folder of an editable install; ``None`` for other distributions."""
     try:
-        told = json.loads(distribution.read_text("direct_url.json") or "{}")
-        url = urlparse(told["url"]) if told.get("dir_info", {}).get("editable") else None
+        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+        url = urlparse(origin["url"]) if origin.get("dir_info", {}).get("editable") else None
     except (ValueError, KeyError, AttributeError):
         return None
     return Path(unquote(url.path)).resolve() if url is not None and url.scheme == "file" else None

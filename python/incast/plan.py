@@ -1,4 +1,4 @@
-"""Plans: which runs belong together, and the folder that they fill."""
+"""Plans: runs that belong together, and their folder."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from incast.result import Result
 from incast.scenario import Scenario
 
 MOST_RUNS = 100_000
-"""Runs of one plan; at a tenth of a second each these are hours, so that more are a slip."""
+"""Most runs of one plan: at a tenth of a second each they take hours, so more are a mistake."""
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run: what it is called in messages, its scenario with the seed, and the folder of its own."""
+    """One run: its name in messages, its scenario with the seed, and its folder."""
 
     name: str
     scenario: Scenario
     folder: Path
     weight: float = 0.0
-    """Heavy runs begin first, so that no core waits for the last one at the end."""
+    """Weight of the run: heavy runs start first, so that no core idles at the end."""
     check: Callable[[Result], None] = lambda _: None
-    """Refuses what came out, before it is saved: then nothing more is run."""
+    """Check of a result before it is saved; an exception stops all runs."""
 
     def is_finished(self) -> bool:
-        """Whether the folder holds this run, made by this build of the engine."""
+        """Return whether the folder holds this run, made by this build of the engine."""
         return run_folder.holds(self.folder, self.scenario.hash, self.scenario.seed)
 
     def is_usable(self) -> bool:
-        """Whether the run need not be made: it is finished, sound, and no file of it is damaged."""
+        """Return whether the run can be reused: finished, sound and undamaged."""
         try:
             if not self.is_finished():
                 return False
@@ -48,19 +48,19 @@ class Job:
 
 @dataclass(frozen=True)
 class Mark:
-    """The file that says of a folder which plan's runs it holds."""
+    """File that marks a folder as that of a plan."""
 
     file: str
     text: str
     same: Callable[[Path], bool]
-    """Whether a mark that is there is of the same plan; raises ``FolderError`` where it is damaged."""
+    """Check that an existing mark is of the same plan; raises ``FolderError`` if it is damaged."""
     other: str
-    """Message about a folder of another plan, and what to do about it."""
+    """Message about a folder of another plan, with the remedy."""
     strange: str = NOT_EMPTY
-    """Message about a folder with anything else in it."""
+    """Message about a folder with other content."""
 
     def put(self, folder: Path) -> None:
-        """Make the folder and mark it, or find the mark there; raises ``FolderError`` where anything else is."""
+        """Create and mark the folder, or accept an existing mark; raises ``FolderError`` for other content."""
         path = folder / self.file
         put_first(path, self.text, self.strange)
         if not self.same(path):
@@ -69,7 +69,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Plan(Generic[Key]):
-    """Jobs by what each is of, in one folder."""
+    """Jobs by key, in one folder."""
 
     folder: Path
     mark: Mark
@@ -77,7 +77,7 @@ class Plan(Generic[Key]):
 
 
 def refuse_too_many(seeds: int, points: int, what: str) -> None:
-    """Raise ``StudyError`` where so many seeds of so many points, called ``what``, are more runs than anybody means."""
+    """Raise ``StudyError`` if seeds times points, called ``what``, are more than ``MOST_RUNS`` runs."""
     if seeds * points > MOST_RUNS:
         raise StudyError(
             f"{seeds:,} seeds of {points:,} {what} are {seeds * points:,} runs: expected at most {MOST_RUNS:,}"
@@ -85,12 +85,12 @@ def refuse_too_many(seeds: int, points: int, what: str) -> None:
 
 
 def slug(text: str) -> str:
-    """Write a name so that it can be a folder's."""
+    """Turn a name into one for a folder."""
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", text).strip("-.") or "x"
 
 
-def told_apart(wanted: Iterable[Sequence[str]]) -> list[str]:
-    """Give a name for each: the first of those it would have that no other one has, or its last with a number."""
+def unique_names(wanted: Iterable[Sequence[str]]) -> list[str]:
+    """Return a unique name for each: the first of its candidates that no other has, or the last one with a number."""
     found: list[str] = []
     for names in wanted:
         numbered = (f"{names[-1]}-{number}" for number in range(2, len(found) + 3))

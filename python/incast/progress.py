@@ -1,4 +1,4 @@
-"""Progress on a terminal, for work of more than a second; silent anywhere else."""
+"""Progress bars on a terminal, for work of more than a second; silent elsewhere."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from incast.executor import Status
 
 PATIENCE_S = 1.0
-"""Shorter work shows nothing."""
+"""Time before a bar appears."""
 
 
 class _Bar:
-    """A progress bar that comes up after a while and goes when the work ends."""
+    """A progress bar that appears after a while and vanishes when the work ends."""
 
     def __init__(self, console: Console) -> None:
         self.started = time.monotonic()
@@ -41,7 +41,7 @@ class _Bar:
         self.closed = False
 
     def wait(self, description: str, words: str) -> None:
-        """Show that something is under way of which it is not known how far it has come, once it takes long."""
+        """Show a bar without a percentage, once the work takes long."""
 
         def show() -> None:
             with self.lock:
@@ -73,7 +73,7 @@ class _Bar:
 
 @contextmanager
 def of_wait(console: Console, description: str, quiet: bool) -> Iterator[None]:
-    """Show that something is under way whose end is not known, where somebody watches."""
+    """Show a bar without a percentage, on a terminal only."""
     if quiet or not console.is_terminal:
         yield
         return
@@ -91,7 +91,7 @@ _waiting: list[_Bar] = []
 
 
 def clear() -> None:
-    """Take away for good what shows that something is under way: a question comes, which it would be drawn over."""
+    """Remove the bar for good, before a question that it would overwrite."""
     for bar in _waiting:
         bar.close()
 
@@ -100,7 +100,7 @@ def clear() -> None:
 def of_run(
     console: Console, name: str, quiet: bool
 ) -> Iterator[tuple[Callable[[float, float, int], bool] | None, Callable[[float], bool] | None]]:
-    """Give the callbacks of one run, of its events and of its set-up; none where nobody watches."""
+    """Yield the callbacks of one run, for its events and its set-up; none without a terminal."""
     if quiet or not console.is_terminal:
         yield None, None
         return
@@ -117,7 +117,7 @@ def of_run(
         return True
 
     def set_up(part: float) -> bool:
-        bar.update(escaped(name), part, "of the set-up")
+        bar.update(escaped(name), part, "of set-up")
         return True
 
     try:
@@ -128,7 +128,7 @@ def of_run(
 
 @contextmanager
 def of_batch(console: Console, quiet: bool) -> Iterator[Callable[[Status], None]]:
-    """Give the callback that shows how far a batch of runs has come."""
+    """Yield the callback that shows the progress of a batch of runs."""
     if quiet or not console.is_terminal:
         yield lambda _: None
         return

@@ -1,4 +1,4 @@
-"""The report of a comparison: one HTML file that needs nothing else, and its pictures beside it."""
+"""Report of a comparison: one self-contained HTML file, and its pictures as files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from incast import _core, completions, gallery, glossary, marks, run_index, slowdowns, tables
+from incast import _core, badges, completions, gallery, glossary, run_index, slowdowns, tables
 from incast.comparison import Comparison, Run, aggregate_json, series_cases
 from incast.completions import NAMES, STATISTICS, Reading
 from incast.figures import Figure, axis_name, draw_all, figures_of
@@ -42,7 +42,7 @@ STEMS = (
     "slowdown-",
     "over-time",
 )
-"""How the names of pictures begin."""
+"""Prefixes of the names of pictures."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Page:
 
     path: Path
     pictures: dict[str, bytes]
-    """Its pictures as PNG, whatever files they were written to."""
+    """Pictures as PNG, whatever formats they were written in."""
 
 
 def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
@@ -72,7 +72,7 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
 
 
 def shown_reading(reading: Reading | None, scale: float = 1.0, interval: bool = True) -> str:
-    """Write a figure with its interval, or the bounds of one that unfinished flows leave open."""
+    """Format a figure with its interval, or the bounds of an open one."""
     if reading is None:
         return "–"
     least, most = reading.least, reading.most
@@ -83,7 +83,7 @@ def shown_reading(reading: Reading | None, scale: float = 1.0, interval: bool = 
 
 
 def between(low: float, high: float) -> str:
-    """Write a figure by its bounds; one that is known has two that are the same."""
+    """Format a figure by its bounds, which are equal if it is known."""
     if low == high:
         return rounded(low)
     if high == math.inf:
@@ -92,7 +92,7 @@ def between(low: float, high: float) -> str:
 
 
 def is_clear_of_zero(apart: Reading | None) -> bool:
-    """Whether the interval of a difference excludes zero, of all that its bounds allow."""
+    """Return whether the interval of a difference excludes zero, for every value that its bounds allow."""
     if apart is None:
         return False
     ends = [(apart.least, 1.0), (apart.most, -1.0)]
@@ -101,14 +101,14 @@ def is_clear_of_zero(apart: Reading | None) -> bool:
 
 
 def share_of(reading: Reading | None) -> str:
-    """Write the share finished of what a figure is about, where not all did."""
+    """Format the share finished of a figure's transfers; empty if all finished."""
     if reading is None or reading.share == 1:
         return ""
     return f"{100 * reading.share:.3g} %"
 
 
 def number(estimate: Estimate | None, scale: float = 1.0) -> str:
-    """Write a mean with its interval, at a precision that fits."""
+    """Format a mean with its interval, with suitable precision."""
     if estimate is None:
         return "–"
     text = rounded(estimate.mean * scale)
@@ -118,7 +118,7 @@ def number(estimate: Estimate | None, scale: float = 1.0) -> str:
 
 
 def rounded(value: float, significant: int = 3) -> str:
-    """Write a number with as many digits as it deserves: whole ones are not rounded, only tiny ones have exponents."""
+    """Format a number with suitable digits: integers are not rounded, only tiny numbers have exponents."""
     if value == 0:
         return "0"
     text = f"{value:.{significant}g}"
@@ -132,16 +132,17 @@ BEST, UNDOMINATED = "*", "◆"
 
 
 def print_table(comparison: Comparison, console: Console, paired: bool = False) -> None:
-    """Print the means to a terminal, a table a scenario; or how they differ from the first controller's."""
+    """Print one table of means per scenario; with ``paired`` the differences from the first controller."""
     study = comparison.study
     first = study.controllers[0]
     shown = study.controllers[1:] if paired else study.controllers
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         figures = figures_of(comparison, scenario)
         seeds = f"{study.seeds} seed{'s' * (study.seeds > 1)}"
-        what = f"less {first.label} under the same seed, means and 95 % intervals over" if paired else "means over"
+        paired_title = f"difference from {first.label} under the same seed, means and 95 % intervals over"
+        what = paired_title if paired else "means over"
         points = [(value, controller) for value in study.values for controller in shown]
-        at = {} if paired else {value: marks.of_point(comparison, scenario, value, figures) for value in study.values}
+        at = {} if paired else {value: badges.of_point(comparison, scenario, value, figures) for value in study.values}
         columns = []
         for figure in figures:
             cells = [_cell(comparison, scenario, *point, figure, paired) for point in points]
@@ -151,41 +152,41 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
         labels = _marked([controller.label for _, controller in points], front, f" {UNDOMINATED}")
         title = f"{name}: {what} {seeds}"
         tables.show(console, title, _beginning(comparison, points, labels), columns, _ends(points, shown))
-        told = without_datagrams(comparison, scenario)
+        notes = without_datagrams(comparison, scenario)
         if not paired:
             _print_slowdowns(comparison, scenario, name, console)
-            told += [*unfinished(comparison, scenario), *notes_of(comparison, scenario)]
-        for text in told:
+            notes += [*unfinished(comparison, scenario), *notes_of(comparison, scenario)]
+        for text in notes:
             console.print(text, highlight=False, soft_wrap=True)
-    if not paired and marks.possible(comparison):
-        console.print(marks.meaning(BEST), highlight=False, soft_wrap=True)
+    if not paired and badges.possible(comparison):
+        console.print(badges.meaning(BEST), highlight=False, soft_wrap=True)
 
 
 Point = tuple[str, Controller]
-"""A value of the varied key, and a controller: a row of a table."""
+"""Row of a table: a value of the varied key, and a controller."""
 
 
 def _beginning(comparison: Comparison, points: Sequence[Point], labels: Sequence[str]) -> list[Column]:
-    """Make the first columns of a table: the value of the key, once, and the controller."""
+    """Return the first columns of a table: the value of the key, without repetition, and the controller."""
     key = comparison.study.key
     begins = [value if i == 0 or points[i - 1][0] != value else "" for i, (value, _) in enumerate(points)]
     return [Column(".".join(key.split(".")[1:][-2:]) or key, begins), Column("controller", labels, "left")]
 
 
 def _ends(points: Sequence[Point], shown: Sequence[Controller]) -> range:
-    """Give the rows after which another value of the key begins."""
+    """Return the last row of each value of the key."""
     return range(len(shown) - 1, len(points), len(shown))
 
 
 def _marked(cells: Sequence[str], which: Sequence[bool], mark: str = BEST) -> list[str]:
-    """Put a mark behind some cells of a column, and room for it behind the others."""
+    """Append a mark to some cells of a column, and spaces to the others."""
     if not any(which):
         return list(cells)
     return [f"{cell}{mark if marked else ' ' * len(mark)}" for cell, marked in zip(cells, which, strict=True)]
 
 
 def _print_slowdowns(comparison: Comparison, scenario: str, name: str, console: Console) -> None:
-    """Print the p99 slowdown by size, a table an entry."""
+    """Print the p99 slowdown by size, one table per entry."""
     study = comparison.study
     points = [(value, controller) for value in study.values for controller in study.controllers]
     for entry in dict.fromkeys(band.entry for band in comparison.bands(scenario)):
@@ -193,12 +194,12 @@ def _print_slowdowns(comparison: Comparison, scenario: str, name: str, console: 
         for band in (band for band in comparison.bands(scenario) if band.entry == entry):
             found = [comparison.slowdown(scenario, c.text, value, band, "p99") for value, c in points]
             cells = [f"{shown_reading(one, interval=False)} {share_of(one)}".strip() for one in found]
-            best = {v: marks.best_slowdown(comparison, scenario, v, band, "p99") for v in study.values}
+            best = {v: badges.best_slowdown(comparison, scenario, v, band, "p99") for v in study.values}
             marked = _marked(cells, [best[value] == c.text for value, c in points])
             columns.append(Column(band.label.replace(" to ", "\nto "), marked))
         tables.show(
             console,
-            f"{name}, {entry}: p99 slowdown by size (FCT / ideal FCT); a percentage is the share finished",
+            f"{name}, {entry}: p99 slowdown by size (FCT / ideal FCT); percentage: share finished",
             _beginning(comparison, points, [c.label for _, c in points]),
             columns,
             _ends(points, study.controllers),
@@ -208,7 +209,7 @@ def _print_slowdowns(comparison: Comparison, scenario: str, name: str, console: 
 def _cell(
     comparison: Comparison, scenario: str, value: str, controller: Controller, figure: Figure, paired: bool
 ) -> str:
-    """Write a mean, or with its interval how it differs from the first controller's."""
+    """Format a mean, or the difference from the first controller with its interval."""
     if paired:
         first = comparison.study.controllers[0]
         found = comparison.difference(scenario, controller.text, first.text, value, figure.key)
@@ -218,25 +219,25 @@ def _cell(
 
 
 def notes_of(comparison: Comparison, scenario: str) -> list[str]:
-    """Say what is worth knowing of the runs of a scenario, once for all runs of a point."""
+    """Return the notes on the runs of a scenario, once for all runs of a point."""
     study = comparison.study
-    told = []
+    notes = []
     for controller in study.controllers:
         for value in study.values:
             runs = comparison.point(scenario, controller.text, value)
-            # what differs from seed to seed is told of the first seed that has it
+            # notes differ between seeds: show those of the first seed that has any
             first = next((run for run in runs if run.notes), None)
             if first is not None:
                 where = f"{study.key} = {value}, {controller.label}, seed {first.case.seed}"
                 many = sum(bool(run.notes) for run in runs)
                 others = f" (and {counted(many - 1, 'other seed')})" if many > 1 else ""
-                told += [f"{where}{others}: {note}" for note in first.notes]
-    return [*told, *comparison.without_effect(scenario)]
+                notes += [f"{where}{others}: {note}" for note in first.notes]
+    return [*notes, *comparison.without_effect(scenario)]
 
 
 def unfinished(comparison: Comparison, scenario: str) -> list[str]:
-    """Say of which points not all flows of a size, queries or writes finished."""
-    told = []
+    """Return a note for each point with unfinished flows, queries or writes."""
+    notes = []
     study = comparison.study
     for value in study.values:
         for controller in study.controllers:
@@ -244,22 +245,24 @@ def unfinished(comparison: Comparison, scenario: str) -> list[str]:
                 if finished < count:
                     where = f"{study.key} = {value}, {controller.label}"
                     what = f"{finished:,d} of {count:,d} {COMPLETIONS[part]} finished"
-                    told.append(f"{where}: {what}; figures that the others may change are bounds")
-    return told
+                    notes.append(
+                        f"{where}: {what}; figures that unfinished {COMPLETIONS[part]} could still change are bounds"
+                    )
+    return notes
 
 
 def without_datagrams(comparison: Comparison, scenario: str) -> list[str]:
-    """Say which flows stand in no figure of flows: no controller governs what they send."""
+    """Return a note on the traffic that figures of flows exclude: datagrams, which no controller governs."""
     entries = comparison.datagrams(scenario)
     if not entries:
         return []
-    return [f"figures of flows are without {' and '.join(entries)}: datagrams at a rate of their own"]
+    return [f"figures of flows exclude {' and '.join(entries)}: datagrams, which no controller governs"]
 
 
 def html(
     comparison: Comparison, pictures: dict[str, bytes], left_out: dict[str, str], formats: Sequence[str] = ("png",)
 ) -> str:
-    """Make the page; ``left_out`` says of figures why they have no picture, ``formats`` are the files beside it."""
+    """Make the page; ``left_out`` has the reasons for missing pictures, ``formats`` those of the picture files."""
     study = comparison.study
     figures = figures_of(comparison)
     first = next(iter(comparison.runs.values()))
@@ -267,9 +270,9 @@ def html(
         f"<header><h1>{escape(study.title)}</h1>{_lead(comparison)}</header>",
         _headline(comparison),
         "<section><h2>Figures</h2>",
-        '<p class="note">Lines are means over the seeds, bands their 95&nbsp;% Student-t intervals. '
-        "Controllers meet the same placements under one seed, so a difference between two lines is "
-        "surer than their bands suggest.</p>",
+        '<p class="note">Lines: means over the seeds. Bands: 95&nbsp;% Student-t intervals. '
+        "All controllers use the same placements under one seed, so a difference between two lines is "
+        "more certain than the bands suggest.</p>",
     ]
     for figure in figures:
         if figure.name not in pictures:
@@ -306,7 +309,7 @@ def html(
 
 
 def _view(comparison: Comparison) -> str:
-    """Link the page of runs over time, or say why there is none of runs with timelines."""
+    """Return the link to the viewer page, or the reason why runs with timelines have none."""
     case, *_ = series_cases(comparison.study)
     controllers = ", ".join(map(escape, named(comparison.study.controllers)))
     where = f"{escape(case.scenario)}, {escape(comparison.study.key)} = {escape(case.value)}, seed {case.seed}"
@@ -314,7 +317,7 @@ def _view(comparison: Comparison) -> str:
 
 
 def document(title: str, parts: Sequence[str]) -> str:
-    """Put the parts of a page into a document that needs nothing else."""
+    """Assemble the parts of a page into a self-contained document."""
     style = files("incast").joinpath("report.css").read_text(encoding="utf-8")
     body = "\n".join([glossary.linked(parts[0]), *parts[1:], glossary.section()])
     return (
@@ -330,7 +333,7 @@ def _first_flows(comparison: Comparison) -> str:
 
 
 def scaled(value: float, digits: int = 3) -> str:
-    """Write a count or an amount with the prefix that keeps it readable: 950, 2.31 thousand, 4.1 million."""
+    """Format a count with a readable unit: 950, 2.31 thousand, 4.1 million."""
     for size, word in [(1e9, " billion"), (1e6, " million"), (1e3, " thousand")]:
         if abs(value) >= size:
             return f"{rounded(value / size, digits)}{word}"
@@ -338,7 +341,7 @@ def scaled(value: float, digits: int = 3) -> str:
 
 
 def duration(value: float) -> str:
-    """Write an amount of time in the unit that suits it."""
+    """Format a duration in a suitable unit."""
     for size, unit in [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")]:
         if value >= size:
             return f"{rounded(value / size)} {unit}"
@@ -355,14 +358,14 @@ def _lead(comparison: Comparison) -> str:
 
 
 def _headline(comparison: Comparison) -> str:
-    """Tables of means; the best of each figure stands out."""
+    """Return the tables of means, with the best of each figure marked."""
     study = comparison.study
     parts = ["<section><h2>At a glance</h2>"]
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         figures = figures_of(comparison, scenario)
         value = study.values[-1]
         head = "".join(f"<th>{escape(figure.label)}</th>" for figure in figures)
-        at = marks.of_point(comparison, scenario, value, figures)
+        at = badges.of_point(comparison, scenario, value, figures)
         rows = []
         for c in study.controllers:
             cells = [
@@ -376,36 +379,35 @@ def _headline(comparison: Comparison) -> str:
             f'<div class="wide"><table><thead><tr><th>controller</th>{head}</tr></thead>'
             f"<tbody>{''.join(rows)}</tbody></table></div>"
         )
-        told = [
+        notes = [
             *without_datagrams(comparison, scenario),
             *unfinished(comparison, scenario),
             *notes_of(comparison, scenario),
         ]
-        parts += [f'<p class="note">{escape(text)}.</p>' for text in told]
+        parts += [f'<p class="note">{escape(text)}.</p>' for text in notes]
     parts.append(
         f'<p class="note">Means ± half the 95&nbsp;% interval over {counted(study.seeds, "seed")}. '
-        f"{_meaning(comparison)} A percentage in a cell is the share finished of what the figure is about, where not "
-        "all did. "
-        "Every other point is under <a href=#numbers>All numbers</a>.</p></section>"
+        f"{_meaning(comparison)} A percentage in a cell is the share that finished, if not all did. "
+        "All other points: <a href=#numbers>All numbers</a>.</p></section>"
     )
     return "\n".join(parts)
 
 
 def _meaning(comparison: Comparison) -> str:
-    if marks.possible(comparison):
-        return marks.meaning("Bold")
-    return "Nothing is marked as best: that takes two controllers and two seeds."
+    if badges.possible(comparison):
+        return badges.meaning("Bold")
+    return "Nothing is marked as best: marks need two controllers and two seeds."
 
 
 def table_of(comparison: Comparison) -> str:
-    """Make the table that notebooks show: a row a scenario, value and controller, marked as in the report."""
+    """Make the table for notebooks: one row per scenario, value and controller, with the marks of the report."""
     study, shown = comparison.study, figures_of(comparison)
     heads = "".join(f"<th>{escape(text)}</th>" for text in ["scenario", study.key, "controller"])
     heads += "".join(f"<th>{escape(figure.label)}</th>" for figure in shown)
     rows = ""
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         for value in study.values:
-            at = marks.of_point(comparison, scenario, value, shown)
+            at = badges.of_point(comparison, scenario, value, shown)
             for c in study.controllers:
                 front = f" {UNDOMINATED}" if c.text in at.front else ""
                 cells = "".join(f"<th>{escape(text)}</th>" for text in [name, value, f"{c.label}{front}"])
@@ -418,7 +420,7 @@ def table_of(comparison: Comparison) -> str:
 
 
 def cell_of(reading: Reading | None, scale: float, best: bool, look: str = " class=best") -> str:
-    """Write a cell of a table: the figure, and the share finished beside it; the best has a look."""
+    """Make a cell of a table: the figure, and the share finished; ``look`` marks the best."""
     share = share_of(reading)
     beside = f" <small>{share}</small>" if share else ""
     return f"<td{look if best else ''}>{shown_reading(reading, scale)}{beside}</td>"
@@ -427,7 +429,7 @@ def cell_of(reading: Reading | None, scale: float, best: bool, look: str = " cla
 def _slowdowns(
     comparison: Comparison, pictures: dict[str, bytes], left_out: dict[str, str], formats: Sequence[str]
 ) -> str:
-    """Tables and pictures of slowdowns by size, where flows have several sizes."""
+    """Return the tables and pictures of slowdowns by size, if flows have several sizes."""
     study = comparison.study
     parts = []
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
@@ -439,7 +441,7 @@ def _slowdowns(
             rows = []
             for value in study.values:
                 best = {
-                    (band, statistic): marks.best_slowdown(comparison, scenario, value, band, statistic)
+                    (band, statistic): badges.best_slowdown(comparison, scenario, value, band, statistic)
                     for band in own
                     for statistic in STATISTICS
                 }
@@ -458,7 +460,7 @@ def _slowdowns(
     if not parts:
         return ""
     captions = {
-        "cdf": "Share of flows up to a slowdown, all seeds together, by size",
+        "cdf": "CDF of the slowdown by size, all seeds together",
         **{statistic: f"{NAMES[statistic]} slowdown by size; lower is better" for statistic in STATISTICS},
     }
     for name, png in pictures.items():
@@ -468,18 +470,17 @@ def _slowdowns(
         if name.startswith("slowdown-"):
             parts.append(f'<p class="note">{escape(name)}: no picture, {escape(reason)}.</p>')
     return (
-        '<section id="slowdowns"><h2>Slowdown by size</h2><p class="note">The completion time of a flow over its '
-        "ideal: that on the empty network. One over all sizes would be that of the largest ones. Percentiles are "
-        "nearest ranks of all flows that began in a run, whole run; of fewer than 100 (1,000) flows p99 (p99.9) is the "
-        "largest. A flow that did not finish has at least the slowdown of its time so far: figures that it may change "
-        f"are bounds, and the share finished stands beside them. {_meaning(comparison)}</p>"
-        + "".join(parts)
-        + "</section>"
+        '<section id="slowdowns"><h2>Slowdown by size</h2><p class="note">Slowdown: completion time of a flow over '
+        "its ideal, the completion time on the empty network. One figure over all sizes would mostly describe the "
+        "largest flows. Percentiles are nearest ranks over all flows that began in the whole run; with fewer than 100 "
+        "(1,000) flows p99 (p99.9) is the maximum. A flow still running at the end has at least the slowdown of its "
+        "time so far: figures that it could still change are given as bounds, with the share finished. "
+        f"{_meaning(comparison)}</p>" + "".join(parts) + "</section>"
     )
 
 
 def embedded(png: bytes, name: str, caption: str, formats: Sequence[str] = ("png",)) -> str:
-    """Put a picture into the page, and the names of its files; the caption is HTML already."""
+    """Embed a picture, with the names of its files; the caption is HTML."""
     names = escape(" ".join(f"{name}.{kind}" for kind in formats))
     data = base64.b64encode(png).decode("ascii")
     return (
@@ -492,8 +493,8 @@ def _numbers(comparison: Comparison) -> str:
     study = comparison.study
     parts = [
         '<section id="numbers"><h2>All numbers</h2>',
-        '<p class="note">What stands behind each point: its runs, the hops simulated in them, and the ON seconds of '
-        "the applications inside the measured interval (mean over flows, added up over runs).</p>",
+        '<p class="note">Data behind each point: runs, simulated hops, and ON seconds of '
+        "the applications inside the measured interval (mean over flows, sum over runs).</p>",
     ]
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         figures = figures_of(comparison, scenario)
@@ -522,17 +523,16 @@ def _numbers(comparison: Comparison) -> str:
 
 
 def _differences(comparison: Comparison) -> str:
-    """Tell by how much every controller differs from the first one, seed by seed."""
+    """Return the table of differences from the first controller, seed by seed."""
     study = comparison.study
     first = study.controllers[0]
     if len(study.controllers) < 2 or study.seeds < 2:
         return ""
     parts = [
-        f'<section id="differences"><h2>Less {escape(first.label)}</h2>',
-        f'<p class="note">Every controller meets the placements of {escape(first.label)} under each seed: figures less '
-        "its own under the same seed, means and 95&nbsp;% intervals of these differences. What is clear of zero is "
-        "bold; of cells where there is no difference about one in twenty is, by chance. Where flows did not finish, a "
-        "difference has the bounds that they leave, or is open.</p>",
+        f'<section id="differences"><h2>Difference from {escape(first.label)}</h2>',
+        f'<p class="note">Each figure minus that of {escape(first.label)} with the same seed and placements: means and '
+        "95&nbsp;% intervals of these differences. Bold: the 95&nbsp;% interval excludes zero. By chance alone about 1 "
+        "in 20 cells is bold. With unfinished flows a difference is given as bounds, or is open.</p>",
     ]
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         figures = figures_of(comparison, scenario)
@@ -557,13 +557,13 @@ def _differences(comparison: Comparison) -> str:
 
 
 CLASSES = ("leaf", "pod", "none")
-"""How near an elephant is to an end of a flow, the nearest first."""
+"""Distance of an elephant to an end of a flow, nearest first."""
 LISTED = 1000
-"""Flows that the page lists one by one."""
+"""Most flows that the page lists."""
 
 
 def _sharing(comparison: Comparison) -> str:
-    """Tell how flows fare by the elephants near their ends, where there are any, and which flow is near which."""
+    """Return the tables of flows by proximity to elephants; empty without elephants."""
     study = comparison.study
     value = study.values[-1]
     parts = []
@@ -610,28 +610,30 @@ def _sharing(comparison: Comparison) -> str:
     if not parts:
         return ""
     return (
-        '<section id="sharing"><h2>Flows by what they share with elephants</h2><p class="note">The nearest source of '
-        "an elephant to a flow's source, and the nearest destination to its destination: on its leaf, in its pod, or "
-        "neither; over all seeds, without the elephants. Percentiles are nearest ranks of all flows that began; "
-        "figures that the unfinished may change are bounds.</p>" + "".join(parts) + "</section>"
+        '<section id="sharing"><h2>Flows by proximity to elephants</h2><p class="note">Location of the nearest '
+        "elephant source relative to a flow's source, and of the nearest elephant destination relative to its "
+        "destination: same leaf, same pod, or neither; over all seeds, elephants excluded. Percentiles are nearest "
+        "ranks over all flows that began; figures that unfinished flows could still change are bounds.</p>"
+        + "".join(parts)
+        + "</section>"
     )
 
 
 @dataclass(frozen=True)
 class Near:
-    """A flow, and how near elephants are to its ends."""
+    """A flow, and the proximity of elephants to its ends."""
 
     number: int
     source: int
     destination: int
     place: tuple[str, str]
     time_s: float
-    """Completion time; of a flow that did not finish how long it had been under way when the run ended."""
+    """Completion time; of an unfinished flow the time until the run ended."""
     finished: bool
 
 
 def _cells(*values: object) -> str:
-    """Write cells of a table; columns of a store are what its file says."""
+    """Make cells of a table; values of a store are escaped, since its file may hold anything."""
     return "".join(f"<td>{escape(str(value))}</td>" for value in values)
 
 
@@ -640,7 +642,7 @@ def _nearness(place: tuple[str, str]) -> tuple[int, ...]:
 
 
 def near_elephants(run: Run) -> list[Near]:
-    """Return the flows of a run that are no elephants; none where there are no elephants."""
+    """Return the flows of a run that are not elephants; empty without elephants."""
     if not run.elephants:
         return []
     names = ["flow", "src", "dst", "shared_source", "shared_destination", "fct_s", "start_s", "group"]
@@ -654,7 +656,7 @@ def near_elephants(run: Run) -> list[Near]:
 
 
 def _definitions(comparison: Comparison, run: Run) -> str:
-    """Show the definitions that the summary carries, of the figures in the report."""
+    """Return the table of definitions of the report's figures, from the summary."""
     definitions, units = run.summary["definitions"], run.summary["units"]
     keys = [f.key for f in figures_of(comparison)]
     keys += [key for key in definitions if key.startswith(("flows.loss_mean", "flowmonitor.", "queues.busiest."))]
@@ -668,10 +670,10 @@ def _definitions(comparison: Comparison, run: Run) -> str:
 <thead><tr><th>figure</th><th>unit in the files</th><th>definition</th></tr></thead>
 <tbody>{rows}
 <tr><td>band, ±</td><td></td><td>Half width of the two-sided 95&nbsp;% confidence interval of the mean over seeds:
-t(0.975, n−1) · s/√n, with s the sample standard deviation and n = {comparison.study.seeds} seeds; of differences to
-another controller, of the n differences under one seed each.</td></tr>
-<tr><td>percentile</td><td></td><td>By nearest rank: of n values in ascending order the one of rank ceil(p n). It is
-taken in every run, and then the mean over the seeds.</td></tr>
+t(0.975, n−1) · s/√n, with s the sample standard deviation and n = {comparison.study.seeds} seeds; for differences
+between controllers, over the n paired differences.</td></tr>
+<tr><td>percentile</td><td></td><td>Nearest rank: of n values in ascending order the one of rank ceil(p n). Computed
+in every run, then averaged over the seeds.</td></tr>
 <tr><td>hop</td><td>packets</td><td>One packet passing one port; data packets and ACKs both count.</td></tr>
 <tr><td>ON second</td><td>s</td><td>A second in which a flow's application has data to send, inside the measured
 interval.</td></tr>
@@ -683,13 +685,13 @@ def _again(comparison: Comparison, run: Run, formats: Sequence[str]) -> str:
     place = str(comparison.home.store)
     command = comparison.study.command(str(comparison.folder), bins, formats, comparison.home.given)
     figures = run.summary["run"]
-    return f"""<section><h2>Make it again</h2>
+    return f"""<section><h2>Reproduce</h2>
 <pre><code>{escape(command)}</code></pre>
 <p>Incast {escape(_core.__version__)}, engine build <code>{escape(run.manifest["engine"])}</code>. A run
 simulates {figures["sim_s"]:g}&nbsp;s and measures from {figures["measure_from_s"]:g}&nbsp;s to
 {figures["measure_to_s"]:g}&nbsp;s. All runs are in the store <code>{escape(place)}</code>, with their resolved
-scenarios: <code>incast query {escape(shlex.quote(place))} "SELECT * FROM runs"</code> asks it.
-<a href="{RUNS}">{RUNS}</a> names each run by scenario, controller, value and seed: <code>incast study
-export {escape(shlex.quote(place))} --run RUN --out DIR</code> writes the folder of one, with the files that its
-scenario names, and <code>incast run DIR/scenario.toml</code> repeats it: the same summary, and the same rows. The means
+scenarios: <code>incast query {escape(shlex.quote(place))} "SELECT * FROM runs"</code> queries it.
+<a href="{RUNS}">{RUNS}</a> lists the runs by scenario, controller, value and seed: <code>incast study
+export {escape(shlex.quote(place))} --run RUN --out DIR</code> writes the folder of one run with all files of its
+scenario, and <code>incast run DIR/scenario.toml</code> repeats it with identical results. The means
 above are in <code>comparison.json</code>.</p></section>"""

@@ -1,4 +1,4 @@
-"""The result of a run: its figures and tables, and what is worth knowing of them."""
+"""Result of a run: its figures, tables and notes."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MESSAGES = ("queries", "writes")
-"""Parts of the summary on what applications wait for, instead of flows."""
+"""Parts of the summary about application messages."""
 COMPLETIONS = {"fct": "flows", **{what: what for what in MESSAGES}}
-"""Parts of the summary that are over what finished, and what they count."""
+"""Parts of the summary about completions, with the nouns for their counts."""
 
 
 def unfinished(what: str, finished: int, count: int) -> str:
-    """Say how many queries or writes finished, where not all did."""
-    over = "; their figures are over these" if finished else ""
+    """Return the number of finished queries or writes, of all."""
+    over = "; the figures cover these only" if finished else ""
     return f"{finished:,d} of {count:,d} {what} finished{over}"
 
 
 class Cost(TypedDict):
-    """Cost of a run: seconds of wall and CPU time, speed, and memory of the whole process.
+    """Cost of a run: wall and CPU time in seconds, speed, and memory of the whole process.
 
-    ``threads_cpu_s`` is the CPU time of each of its threads between the first event and the last.
+    ``threads_cpu_s`` is the CPU time of each of its threads between the first and the last event.
     """
 
     wall_s: float
@@ -57,9 +57,9 @@ class Cost(TypedDict):
 
 
 COPIES = 6
-"""Memory that records of a run take at most, in sizes of them: they grow by doubling, and become tables."""
+"""Peak memory of a run's records, as a multiple of their size: they grow by doubling, and become tables."""
 LARGEST = 1e18
-"""More bytes than any memory has."""
+"""A number of bytes larger than any memory."""
 SHOWN = [
     ("flows.count", "flows", "", 1),
     ("flows.finished", "finished", "", 1),
@@ -73,17 +73,17 @@ SHOWN = [
     ("fct.mean_s", "FCT, mean", "us", 1e6),
     ("fct.p99_s", "FCT, p99", "us", 1e6),
 ]
-"""Figures that a notebook shows of a run: key, name, unit, and what the figure is multiplied by."""
+"""Figures of a run in notebooks: key, name, unit, and factor."""
 
 RATES = ["group", "role", "throughput_bps", "throughput_active_bps"]
 """Columns of flows that ``rates_of`` reads."""
 
 
 def rates_of(flows: pa.Table, datagrams: Collection[str], column: str = "throughput_bps") -> tuple[float, ...]:
-    """Give the bits per second of flows that share as the summary counts them, but for datagrams.
+    """Return the throughput, in bit/s, of the flows in the summary's fairness figures, without datagrams.
 
-    These are flows that opened and that carry no requests. ``datagrams`` are the entries whose flows are left out too.
-    ``column`` may also be ``throughput_active_bps``, each flow's over its own time.
+    These flows opened and carry no requests; flows of the entries ``datagrams`` are excluded. ``column`` may also be
+    ``throughput_active_bps``, which is over each flow's own time.
     """
     rows = flows.select(["group", "role", column]).to_pylist()
     shares = [row[column] for row in rows if row["group"] not in datagrams and row["role"] != "request"]
@@ -94,22 +94,25 @@ class View(Protocol):
     """Runs over time (``incast.view.notebook``)."""
 
     html: str
-    """The text of the file."""
+    """Text of the HTML file."""
     height_px: int
-    """Height in a notebook."""
+    """Height in a notebook, in pixels."""
 
     def save(self, path: str | Path) -> Path:
-        """Write it as one HTML file."""
+        """Write the view as one HTML file."""
 
 
 class Pictures(Protocol):
     """Pictures of a run, each a matplotlib figure (``incast.pictures``)."""
 
+    def over_time(self) -> Figure:
+        """Throughput and window of each of at most eight flows and the queue of the busiest port, over time."""
+
     def throughput(self) -> Figure:
-        """Throughput of the flows, as a distribution."""
+        """CDF of the throughput of the flows."""
 
     def fct(self) -> Figure:
-        """Completion times of the flows that finished, as a distribution."""
+        """CDF of the completion times of finished flows."""
 
     def windows(self) -> Figure:
         """Congestion windows of the recorded flows over time."""
@@ -118,7 +121,7 @@ class Pictures(Protocol):
         """Queues of the recorded ports over time."""
 
     def heat_map(self) -> Figure:
-        """Queues of the recorded ports over time: a row a port."""
+        """Heat map of the recorded queues over time: one row per port."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,83 +135,83 @@ class Result:
     """
 
     manifest: dict[str, Any]
-    """Version, seed, scenario hash, host and cost: enough to repeat the run."""
+    """Version, seed, scenario hash, host and cost: enough to reproduce the run."""
     toml: str
-    """The scenario, every default written out."""
+    """Scenario with all defaults written out."""
     summary_json: str
-    """The bytes of ``summary.json``: the same for the same scenario and seed."""
+    """Content of ``summary.json``: the same for the same scenario and seed."""
     _table: Callable[[str], pa.Table]
     timeline_json: str | None = None
-    """The bytes of ``timeline.json``: frames and network of the timeline, if the run has one."""
+    """Content of ``timeline.json``: frames and network of the timeline, if the run has one."""
     _parts: Callable[[str, int, Callable[[pa.Table], None]], bool] | None = None
     _copies: Callable[[], Copies] | None = None
-    """Gives the scenario with the files that it names, as a run folder has them."""
+    """Returns the scenario with its files, as in a run folder."""
     _folder: Path | None = None
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The figures; one that does not exist is ``None``."""
+        """Figures of the run; a missing one is ``None``."""
         summary: dict[str, Any] = json.loads(self.summary_json)
         return summary
 
     @cached_property
     def flows(self) -> pa.Table:
-        """One row a flow."""
+        """One row per flow."""
         return self._table("flows")
 
     @cached_property
     def ports(self) -> pa.Table:
-        """One row a port (a directed link with its queue)."""
+        """One row per port (a directed link with its queue)."""
         return self._table("ports")
 
     @cached_property
     def classes(self) -> pa.Table:
-        """One row a traffic class of a port; none where one queue serves all."""
+        """One row per traffic class of a port; empty if ports have a single queue."""
         return self._table("classes")
 
     @cached_property
     def engines(self) -> pa.Table:
-        """One row an engine of a host; none where hosts cost nothing."""
+        """One row per host engine; empty if hosts have no processing time."""
         return self._table("engines")
 
     @cached_property
     def entries(self) -> pa.Table:
-        """One row an entry of a match-action table at a node; none where no node runs tables."""
+        """One row per match-action table entry at a node; empty without tables."""
         return self._table("entries")
 
     @cached_property
     def radios(self) -> pa.Table:
-        """One row a station of a radio cell; none where there is no cell."""
+        """One row per station of a radio cell; empty without cells."""
         return self._table("radios")
 
     @cached_property
     def queries(self) -> pa.Table:
-        """One row a query that began."""
+        """One row per query that began."""
         return self._table("queries")
 
     @cached_property
     def writes(self) -> pa.Table:
-        """One row a closed-loop write that began."""
+        """One row per closed-loop write that began."""
         return self._table("writes")
 
     @cached_property
     def samples(self) -> pa.Table:
-        """Time series asked for: one row a point."""
+        """Requested time series: one row per point."""
         return self._table("samples")
 
     @cached_property
     def trace(self) -> pa.Table:
-        """Packets of traced flows: one row an event."""
+        """Packets of traced flows: one row per event."""
         return self._table("trace")
 
     @cached_property
     def timeline_ports(self) -> pa.Table:
-        """What ports did in each frame of the timeline; none where the run has no timeline."""
+        """Counters of ports in each frame of the timeline; empty without a timeline."""
         return self._table("timeline_ports")
 
     @cached_property
     def timeline_flows(self) -> pa.Table:
-        """What flows did in each frame of the timeline; none where the run has no timeline."""
+        """Counters of flows in each frame of the timeline; empty without a timeline."""
         return self._table("timeline_flows")
 
     @cached_property
@@ -218,56 +221,61 @@ class Result:
 
     @cached_property
     def timeline_paths(self) -> pa.Table:
-        """Ports that the data of each flow passes; none where the run has no timeline."""
+        """Ports that the data of each flow passes; empty without a timeline."""
         return self._table("timeline_paths")
 
     @property
     def cost(self) -> Cost:
-        """The cost of the run."""
+        """Cost of the run."""
         cost: Cost = self.manifest["cost"]
         return cost
 
     @cached_property
     def datagrams(self) -> tuple[str, ...]:
-        """Traffic entries that send datagrams at a rate of their own, beside others that a controller governs."""
+        """Traffic entries of UDP datagrams, in a run that also has flows under controllers."""
         kinds = {entry["name"]: entry["app"]["kind"] for entry in tomllib.loads(self.toml)["traffic"]}
         found = tuple(name for name, kind in kinds.items() if kind == "udp")
         return found if len(found) < len(kinds) else ()
 
+    @property
+    def folder(self) -> Path | None:
+        """Folder that the run was loaded from; ``None`` of a run in memory."""
+        return self._folder
+
     def reading(self) -> AbstractContextManager[None]:
-        """Read the run in this block: where files of its folder contradict each other, ``FolderError`` says so."""
+        """Read the run in this block; contradictions between its files become a ``FolderError``."""
         return nullcontext() if self._folder is None else files.held(self._folder)
 
     def notes(self) -> list[str]:
-        """Return what is worth knowing of the run, a sentence each.
+        """Return the notes on the run, one sentence each.
 
-        That no figure of it is to be used; that figures of all flows count datagrams too; ports that wait for each
-        other for ever; why flows did not finish; that one flow alone stretches the measured interval.
+        A run that cannot be right; totals that include datagrams; ports in a deadlock; reasons why flows did not
+        finish; a single flow that dominates the measured interval.
         """
         with self.reading():
             return self._notes()
 
     def _notes(self) -> list[str]:
-        told = []
+        notes = []
         if wrong := soundness.unsound(self.summary):
-            told.append(wrong)
+            notes.append(wrong)
         if self.datagrams:
             named = " and ".join(self.datagrams)
-            told.append(
-                f"figures of all flows count the datagrams of {named}; those of each entry are in groups, and RTTs and "
-                "completion times are of the others, which alone have any"
+            notes.append(
+                f"the totals include the datagrams of {named}, which have no RTT and no completion time; figures per "
+                "entry: groups"
             )
         fct = self.summary["fct"]
         if fct["finished"] < fct["count"]:
             share = 100 * fct["finished"] / fct["count"]
-            told.append(
-                f"{fct['finished']:,d} of {fct['count']:,d} flows of a size finished ({share:.3g} %): the summary's "
-                "completion times are over these"
+            notes.append(
+                f"{fct['finished']:,d} of {fct['count']:,d} finite flows finished ({share:.3g} %): the summary's "
+                "completion times cover these only"
             )
-        return [*told, *self._deadlocks(), *self.reasons()]
+        return [*notes, *self._deadlocks(), *self.reasons()]
 
     def reasons(self) -> list[str]:
-        """Return why flows of a size did not finish, and whether one flow alone stretches the measured interval."""
+        """Return the reasons why finite flows did not finish, and a note if a single flow dominates the interval."""
         from incast import run_notes
 
         with self.reading():
@@ -280,7 +288,7 @@ class Result:
         stuck = sorted((row["deadlocked_s"], row["port"]) for row in rows if row["deadlocked_s"] is not None)
         named = ", ".join(f"{port} (since {since * 1e6:g} us)" for since, port in stuck[:4])
         more = f" and {len(stuck) - 4} more" if len(stuck) > 4 else ""
-        return [f"priority flow control ended in a deadlock: these ports are paused for ever: {named}{more}"]
+        return [f"priority flow control ended in a deadlock: these ports stay paused forever: {named}{more}"]
 
     def __repr__(self) -> str:
         run, flows = self.summary["run"], self.summary["flows"]
@@ -296,24 +304,24 @@ class Result:
             value = self.summary[part].get(figure)
             if value is not None:
                 shown = f"{value * scale:,.4g}" if isinstance(value, float) else f"{value:,}"
-                told = escape(self.summary["definitions"].get(key, ""), quote=True)
-                rows.append(f'<tr><th title="{told}">{name}</th><td>{shown} {unit}</td></tr>')
+                definition = escape(self.summary["definitions"].get(key, ""), quote=True)
+                rows.append(f'<tr><th title="{definition}">{name}</th><td>{shown} {unit}</td></tr>')
         head = f"{escape(run['scenario'])}, seed {run['seed']}: {run['sim_s']:g} s simulated"
         return f"<table><caption>{head}</caption><tbody>{''.join(rows)}</tbody></table>"
 
     @property
     def plot(self) -> Pictures:
         """Pictures of the run, each a matplotlib figure: ``plot.throughput()``."""
-        # pictures stand above results, and load matplotlib
+        # a higher layer, which loads matplotlib
         pictures: Pictures = import_module("incast.pictures").Pictures(self)
         return pictures
 
     def view(self, *others: Result) -> View:
-        """View the run over time, with others beside it: notebooks show it, ``save(path)`` writes it as one HTML file.
+        """View the run over time, side by side with others, in a notebook; ``save(path)`` writes one HTML file.
 
-        Raises ``IncastError`` of a run without a timeline (``measure.timeline``).
+        Raises ``IncastError`` for a run without a timeline (``measure.timeline``).
         """
-        # the viewer stands above results
+        # a higher layer
         view: View = import_module("incast.view.notebook").of_results([self, *others])
         return view
 
@@ -328,11 +336,11 @@ class Result:
         return self.polars(table)
 
     def sql(self, query: str, *, allow_files: bool = False) -> pa.Table:
-        """Answer a query in SQL over the run's tables: ``select avg(throughput_bps) from flows`` (needs ``duckdb``).
+        """Run an SQL query over the run's tables: ``select avg(throughput_bps) from flows`` (needs ``duckdb``).
 
         With ``allow_files`` the query may read and write files, and load DuckDB's extensions.
 
-        Raises ``IncastError`` with DuckDB's words where the query is wrong.
+        Raises ``IncastError`` with DuckDB's message for a wrong query.
         """
         duckdb = needed("duckdb", "query")
         with duckdb.connect() as database:
@@ -346,7 +354,7 @@ class Result:
             except (duckdb.Error, ValueError) as error:
                 raise IncastError(f"the query cannot be answered: {error}") from None
         if rows is None:
-            raise IncastError("the query gives no rows: expected a SELECT")
+            raise IncastError("the query returns no rows: expected a SELECT")
         return rows
 
     def _named(self, table: str) -> pa.Table:
@@ -363,15 +371,15 @@ class Result:
         return frame
 
     def json(self) -> str:
-        """Return the summary with the run's cost, as ``incast run --json`` prints it."""
+        """Return the summary with the run's cost, like ``incast run --json``."""
         run, *rest = self.summary.items()
         return json.dumps(dict([run, ("cost", self.cost), *rest]), indent=2) + "\n"
 
     def save(self, folder: str | Path) -> Path:
-        """Write the run folder. It appears whole or not at all.
+        """Write the run folder atomically.
 
-        Raises ``FolderError`` when the folder is not empty or cannot be made, and ``OSError``
-        when writing fails on the way (nothing is left behind then).
+        Raises ``FolderError`` if the folder is not empty or cannot be created, and ``OSError`` if writing fails,
+        without leaving partial results.
         """
         with new_folder(Path(folder)) as aside:
             self.write(aside)
@@ -381,15 +389,17 @@ class Result:
         """Write the files of a run folder into an existing one."""
         copies = self._copies() if self._copies is not None else Copies(self.toml)
         manifest = self.manifest | ({"files": named_files.checksums(copies.files)} if copies.files else {})
-        told = (manifest, copies.toml, self.summary_json)
-        run_folder.write(folder, *told, lambda name: getattr(self, name), self.timeline_json, self._parts, copies.files)
+        texts = (manifest, copies.toml, self.summary_json)
+        run_folder.write(
+            folder, *texts, lambda name: getattr(self, name), self.timeline_json, self._parts, copies.files
+        )
 
     @classmethod
     def load(cls, folder: str | Path, whole: bool = False) -> Result:
-        """Read a run folder back; its tables are read when they are first asked for.
+        """Read a run folder back; tables are read on first access.
 
-        Raises ``FolderError`` when a file is missing or damaged, for a table when it is read; with
-        ``whole`` also at once for a table that is not there or was cut short.
+        Raises ``FolderError`` for a missing or damaged file, for a table when it is read; with ``whole`` also at once
+        for a missing or truncated table.
         """
         folder = Path(folder)
         summary = run_folder.read_summary(folder)
@@ -407,7 +417,7 @@ class Result:
 
 
 def needed(package: str, extra: str) -> Any:
-    """Import a package that only some need; raises ``ExtraError`` that says how it is installed."""
+    """Import an optional package; raises ``ExtraError`` with the command that installs it."""
     try:
         return import_module(package)
     except ModuleNotFoundError as error:
@@ -415,7 +425,7 @@ def needed(package: str, extra: str) -> Any:
 
 
 def most_kept(memory_limit: float = math.inf) -> int:
-    """Say how many bytes a run may record point by point: a share of what is free, and of a limit."""
+    """Return the most bytes that a run may record point by point: a share of the free memory, and of a limit."""
     return int(min(memory_limit, memory.free_memory(), LARGEST) / COPIES)
 
 
@@ -426,11 +436,11 @@ def measured_run(
     set_up: Callable[[float], bool | None] | None = None,
     memory_limit: float = math.inf,
 ) -> Result:
-    """Run a scenario in this thread, and others that it may have, and note what it cost.
+    """Run a scenario in this thread and its own threads, and measure the cost.
 
-    What it records point by point has its share of ``memory_limit`` bytes, and of what is free.
+    Records point by point may take a share of ``memory_limit`` bytes, and of the free memory.
     """
-    # as they are now: the run reads them too
+    # read now, as the run does
     copies = named_files.of(scenario)
     wall, cpu = time.perf_counter(), time.thread_time()
     core = _core.run(scenario, progress, cores, None, set_up, most_kept(memory_limit))
@@ -463,12 +473,12 @@ def measured_run(
         },
         "cost": cost,
     }
-    told = (manifest, scenario.toml(), summary_json)
+    texts = (manifest, scenario.toml(), summary_json)
 
     def parts(name: str, most: int, take: Callable[[pa.Table], None]) -> bool:
         return core.parts(name, most, lambda columns: take(_arrow_of(columns)))
 
-    result = Result(*told, lambda name: _arrow_of(core.table(name)), core.timeline_json(), parts, lambda: copies)
+    result = Result(*texts, lambda name: _arrow_of(core.table(name)), core.timeline_json(), parts, lambda: copies)
     if wrong := soundness.unsound(result.summary):
         error = UnsoundError(f"{scenario.name}, seed {scenario.seed}: {wrong}")
         error.result = result
@@ -482,7 +492,7 @@ def _peak_rss_bytes() -> int:
 
 
 def _arrow_of(columns: list[_core._Column]) -> pa.Table:
-    """Hand a table's columns to Arrow; numbers that cannot be missing are not copied."""
+    """Pass a table's columns to Arrow; numbers that are never missing are not copied."""
     import pyarrow as pa
 
     fields, arrays = [], []

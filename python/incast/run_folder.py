@@ -1,4 +1,4 @@
-"""The folder of a run: its files, and what is said of those that are missing or damaged."""
+"""Run folder: its files, and errors about missing or damaged ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from incast.exposure import seconds
 from incast.folders import write_through
 
 if TYPE_CHECKING:
-    # Arrow takes long to load: only what reads or writes tables waits for it.
+    # Arrow is slow to load: load it only for tables
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -28,26 +28,26 @@ TABLES = (
     *("timeline_ports", "timeline_flows", "timeline_events", "timeline_paths"),
 )
 OPTIONAL = tuple(name for name in TABLES if name not in ("flows", "ports", "samples"))
-"""Tables that are written only where they have a row."""
+"""Tables that are written only if they have rows."""
 FRAMES = ("timeline_ports", "timeline_flows")
-"""Tables that may be too large to be in memory at once."""
+"""Tables that may be too large for memory."""
 GROUP = 1 << 20
-"""Rows of a group in a file, and of a part."""
+"""Rows of a row group in a file, and of a part."""
 RISING = ("port", "flow")
-"""Columns of tables of frames that rise within each frame: as differences they take half the bytes."""
+"""Columns that rise within each frame: delta encoding halves their size."""
 MANIFEST = files.RUN_FILE
 MANIFEST_FORMAT = 1
 SUMMARY = "summary.json"
 TIMELINE = "timeline.json"
 SCENARIO = "scenario.toml"
 OWN = frozenset([MANIFEST, SUMMARY, TIMELINE, SCENARIO, *(f"{name}.parquet" for name in TABLES)])
-"""Files of the run's own; copies of what its scenario names lie beside them."""
+"""Files of the run itself; copies of the scenario's files are next to them."""
 WHOLE = ("count", "finished", "retransmissions", "timeouts", "hops", "seed", "pauses", "with_timeout")
-"""Last words of figures that are whole numbers."""
+"""Last parts of the keys of integer figures."""
 LARGE = 1e300
-"""No figure is as large, in its unit or a thousandth of it."""
+"""Upper limit of all figures, in their unit or a thousandth of it."""
 WORDS = ("run.scenario", "run.version", "queues.busiest.port", "hosts.busiest.engine")
-"""Entries of these parts that are texts; every other is a number."""
+"""Text entries of these parts; all others are numbers."""
 SUMMARY_PARTS = ("run", "flows", "fct", "queues", "hosts", "groups")
 """Parts that the summary of every run has."""
 NEEDED = {
@@ -60,16 +60,16 @@ NEEDED = {
     "queues": ("busiest", "pauses", "paused_s"),
     "hosts": ("busiest",),
 }
-"""Figures of parts that every summary has, and that are read by name."""
+"""Figures that every summary has, and that are read by name."""
 NEEDED_WHERE_THERE = {
     "queues.busiest": ("port", "mean_packets", "p99_packets", "utilisation"),
     "hosts.busiest": ("engine", "mean_packets", "wait_mean_s", "utilisation"),
     "queries": ("count", "finished", "mean_s", "p99_s", "with_timeout"),
     "writes": ("count", "finished", "mean_s", "p99_s", "with_timeout"),
 }
-"""Figures of parts that a summary may lack, or have empty."""
+"""Figures that a summary may lack or have empty."""
 KNOWN = ("run.seed", "run.sim_s", "run.measure_from_s", "run.measure_to_s")
-"""Figures that exist in every run."""
+"""Figures that are never null."""
 
 
 def write(
@@ -84,8 +84,8 @@ def write(
 ) -> None:
     """Write the files of a run into an existing folder; ``timeline`` is the text of ``timeline.json``, if any.
 
-    ``parts`` shows tables of frames part by part, where it can; whether it did. ``copies`` are files that the scenario
-    names, by their names in the folder.
+    ``parts`` yields tables of frames part by part, if possible, and returns whether it did. ``copies`` are the
+    scenario's files by their names in the folder.
     """
     import pyarrow.parquet as pq
 
@@ -110,7 +110,7 @@ def write(
 
 
 def _write_parts(path: Path, name: str, parts: Callable[[str, int, Callable[[pa.Table], None]], bool]) -> bool:
-    """Write a table of frames part by part, unless it has no rows; whether it comes in parts."""
+    """Write a table of frames part by part, unless it is empty; return whether it comes in parts."""
     import pyarrow.parquet as pq
 
     with ExitStack() as stack:
@@ -135,17 +135,19 @@ def _write_parts(path: Path, name: str, parts: Callable[[str, int, Callable[[pa.
 
 
 def read_scenario(folder: Path) -> str:
-    """Read the scenario as it was run, every default written out; raises ``FolderError`` where it is none."""
+    """Read the resolved scenario of a run; raises ``FolderError`` if it is damaged."""
     text = _read(folder, SCENARIO)
     try:
         read_entries(text)
     except ValueError as error:
-        raise FolderError(f"{folder / SCENARIO} is damaged: {files.told(error)}: run the scenario again") from None
+        raise FolderError(
+            f"{folder / SCENARIO} is damaged: {files.message_of(error)}: run the scenario again"
+        ) from None
     return text
 
 
 def read_entries(toml: str) -> list[str]:
-    """Give the names of the traffic entries of a scenario that was run; raises ``ValueError`` where it is none."""
+    """Return the names of the traffic entries of a resolved scenario; raises ``ValueError`` if it is damaged."""
     scenario = files.toml_of(toml)
     traffic, transport = scenario.get("traffic"), scenario.get("transport")
     if not isinstance(traffic, list) or not all(isinstance(entry, dict) for entry in traffic):
@@ -174,18 +176,18 @@ def read_entries(toml: str) -> list[str]:
 
 
 def read_summary(folder: Path) -> str:
-    """Read the summary's text; raises ``FolderError`` unless it has the parts that every summary has."""
+    """Read the summary's text; raises ``FolderError`` if a required part is missing."""
     text = _read(folder, SUMMARY)
     try:
         summary = files.json_of(text)
     except ValueError as error:
-        raise FolderError(f"{folder / SUMMARY} is damaged: {files.told(error)}") from None
+        raise FolderError(f"{folder / SUMMARY} is damaged: {files.message_of(error)}") from None
     refuse_odd_summary(folder / SUMMARY, summary)
     return text
 
 
 def refuse_odd_summary(path: Path, summary: Any) -> None:
-    """Raise ``FolderError`` where a summary lacks what every one has, or a figure is no number."""
+    """Raise ``FolderError`` if a summary lacks a required part, or a figure is not a number."""
     known = summary if isinstance(summary, dict) else {}
     lacking = [part for part in SUMMARY_PARTS if not isinstance(known.get(part), dict)]
     if not lacking:
@@ -199,21 +201,21 @@ def refuse_odd_summary(path: Path, summary: Any) -> None:
             if there[part] and key not in there[part]
         ]
     if lacking:
-        told = f"it lacks {', '.join(lacking)}: run the scenario again"
-        raise FolderError(f"{path} is damaged: {told}")
-    # parts that only some runs have too: those that are no tables are of other versions
+        message = f"it lacks {', '.join(lacking)}: run the scenario again"
+        raise FolderError(f"{path} is damaged: {message}")
+    # optional parts too: parts that are not tables come from other versions
     _refuse_no_numbers(path, {part: known[part] for part in known if part not in ("units", "definitions")})
     for part in ("queues", "hosts"):
         if not isinstance(known[part]["busiest"], dict):
             raise FolderError(f"{path} is damaged: {part}.busiest: expected a table")
     for part in ("units", "definitions"):
-        told = known.get(part, {})
-        if not (isinstance(told, dict) and all(isinstance(one, str) for one in told.values())):
+        texts = known.get(part, {})
+        if not (isinstance(texts, dict) and all(isinstance(one, str) for one in texts.values())):
             raise FolderError(f"{path} is damaged: {part}: expected a table of texts")
 
 
 def _part(summary: dict[str, Any], name: str) -> dict[str, Any]:
-    """Give a part of a summary by its dotted name; nothing where it is none."""
+    """Return a part of a summary by its dotted name; empty if it is not a table."""
     found: Any = summary
     for key in name.split("."):
         found = found.get(key) if isinstance(found, dict) else None
@@ -221,7 +223,7 @@ def _part(summary: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _refuse_no_numbers(path: Path, values: dict[str, Any], name: str = "") -> None:
-    """Raise ``FolderError`` where a figure is no number; one that does not exist is null."""
+    """Raise ``FolderError`` if a figure is neither a number nor null."""
     for key, value in values.items():
         full = f"{name}{key}"
         if isinstance(value, dict):
@@ -245,16 +247,18 @@ def _shown(value: Any) -> str:
 
 
 def read_timeline(folder: Path) -> str | None:
-    """Read what the run says of its timeline, if it has one."""
+    """Read the run's ``timeline.json``, if any."""
     return _read(folder, TIMELINE) if os.path.lexists(folder / TIMELINE) else None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a run folder, or say why it is none."""
+    """Read the manifest of a run folder; raises ``FolderError`` for anything else."""
     try:
         manifest = files.json_of(_read(folder, MANIFEST))
     except ValueError as error:
-        raise FolderError(f"{folder}: manifest.json is not JSON ({files.told(error)}): not a run folder") from None
+        raise FolderError(
+            f"{folder}: manifest.json is not JSON ({files.message_of(error)}): not a run folder"
+        ) from None
     if not isinstance(manifest, dict) or manifest.get("format") != MANIFEST_FORMAT:
         raise FolderError(f"{folder}: manifest.json is not of format {MANIFEST_FORMAT}: run the scenario again")
     lacking = [key for key in ("hash", "seed", "engine", "cost") if key not in manifest]
@@ -273,12 +277,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 @cache
 def engine_digest() -> str:
-    """Hash of the compiled engine: results of another build are not taken for this one's."""
+    """Return the hash of the compiled engine, which tells apart results of different builds."""
     return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]
 
 
 def holds(folder: Path, hash_: str, seed: int) -> bool:
-    """Whether the folder holds the run of a scenario, by its hash and seed, made by this build of the engine."""
+    """Return whether the folder holds the run of a scenario hash and seed, made by this build of the engine."""
     if not folder.exists():
         return False
     manifest = read_manifest(folder)
@@ -286,7 +290,7 @@ def holds(folder: Path, hash_: str, seed: int) -> bool:
 
 
 def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.Table:
-    """Read a table of a run folder; queries, writes and traces are written only where there are some."""
+    """Read a table of a run folder; an optional table without a file is empty."""
     import pyarrow as pa
 
     path = folder / f"{name}.parquet"
@@ -297,8 +301,8 @@ def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.
     except FileNotFoundError:
         raise FolderError(f"{folder} has no {path.name}: not a whole run folder") from None
     except (OSError, ValueError) as error:
-        raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
-    # a run of a store that took no samples has a table of samples without columns
+        raise FolderError(f"{path} cannot be read: {files.message_of(error)}") from None
+    # a stored run without samples has a sample table without columns
     if columns is None and not table.num_columns and name != "samples":
         raise FolderError(f"{path} is damaged: it has no columns: run the scenario again")
     refuse_odd_columns(path, name, table)
@@ -306,9 +310,9 @@ def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.
 
 
 def refuse_odd_columns(path: Path, name: str, table: pa.Table) -> None:
-    """Raise ``FolderError`` where a column of a run's table lacks the type that runs give it, or a value that all have.
+    """Raise ``FolderError`` if a column of a run's table has a wrong type, or lacks a required value.
 
-    Columns that no run has are left alone.
+    Unknown columns are ignored.
     """
     import pyarrow as pa
 
@@ -320,25 +324,25 @@ def refuse_odd_columns(path: Path, name: str, table: pa.Table) -> None:
         column = table[field.name]
         if pa.types.is_null(field.type) or (is_full and column.null_count):
             if is_full and len(column):
-                told = f"column {field.name} has no value in row {_first_null(column)}; expected one in each"
-                raise FolderError(f"{path} is damaged: {told}: run the scenario again")
+                message = f"column {field.name} has no value in row {_first_null(column)}; expected one in each"
+                raise FolderError(f"{path} is damaged: {message}: run the scenario again")
         elif not (files.is_text(field.type) if is_text else files.is_number(field.type)):
             first = repr(column.drop_null().slice(0, 1).to_pylist())[1:-1]
             such = f", such as {first if len(first) < 40 else first[:40] + '...'}" if first else ""
-            told = f"column {field.name} is of type {field.type}{such}; expected {'texts' if is_text else 'numbers'}"
-            raise FolderError(f"{path} is damaged: {told}: run the scenario again")
+            message = f"column {field.name} is of type {field.type}{such}; expected {'texts' if is_text else 'numbers'}"
+            raise FolderError(f"{path} is damaged: {message}: run the scenario again")
         elif pa.types.is_floating(field.type) and (odd := _odd(column)) is not None:
-            told = f"column {field.name} has the value {odd}; expected numbers below {LARGE:g}"
-            raise FolderError(f"{path} is damaged: {told}: run the scenario again")
+            message = f"column {field.name} has the value {odd}; expected numbers below {LARGE:g}"
+            raise FolderError(f"{path} is damaged: {message}: run the scenario again")
 
 
 def _odd(column: pa.ChunkedArray) -> float | None:
-    """Give a number that no run has: one that is not finite, or larger than all figures."""
+    """Return an impossible number of a column: not finite, or above the limit of figures; else ``None``."""
     import numpy as np
 
     for chunk in column.chunks:
         values = chunk.drop_null().to_numpy(zero_copy_only=False)
-        # not a number is neither below nor above
+        # NaN is neither below nor above
         if len(values) and not (float(values.min()) > -LARGE and float(values.max()) < LARGE):
             return float(values[~(np.abs(values) < LARGE)][0])
     return None
@@ -350,26 +354,26 @@ def _first_null(column: pa.ChunkedArray) -> int:
 
 @cache
 def _columns(table: str) -> dict[str, tuple[bool, bool]]:
-    """Tell of the columns that the engine gives a table whether they are texts, and whether each row has a value."""
+    """Return, for each column of a table, whether it is text and whether every row has a value."""
     return {name: (is_text, is_full) for name, is_text, is_full in _core.columns(table)}
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a table has, without its rows."""
+    """Shape of a table: columns and number of rows."""
 
     rows: int
     columns: tuple[str, ...]
 
 
 def read_shape(folder: Path, name: str) -> Shape:
-    """Read the end of a table of a run folder, and none of its rows; raises ``FolderError`` where it is cut short."""
+    """Read the footer of a table in a run folder, without its rows; raises ``FolderError`` if it is truncated."""
     metadata = _find_footer(folder / f"{name}.parquet")
     return Shape(metadata.num_rows, tuple(metadata.schema.to_arrow_schema().names))
 
 
 def find_tables(folder: Path, needed: Iterable[str]) -> None:
-    """Raise ``FolderError`` where a table is cut short, or not there although every run or this one has it."""
+    """Raise ``FolderError`` if a table is truncated, or missing although every run or this run has it."""
     wanted = {*needed, *(name for name in TABLES if name not in OPTIONAL)}
     for name in TABLES:
         if name in wanted or os.path.lexists(folder / f"{name}.parquet"):
@@ -382,7 +386,7 @@ def _find_footer(path: Path) -> pq.FileMetaData:
     except FileNotFoundError:
         raise FolderError(f"{path.parent} has no {path.name}: not a whole run folder") from None
     except (OSError, ValueError) as error:
-        raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
+        raise FolderError(f"{path} cannot be read: {files.message_of(error)}") from None
 
 
 def _read(folder: Path, name: str) -> str:
@@ -395,4 +399,4 @@ def _read(folder: Path, name: str) -> str:
     except NotADirectoryError:
         raise FolderError(f"{folder} is a file: expected a run folder, which incast run makes") from None
     except (OSError, ValueError) as error:
-        raise FolderError(f"cannot read {folder / name}: {files.told(error)}") from None
+        raise FolderError(f"cannot read {folder / name}: {files.message_of(error)}") from None

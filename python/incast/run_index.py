@@ -1,4 +1,4 @@
-"""The table of the runs beside a report: which run is of what, and where it lies."""
+"""Table of the runs of a report: parameters of each run, and its name in the store."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from incast import files
 from incast.coexistence import POINTS_FILE, Pairs
 from incast.comparison import Comparison
-from incast.study.homes import Home
 from incast.study.record import run_id
+from incast.study.report_folder import Home
 
 RUNS = "runs.csv"
 
@@ -23,7 +23,7 @@ def csv_of(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def of_comparison(comparison: Comparison) -> str:
-    """Write a row a run: scenario, controller, value of the key, seed, and the run's name in the store."""
+    """Write one row per run: scenario, controller, value of the key, seed, and the run's name in the store."""
     study = comparison.study
     names = dict(zip(study.scenarios, study.scenario_names(), strict=True))
     rows = []
@@ -34,7 +34,7 @@ def of_comparison(comparison: Comparison) -> str:
 
 
 def of_pairs(pairs: Pairs, home: Home) -> str:
-    """Write a row a run: both controllers, seed, and the run's name in the store."""
+    """Write one row per run: both controllers, seed, and the run's name in the store."""
     points = files.read_table(home.folder / POINTS_FILE).select(["scenario", "arm", "values", "seeds", "runs"])
     there = {
         (row["scenario"], row["arm"], row["values"], seed): run

@@ -1,4 +1,4 @@
-"""What a run says of itself: why flows did not finish, and which figures mean little because of it."""
+"""Notes on a run: reasons why flows did not finish, and figures that one flow dominates."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LONE = 0.5
-"""Part of the measured interval in which one flow alone is worth a note."""
+"""Fraction of the measured interval with a single flow that is worth a note."""
 
 COLUMNS = ["group", "size_bytes", "start_s", "finish_s", "sent_packets_total", "dropped_total", "throughput_bps"]
-"""Columns of flows that notes are about."""
+"""Columns of flows that notes use."""
 
 
 def reasons(summary: dict[str, Any], toml: str, flows: pa.Table) -> list[str]:
-    """Say why flows of a size did not finish, and whether one flow alone stretches the measured interval."""
+    """Return the reasons why finite flows did not finish, and a note if a single flow dominates the interval."""
     fct = summary["fct"]
     if not fct["count"]:
         return []
@@ -36,39 +36,39 @@ def _unfinished(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, 
     finished, count = summary["fct"]["finished"], summary["fct"]["count"]
     if finished == count:
         return []
-    told = []
+    notes = []
     end_s = summary["run"]["sim_s"]
     pending = ~np.isnan(flows["size_bytes"]) & np.isnan(flows["finish_s"]) & ~np.isnan(flows["throughput_bps"])
     for entry in scenario["traffic"]:
         mine = pending & (groups == entry["name"])
         transport = {**scenario["transport"], **entry.get("transport", {})}
         open_s = end_s - flows["start_s"]
-        # a floor that is as long as the time a flow had: no timeout can have fired
+        # a minimum RTO as long as the flow's time: no timeout can have fired
         floor_s = seconds(transport["rto_min"])
         kept = int((mine & (flows["dropped_total"] > 0) & (open_s <= floor_s)).sum())
         if kept:
-            told.append(
-                f"{counted(kept, 'unfinished flow')} of {entry['name']} lost packets and had less time than the "
-                f"floor of the retransmission timeout (transport.rto_min = {transport['rto_min']}; the run "
-                f"lasts {end_s:g} s): what only a timeout repairs stayed lost"
+            notes.append(
+                f"{counted(kept, 'unfinished flow')} of {entry['name']} lost packets and ran for less than the "
+                f"minimum retransmission timeout (transport.rto_min = {transport['rto_min']}; the run lasts "
+                f"{end_s:g} s): losses that only a timeout can repair were not repaired before the run ended"
             )
         syn_s = seconds(transport["syn_timeout"])
         unanswered = int((mine & (flows["sent_packets_total"] == 0) & (open_s > 0)).sum())
         if transport["handshake"] and unanswered:
-            again = f"is sent again after transport.syn_timeout = {transport['syn_timeout']}"
+            again = f"is retransmitted after transport.syn_timeout = {transport['syn_timeout']}"
             late = f", and the run lasts {end_s:g} s" if syn_s >= end_s else ""
-            told.append(
-                f"{counted(unanswered, 'flow')} of {entry['name']} sent no data: no answer to the SYN had come; a "
+            notes.append(
+                f"{counted(unanswered, 'flow')} of {entry['name']} sent no data: the SYN was not answered; a "
                 f"lost SYN {again}{late}"
             )
-    return told
+    return notes
 
 
 def _stretched(summary: dict[str, Any], flows: dict[str, Any]) -> list[str]:
     run = summary["run"]
     length = run["measure_to_s"] - run["measure_from_s"]
     opened = ~np.isnan(flows["throughput_bps"])
-    # flows without an end are active to the end of the interval
+    # endless flows are active to the end of the interval
     ends = np.where(np.isnan(flows["finish_s"]), np.inf, flows["finish_s"])[opened]
     if len(ends) < 3 or length <= 0:
         return []
@@ -78,7 +78,7 @@ def _stretched(summary: dict[str, Any], flows: dict[str, Any]) -> list[str]:
         return []
     number = int(np.flatnonzero(opened)[int(np.argmax(ends))])
     return [
-        f"flow {number} alone takes {100 * alone / length:.0f} % of the measured interval, after all others had ended: "
-        "throughput over the interval, goodput and utilisation are mostly of it; "
-        "throughput_active is each flow's over its own time"
+        f"flow {number} runs alone for {100 * alone / length:.0f} % of the measured interval, after all others ended: "
+        "throughput over the interval, goodput and utilisation mostly describe this flow; "
+        "throughput_active is over each flow's own time"
     ]

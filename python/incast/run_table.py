@@ -1,4 +1,4 @@
-"""A run's figures as a table on a terminal."""
+"""Table of a run's figures on a terminal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from incast import output
 from incast.result import MESSAGES, Result, unfinished
 
 ENOUGH = 100
-"""Samples with fewer of which the 99th percentile, by nearest rank, is the largest."""
+"""Number of samples below which the 99th percentile by nearest rank is the maximum."""
 
 
 def show(result: Result, folder: Path, console: Console) -> None:
-    """Print the figures of a run that lies in a folder."""
+    """Print the figures of the run in a folder."""
     summary, cost = result.summary, result.cost
     of_run = summary["run"]
     began = {what: summary[what] for what in MESSAGES if summary.get(what, {}).get("count")}
@@ -38,7 +38,7 @@ def show(result: Result, folder: Path, console: Console) -> None:
 
 
 class _Figures(Table):
-    """A row a figure; one that does not exist has none."""
+    """One row per figure; missing figures have none."""
 
     def __init__(self, title: str) -> None:
         super().__init__(title=title, title_justify="left", show_header=False)
@@ -80,7 +80,7 @@ class _Figures(Table):
         if busiest and busiest["port"]:
             self.add_row("busiest port", busiest["port"])
             self.add("  queue, mean", busiest["mean_packets"], ",.1f", 1, "packets")
-            # a run that ends early leaves few samples; runs of earlier versions do not say how many
+            # a short run has few samples; runs of earlier versions lack the number
             samples = queues.get("samples", ENOUGH)
             what = "p99" if samples >= ENOUGH else f"largest of {output.counted(samples, 'sample')}"
             self.add(f"  queue, {what}", busiest["p99_packets"], ",.0f", 1, "packets")

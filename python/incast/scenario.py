@@ -1,4 +1,4 @@
-"""Scenarios: what a user asks to be simulated."""
+"""Scenarios: the input of a simulation."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from incast.errors import ScenarioError
 from incast.result import Result, measured_run
 
 Progress = Callable[[float, float, int], "bool | None"]
-"""Called with simulated seconds reached, simulated seconds in all, and hops so far; returning
-``False`` stops the run."""
+"""Callback with the simulated seconds reached, simulated seconds in total, and hops so far; returning ``False`` stops
+the run."""
 
 
 ROW_BYTES, ROW_S = 4, 2e-6
-"""Bytes on disk and CPU seconds that a row of a timeline costs."""
+"""Bytes on disk and CPU seconds per row of a timeline."""
 
 
 class Scenario:
-    """Everything that decides a run: topology, queues, transport, controllers, traffic, seed.
+    """Input of a run: topology, queues, transport, controllers, traffic, seed.
 
-    Immutable; ``with_`` gives a changed one:
+    Immutable; ``with_`` returns a changed one:
 
     >>> import incast
     >>> incast.Scenario.load("dumbbell").with_({"run.duration": "20ms"}).seed
@@ -44,7 +44,7 @@ class Scenario:
     def load(cls, name_or_path: str | PathLike[str], *, allow_code: bool = False) -> Scenario:
         """Read a scenario file, or a built-in scenario by its name (``incast list scenarios``).
 
-        A class of your own that the file names as a controller is a program. Without ``allow_code`` it is refused.
+        A custom class that the file names as a controller is a program. Without ``allow_code`` it is refused.
 
         Raises ``ScenarioError`` with the key, its value and what was expected.
         """
@@ -65,33 +65,33 @@ class Scenario:
     def from_toml(
         cls, text: str, *, origin: str | Path = ".", name: str = "scenario", allow_code: bool = False
     ) -> Scenario:
-        """Make a scenario from TOML text; relative paths in it start from ``origin``.
+        """Make a scenario from TOML text; paths in it are relative to ``origin``.
 
-        A class that it names is refused unless it was allowed before, or is with ``allow_code``.
+        A class that it names is refused unless already allowed, or with ``allow_code``.
         """
         with consent.reading("", allow_code):
             return cls(_core.Scenario.from_toml(text, Path(origin), name), "", allow_code)
 
     def looked_at(self) -> AbstractContextManager[None]:
-        """Say where the scenario is from, and whether classes that it names may run, while it is looked at."""
+        """Set, while the scenario is read, its origin for messages and the consent to run its classes."""
         return consent.looking_at(*self._origin)
 
     def _like(self, core: _core.Scenario) -> Scenario:
         return Scenario(core, *self._origin)
 
     def with_(self, changes: Mapping[str, object]) -> Scenario:
-        """Return the scenario with keys changed, as ``--set`` does: ``{"topology.k": 8}``.
+        """Return the scenario with changed keys, like ``--set``: ``{"topology.k": 8}``.
 
-        Values are numbers, booleans, texts with units (``"10us"``), lists, or mappings for a
-        whole table (``{"traffic.controller": {"kind": "swift", "target": "min-rtt"}}``), or a class of your own
-        for a controller (``incast.controllers``). Their order does
-        not matter: whole tables, kinds, presets and forms come first, since they replace what stood there.
+        Values are numbers, booleans, texts with units (``"10us"``), lists, mappings for whole tables
+        (``{"traffic.controller": {"kind": "swift", "target": "min-rtt"}}``), or a custom class for a controller
+        (``incast.controllers``). Their order does not matter: whole tables, kinds, presets and forms are set first,
+        since they replace other keys.
         """
         consent.grant(changes)
         return self.changed(changes)
 
     def changed(self, changes: Mapping[str, object]) -> Scenario:
-        """Do as ``with_`` does with what a file says: a class that it names is not allowed by that."""
+        """Like ``with_``, for changes from a file: they do not allow the classes that they name."""
         core = self._core
         with self.looked_at():
             for key in in_order(changes):
@@ -100,12 +100,12 @@ class Scenario:
         return self._like(core)
 
     def with_controller(self, controller: str | type) -> Scenario:
-        """Return the scenario with one controller for all flows: ``"swift:target=min-rtt"``, or a class of your own."""
+        """Return the scenario with one controller for all flows: ``"swift:target=min-rtt"``, or a custom class."""
         consent.grant(controller)
         return self.governed(controller)
 
     def governed(self, controller: str | type) -> Scenario:
-        """Do as ``with_controller`` does with what a file says: a class that it names is not allowed by that."""
+        """Like ``with_controller``, for a name from a file: it does not allow the class that it names."""
         text = register(controller) if isinstance(controller, type) else controller
         with self.looked_at():
             return self._like(self._core.with_controller(text_of(from_here(text))))
@@ -119,75 +119,75 @@ class Scenario:
 
     @property
     def core(self) -> _core.Scenario:
-        """The scenario of the engine."""
+        """Scenario object of the engine."""
         return self._core
 
     @property
     def name(self) -> str:
-        """Name: of the built-in scenario, or of the file without its ending."""
+        """Name of the built-in scenario, or of the file without extension."""
         return self._core.name
 
     @property
     def seed(self) -> int:
-        """Seed that keys everything random."""
+        """Seed of all random numbers."""
         return self._core.seed
 
     @property
     def hash(self) -> str:
-        """Hash of the resolved scenario, its seed and name left out, in hexadecimal digits."""
+        """Hash of the resolved scenario without seed and name, in hexadecimal digits."""
         with self.looked_at():
             return self._core.hash
 
     @property
     def threads(self) -> int | None:
-        """Threads of a run, ``run.threads``; ``None`` where that is ``"auto"``."""
+        """Threads of a run, ``run.threads``; ``None`` for ``"auto"``."""
         return self._core.threads
 
     def timeline_cost(self) -> tuple[float, float]:
-        """Bytes on disk and CPU seconds that the timeline of a run costs at most, roughly; 0 and 0 without one.
+        """Return upper estimates of bytes on disk and CPU seconds for the timeline of a run; 0 and 0 without one.
 
-        By measured runs: 3.2 to 3.9 bytes a row of ports and flows (10 in runs of a few hundred rows), and
-        1.4 to 2.1 us a row, of which writing takes most. Raises ``ScenarioError`` unless the scenario can be run.
+        Measured: 3.2 to 3.9 bytes per row of ports and flows (10 in runs of a few hundred rows), and 1.4 to 2.1 us per
+        row, mostly for writing. Raises ``ScenarioError`` unless the scenario can be run.
         """
         with self.looked_at():
             rows = self._core.timeline_rows() if "timeline" in self.resolved()["measure"] else 0
         return rows * ROW_BYTES, rows * ROW_S
 
     def without_timeline(self) -> Scenario:
-        """Return the scenario without ``measure.timeline``, which no other result depends on."""
+        """Return the scenario without ``measure.timeline``, which does not affect other results."""
         measure = self.resolved()["measure"]
         return self if measure.pop("timeline", None) is None else self.changed({"measure": measure})
 
     def memory(self, most: float = math.inf) -> int:
-        """Return how many bytes a run takes, roughly; if they are more than ``most``, so many at least.
+        """Return an estimate of the memory of a run, in bytes; a lower bound if it exceeds ``most``.
 
-        Ports are counted before the network is built, and flows before they are made. Raises ``ScenarioError`` as
-        ``validate`` does.
+        Ports are counted before the network is built, and flows before they are created. Raises ``ScenarioError`` like
+        ``validate``.
         """
         with self.looked_at():
             return self._core.memory() if most == math.inf else self._core.memory(min(int(most), 2**64 - 1))
 
     def refuse_above(self, most: float, what: str) -> int:
-        """Return how many bytes a run takes; raises ``ScenarioError``, for ``what``, where they are above ``most``."""
+        """Return the memory of a run in bytes; raises ``ScenarioError`` about ``what`` if it exceeds ``most``."""
         needed = self.memory(most)
         memory.refuse_above(needed, most, what)
         return needed
 
     def toml(self, names: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Return the scenario as TOML with every default written out; files have the other names that ``names`` gives.
+        """Return the scenario as TOML with all defaults written out; ``names`` renames files.
 
-        Names are replaced by those of their files elsewhere: ``{"flows.csv": "/data/flows.csv"}``.
+        Example: ``{"flows.csv": "/data/flows.csv"}``.
         """
         with self.looked_at():
             return self._core.toml(dict(names)) if names else self._core.toml()
 
     def files(self) -> list[tuple[str, Path]]:
-        """Return the files that the scenario names: the name, and where it lies. Those of the program are left out."""
+        """Return the files that the scenario names, with their paths; built-in files are excluded."""
         with self.looked_at():
             return [(name, Path(path)) for name, path in self._core.files()]
 
     def resolved(self) -> dict[str, Any]:
-        """Return the same as nested dictionaries."""
+        """Return the resolved scenario as nested dictionaries."""
         return tomllib.loads(self.toml())
 
     def validate(self) -> None:
@@ -196,18 +196,18 @@ class Scenario:
             self._core.validate()
 
     def governing(self) -> list[str]:
-        """Return what governs the flows, each once: controllers, controls of the transport's own, ``udp``.
+        """Return the names of what governs the flows, each once: controllers, the transport's own control, ``udp``.
 
-        Controllers go by their kinds, transports' controls by their names: ``nscc``, ``rccc``, ``ndp``, ``eqds``,
-        ``homa``, ``phost``, ``expresspass``. Raises ``ScenarioError`` as ``validate`` does.
+        Names are kinds of controllers, or controls of transports: ``nscc``, ``rccc``, ``ndp``, ``eqds``, ``homa``,
+        ``phost``, ``expresspass``. Raises ``ScenarioError`` like ``validate``.
         """
         with self.looked_at():
             return self._core.governing()
 
     def notes(self) -> list[str]:
-        """Return what is worth knowing before a run although nothing is wrong, in sentences.
+        """Return hints about the scenario, in sentences; they are no errors.
 
-        Raises ``ScenarioError`` as ``validate`` does.
+        Raises ``ScenarioError`` like ``validate``.
         """
         with self.looked_at():
             return self._core.notes()
@@ -220,28 +220,28 @@ class Scenario:
         set_up: Callable[[float], bool | None] | None = None,
         memory_limit: float = math.inf,
     ) -> Result:
-        """Simulate the scenario. The GIL is released meanwhile, so threads run side by side.
+        """Simulate the scenario. The GIL is released meanwhile, so threads run in parallel.
 
-        Where the scenario's ``run.threads`` is ``"auto"`` the run takes at most ``cores`` of them; all of the machine's
-        unless given. The result is the same with any number.
+        With ``run.threads = "auto"`` the run takes at most ``cores`` threads (default: all cores of the machine). The
+        result does not depend on their number.
 
-        ``progress`` is called about ten times a second, with simulated seconds reached, simulated seconds in all, and
-        hops; during the set-up ``set_up`` in its place, where given, with the part that is done, 0 to 1. Either stops
+        ``progress`` is called about ten times a second, with the simulated seconds reached, simulated seconds in total,
+        and hops. During the set-up ``set_up`` is called instead, if given, with the fraction done, 0 to 1. Either stops
         the run by returning ``False``.
 
-        Traces, series and what else is recorded point by point take a part of the memory that is free, or of
-        ``memory_limit`` bytes, where these are fewer: a run that has more of them ends with a ``RunError``.
+        Traces, series and other records may take a fraction of the free memory, or of ``memory_limit`` bytes if less: a
+        run that exceeds it ends with a ``RunError``.
 
-        Raises ``ScenarioError``, ``RunError`` (the run could not be carried to its end), ``UnsoundError``
-        (it could, and no figure of it is to be used; its ``result`` is the run),
-        ``RunStopped`` (``progress`` or ``set_up`` returned ``False``) or ``KeyboardInterrupt``.
+        Raises ``ScenarioError``, ``RunError`` (the run failed), ``UnsoundError`` (the run ended with figures that
+        cannot be right; its ``result`` is the run), ``RunStopped`` (``progress`` or ``set_up`` returned ``False``) or
+        ``KeyboardInterrupt``.
         """
         scenario = self if seed is None else self.with_seed(seed)
         with self.looked_at():
             return measured_run(scenario._core, progress, cores, set_up, memory_limit)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both resolve to the same text, seed included; names do not matter."""
+        """Return whether both resolve to the same text, seed included; names do not matter."""
         return self.toml() == other.toml() if isinstance(other, Scenario) else NotImplemented
 
     def __hash__(self) -> int:
@@ -252,37 +252,37 @@ class Scenario:
 
 
 def in_order(keys: Iterable[str]) -> list[str]:
-    """Give keys in the order in which they are set together."""
+    """Return keys in the order in which they are set."""
     return sorted(keys, key=_rank)
 
 
 def _text_of_pipe(named: str) -> str | None:
-    """Read a scenario from a pipe or a device that a user names (``<(...)``, /dev/stdin); ``None`` of anything else."""
+    """Read a scenario from a pipe or a device (``<(...)``, /dev/stdin); ``None`` for anything else."""
     path = Path(named)
     try:
         mode = path.stat().st_mode
-    except (OSError, ValueError):  # the engine says it, or knows the name
+    except (OSError, ValueError):  # the engine reports it, or knows the name
         return None
     if not (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)):
         return None
     try:
         if text := files.read_text(path, pipes=True).removeprefix("\ufeff"):
             return text
-        raise ValueError("nothing came from it; expected a scenario")
+        raise ValueError("it is empty; expected a scenario")
     except UnicodeDecodeError:
         raise ScenarioError(f"{named}: not a text file (UTF-8)") from None
     except (OSError, ValueError) as error:
-        raise ScenarioError(f"{named}: {files.told(error)}") from None
+        raise ScenarioError(f"{named}: {files.message_of(error)}") from None
 
 
 def _rank(key: str) -> tuple[int, int]:
-    """Place of a key among several that are set: before those whose values it replaces."""
+    """Return the rank of a key in the order of setting: before keys whose values it replaces."""
     *_, last = parts = key.split(".")
     return len(parts), {"kind": 0, "preset": 0, "form": 1}.get(last, 2)
 
 
 def text_of(value: object) -> str:
-    """Write a Python value the way ``--set`` takes it."""
+    """Write a Python value in the notation of ``--set``."""
     if isinstance(value, str):
         return value
     return toml_value(value)

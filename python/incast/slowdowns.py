@@ -12,19 +12,19 @@ from incast import completions
 from incast.comparison import Band, Comparison
 from incast.completions import NAMES, Reading
 from incast.figures import Drawn, axis_name
-from incast.look import INK, dress, legend, line, new_canvas, numbered_log, places, x_axis
+from incast.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
 from incast.plan import slug
-from incast.points import Points, Told, draw_points, fit_a_log_axis, y_axis
+from incast.style import INK, dress, legend, line, new_canvas, numbered_log, places, x_axis
 
 ABREAST = 3
-"""Panels in a row."""
+"""Panels per row."""
 
 CURVE_POINTS = 2000
-"""Points of a curve at most: more than a panel's column has pixels."""
+"""Most points of a curve: more than a panel has pixels."""
 
 
 def draw(comparison: Comparison) -> Drawn:
-    """Draw the slowdowns of every scenario and traffic entry whose flows have several sizes, by the file's name."""
+    """Draw the slowdowns of every scenario and traffic entry with several flow sizes; keys are file names."""
     study = comparison.study
     parts = [(scenario, name) for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True)]
     entries = {
@@ -51,17 +51,17 @@ def draw(comparison: Comparison) -> Drawn:
             if any(_most_flows(comparison, scenario, band) > 1 for band in bands):
                 drawn.pictures[f"slowdown-cdf{ending}"] = _distributions(comparison, scenario, bands, title)
             else:
-                drawn.left_out[f"slowdown-cdf{ending}"] = "one flow alone"
+                drawn.left_out[f"slowdown-cdf{ending}"] = "a single flow"
     return drawn
 
 
-ALONE = "one number alone, which stands in the table"
+ALONE = "a single number, which is in the table"
 
 
 def _to_be_seen(
     comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str, together: bool = False
 ) -> list[Band]:
-    """Give the bands of which there are two numbers at least; ``together``: all, where all have two together."""
+    """Return the bands with at least two numbers; ``together``: all bands, if they have two numbers in total."""
     numbers = {band: len(_readings(comparison, scenario, band, statistic)) for band in bands}
     if together:
         return list(bands) if sum(numbers.values()) > 1 else []
@@ -69,7 +69,7 @@ def _to_be_seen(
 
 
 def _readings(comparison: Comparison, scenario: str, band: Band, statistic: str) -> list[Reading]:
-    """Give what a statistic of a band comes to, at every value of the key and with every controller."""
+    """Return a statistic of a band for every value of the key and every controller."""
     return [
         reading
         for controller in comparison.study.controllers
@@ -79,7 +79,7 @@ def _readings(comparison: Comparison, scenario: str, band: Band, statistic: str)
 
 
 def _most_flows(comparison: Comparison, scenario: str, band: Band) -> int:
-    """Return how many flows a band has at most at a point, all seeds together."""
+    """Return the largest number of flows of a band at a point, all seeds together."""
     return max((reading.count for reading in _readings(comparison, scenario, band, "mean")), default=0)
 
 
@@ -95,17 +95,17 @@ def _grid(count: int, title: str) -> tuple[Canvas, list[Axes]]:
 
 
 def _share(comparison: Comparison, scenario: str, band: Band) -> str:
-    """Say how many flows a band has at most at a point, and what share of them finished at least."""
+    """Return a title with the largest number of flows of a band at a point, and the smallest share finished."""
     least = min(_readings(comparison, scenario, band, "mean"), key=lambda reading: reading.share)
     most = _most_flows(comparison, scenario, band)
-    share = "all finished" if least.share == 1 else f"from {100 * least.share:.3g} % finished"
+    share = "all finished" if least.share == 1 else f"at least {100 * least.share:.3g} % finished"
     return f"{band.label}: {most:,} flows, {share}"
 
 
 def _against_key(comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str, title: str) -> Canvas:
     study = comparison.study
     canvas, panels = _grid(len(bands), title)
-    x, told = places(study.values), Told()
+    x, footnote = places(study.values), Footnote()
     for axes, band in zip(panels, bands, strict=True):
         dress(axes)
         lines = []
@@ -118,13 +118,13 @@ def _against_key(comparison: Comparison, scenario: str, bands: Sequence[Band], s
             if kept:
                 lines.append(Points(controller.label, i, [at for at, _ in kept], [reading for _, reading in kept]))
         log = fit_a_log_axis(lines)
-        seen = draw_points(axes, lines, 1.0, told, log)
+        seen = draw_points(axes, lines, 1.0, footnote, log)
         x_axis(axes, x, 26)
         axes.set_title(_share(comparison, scenario, band), fontsize=7.5, color=INK, loc="left")
         axes.set_xlabel(axis_name(study.key), fontsize=8, color=INK)
         axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=8, color=INK)
         y_axis([axes], seen, log)
-    legend(canvas, panels, told.note())
+    legend(canvas, panels, footnote.note())
     return canvas
 
 
@@ -132,11 +132,11 @@ def _over_sizes(comparison: Comparison, scenario: str, bands: Sequence[Band], st
     study = comparison.study
     canvas, (axes,) = _grid(1, title)
     dress(axes)
-    told = Told()
+    footnote = Footnote()
     lines = []
     for i, controller in enumerate(study.controllers):
         kept = [
-            # beside each other: marks of several controllers at one place would hide all but the last
+            # side by side: markers at the same place would hide each other
             (at + 0.3 * ((i + 0.5) / len(study.controllers) - 0.5), reading)
             for at, band in enumerate(bands)
             if (reading := comparison.slowdown(scenario, controller.text, study.values[0], band, statistic)) is not None
@@ -144,18 +144,18 @@ def _over_sizes(comparison: Comparison, scenario: str, bands: Sequence[Band], st
         if kept:
             lines.append(Points(controller.label, i, [at for at, _ in kept], [reading for _, reading in kept]))
     log = fit_a_log_axis(lines)
-    seen = draw_points(axes, lines, 1.0, told, log)
+    seen = draw_points(axes, lines, 1.0, footnote, log)
     axes.set_xticks(range(len(bands)), [band.label for band in bands])
     axes.tick_params(axis="x", rotation=20 if len(bands) > 3 else 0)
-    axes.set_xlabel("Size of the flow", fontsize=9, color=INK)
+    axes.set_xlabel("Flow size", fontsize=9, color=INK)
     axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=9, color=INK)
     y_axis([axes], seen, log)
-    legend(canvas, [axes], told.note())
+    legend(canvas, [axes], footnote.note())
     return canvas
 
 
 def _distributions(comparison: Comparison, scenario: str, bands: Sequence[Band], title: str) -> Canvas:
-    """Draw the share of flows up to a slowdown, all seeds together: a panel a bin, a row the first and last value."""
+    """Draw CDFs of the slowdown, all seeds together: one panel per bin, one row each for the first and last value."""
     study = comparison.study
     x = places(study.values)
     values = list(dict.fromkeys([x.values[x.order[0]], x.values[x.order[-1]]]))
@@ -201,11 +201,11 @@ def _distributions(comparison: Comparison, scenario: str, bands: Sequence[Band],
             where = f", {study.key.split('.')[-1]} {value}" if len(values) > 1 else ""
             axes.set_title(f"{band.label}{where}", fontsize=7.5, color=INK, loc="left")
             axes.set_xlabel("Slowdown", fontsize=8, color=INK)
-            axes.set_ylabel("Share of flows up to it", fontsize=8, color=INK)
+            axes.set_ylabel("Share of flows", fontsize=8, color=INK)
     block = a_value * columns
     unused = [axes for r in range(len(values)) for axes in grid[r * block + len(bands) : (r + 1) * block]]
     for axes in unused:
         axes.remove()
-    note = "Of all flows that began: a curve below 1 ends at the share finished, the band is what the rest may be."
+    note = "Shares of all flows that began: a curve ends at the share finished; the band shows where the others may be."
     legend(canvas, [axes for axes in grid if axes not in unused], note if open_ else "")
     return canvas

@@ -1,7 +1,7 @@
-"""Queries by DuckDB that reach what they are given, and no more of the machine.
+"""Sandboxed DuckDB queries.
 
-DuckDB by itself reads and writes any file that its user may, and loads extensions, which are programs. It also lays
-aside on the disk what does not fit memory, and gives an answer of any size.
+DuckDB by default reads and writes any file of its user, and loads extensions, which are programs. It also spills to
+disk what does not fit memory, and returns answers of any size.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHARE = 0.8
-"""Part of the free memory that a query may take, and then its answer."""
+"""Fraction of the free memory that a query may take, and then its answer."""
 ROWS = 10_000
-"""Rows of an answer that are read at once."""
+"""Rows of an answer per batch."""
 
 
 def lock(connection: Any, folder: Path | None = None, *, allow_files: bool = False) -> None:
-    """Bound the memory of a connection; unless ``allow_files`` it reaches no files but those of ``folder``.
+    """Limit the memory of a connection; without ``allow_files`` it can only access files of ``folder``.
 
-    It loads no extensions then, lays nothing aside on the disk, and its settings stay.
+    Then it also loads no extensions, spills nothing to disk, and its settings are locked.
     """
     if (free := free_memory()) < math.inf:
         connection.execute(f"SET memory_limit = '{int(free * SHARE)}B'")
@@ -38,10 +38,9 @@ def lock(connection: Any, folder: Path | None = None, *, allow_files: bool = Fal
 
 
 def answer(connection: Any, query: str) -> pa.Table | None:
-    """Answer a query; nothing where it gives no rows.
+    """Run a query; ``None`` if it returns no rows.
 
-    Raises ``ValueError`` where the answer has more bytes than there is memory for, or breaks off, and
-    ``duckdb.Error``.
+    Raises ``ValueError`` if the answer exceeds memory or breaks off, and ``duckdb.Error``.
     """
     import pyarrow as pa
 
@@ -49,14 +48,14 @@ def answer(connection: Any, query: str) -> pa.Table | None:
     if found is None:
         return None
     most = SHARE * free_memory()
-    # the older name until DuckDB 1.4
+    # older name, until DuckDB 1.4
     reader = found.to_arrow_reader(ROWS) if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader(ROWS)
     batches, size = [], 0
     try:
         for batch in reader:
             size += batch.nbytes
             if size > most:
-                raise ValueError(f"the answer has more than {spoken(most)}, for which memory has room: ask for less")
+                raise ValueError(f"the answer exceeds {spoken(most)}, the memory available: select less")
             batches.append(batch)
     except (OSError, pa.ArrowException) as error:
         raise ValueError(str(error).strip()) from None

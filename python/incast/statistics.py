@@ -14,11 +14,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """The mean of a figure over runs that differ in their seed alone."""
+    """Mean of a figure over runs that differ only in the seed."""
 
     mean: float
     half_width: float | None
-    """Half the width of the 95 % Student-t interval; ``None`` with fewer than two runs."""
+    """Half width of the 95 % Student-t interval; ``None`` with fewer than two runs."""
     count: int
 
     @property
@@ -33,19 +33,19 @@ class Estimate:
 
 
 def jain(shares: Sequence[float]) -> float | None:
-    """Jain's fairness index (sum x)^2 / (n sum x^2); ``None`` without shares or where all are 0."""
+    """Jain's fairness index (sum x)^2 / (n sum x^2); ``None`` without shares or if all are 0."""
     squares = math.fsum(share**2 for share in shares)
     return math.fsum(shares) ** 2 / (len(shares) * squares) if squares > 0 else None
 
 
 def rank(part: Fraction, count: int) -> int:
-    """Return the rank of a percentile among so many values, at least one: ceil(p n), from 1."""
-    # In whole numbers: 0.07 * 100 lies above 7.
+    """Return the rank of a percentile among ``count`` values, at least one: ceil(p n), counted from 1."""
+    # in integers: 0.07 * 100 is above 7
     return max(math.ceil(part * count), 1)
 
 
 def nearest_rank(ordered: Sequence[float], percent: int) -> float:
-    """Return the percentile of values in ascending order, at least one: that of rank ceil(p n), which is a value."""
+    """Return the nearest-rank percentile of at least one value in ascending order: the value of rank ceil(p n)."""
     return ordered[rank(Fraction(percent, 100), len(ordered)) - 1]
 
 
@@ -58,7 +58,7 @@ def estimate(values: Sequence[float]) -> Estimate | None:
     if n == 1:
         return Estimate(mean, None, 1)
     if min(values) == max(values):
-        return Estimate(values[0], 0.0, n)  # the mean's last bit would make an interval
+        return Estimate(values[0], 0.0, n)  # rounding of the mean would make an interval
     variance = math.fsum((v - mean) ** 2 for v in values) / (n - 1)
     quantile = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2))
     return Estimate(mean, quantile * math.sqrt(variance / n), n)

@@ -1,4 +1,4 @@
-"""Tables on a terminal that may be wider than it."""
+"""Tables on a terminal, split if they are wider than it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GAP = 2
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its head, which may have several lines, and its cells."""
+    """A column of a table: its head, possibly of several lines, and its cells."""
 
     head: str
     cells: Sequence[str]
@@ -23,16 +23,16 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Characters that it takes."""
+        """Width in characters."""
         return max(len(line) for text in (self.head, *self.cells) for line in text.split("\n")) + GAP
 
 
 def show(
     console: Console, title: str, first: Sequence[Column], others: Sequence[Column], ends: Collection[int] = ()
 ) -> None:
-    """Print the columns as one table, or as several with the first columns in each where one does not fit.
+    """Print the columns as one table, or as several, each with the first columns, if one does not fit.
 
-    ``ends`` are the numbers of the rows after which a section ends.
+    ``ends`` are the last rows of sections.
     """
     room = console.width - sum(column.width for column in first)
     for part in that_fit([column.width for column in others], room):
@@ -46,7 +46,7 @@ def show(
 
 
 def that_fit(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Split columns of these widths into groups at most so wide, of one column at least."""
+    """Split columns into groups of at most ``width`` characters, each with at least one column."""
     groups: list[list[int]] = []
     left = 0
     for column, needed in enumerate(widths):

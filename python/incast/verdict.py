@@ -1,4 +1,4 @@
-"""Verdicts of runs on a statement of a paper or study."""
+"""Verdicts on statements of a paper or study."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """Whether a statement holds of the runs at hand."""
+    """Verdict on a statement, from the available runs."""
 
     HOLDS = "holds"
     FAILS = "does not hold"
@@ -15,4 +15,4 @@ class Verdict(StrEnum):
 
 
 STYLE = {Verdict.HOLDS: "yes", Verdict.FAILS: "no", Verdict.OPEN: "open", Verdict.UNTESTED: "none"}
-"""Classes of the reports' style sheet."""
+"""Classes in the style sheet of reports."""

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import skips
+from cpu_time import CpuTime
 from incast import Store
 from own_paper import PAPER, SCENARIO
 from warm import Warm
@@ -39,6 +41,13 @@ class Answer:
 
 
 Command = Callable[..., Answer]
+_warm: list[Warm] = []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure every test, and hold the list of skips in CI."""
+    for plugin in (CpuTime(lambda: sum(process.cpu_s for process in _warm)), *skips.plugins()):
+        config.pluginmanager.register(plugin)
 
 
 def environment() -> dict[str, str]:
@@ -50,6 +59,7 @@ def environment() -> dict[str, str]:
 def warm() -> Iterator[Warm]:
     """Keep a process that has loaded the program."""
     process = Warm.start(environment())
+    _warm.append(process)
     yield process
     process.end()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from incast.executor import Status
 from incast.study import rays
-from incast.study.front import load
+from incast.study.api import load
 
 
 def main() -> None:

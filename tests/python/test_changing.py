@@ -23,6 +23,7 @@ def figures(folder: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow("a figure of a paper is run and drawn")
 def test_a_key_is_changed_and_the_published_results_stay_apart(incast: Command, paper: Path, tmp_path: Path) -> None:
     published = incast("paper", "run", "./small", "--seeds", "1")
     assert published.status == 0, published.err
@@ -73,6 +74,7 @@ def test_values_of_a_key_have_a_figure_each_and_one_together(incast: Command, pa
     }
 
 
+@pytest.mark.slow("a figure of a paper is run and drawn")
 def test_changes_that_say_nothing_are_refused_with_what_to_do(incast: Command, paper: Path, tmp_path: Path) -> None:
     def refused(*words: str, told: str) -> None:
         incast("paper", "run", "./small/fig1", *words).refused(told)
@@ -88,12 +90,12 @@ def test_changes_that_say_nothing_are_refused_with_what_to_do(incast: Command, p
     )
     both = ("--series", "Swift", "--series", "DCTCP")
     refused("--set", "controller=newreno", *both, told="Swift and DCTCP are then the same; give --series NAME")
-    refused("--set", "queue.mark=65p", told="queue.mark=65p changes nothing in ./small/fig1")
+    refused("--set", "queue.mark=65p", told="queue.mark=65p has no effect on ./small/fig1")
     refused("--set", "controller=newreno", "--series", "swift", told='did you mean "Swift"?')
     refused("--set", "run.seed=3", told="use --seeds")
-    refused("--series", "Swift", told="expected --set or --vary beside it")
+    refused("--series", "Swift", told="needs --set or --vary too")
     refused("--vary", f"{TARGET}=30us,30000ns", told="30us and 30000ns are the same")
-    refused("--vary", f"{TARGET}=30us", "--set", f"{TARGET}=40us", told="--set gives a value of it too")
+    refused("--vary", f"{TARGET}=30us", "--set", f"{TARGET}=40us", told="also given by --set")
     incast("paper", "run", "mswift/fig2", "--set", "run.duration=1ms").refused(
         "every series is worked out by a formula"
     )
@@ -147,6 +149,7 @@ def test_a_whole_paper_is_copied_with_all_its_files(incast: Command, tmp_path: P
     assert len(figures_) == len(reading.find("sccp")[1]) and copied.aliases == []
 
 
+@pytest.mark.slow("a figure of a paper is run and drawn")
 def test_papers_go_by_names_that_readers_know(incast: Command) -> None:
     listed = [
         files.read_toml(definition.home() / name / definition.PAPER_FILE).get("aliases", []) for name in reading.names()
@@ -170,7 +173,7 @@ def test_a_figure_is_shown_with_what_it_is_made_of(incast: Command, paper: Path)
         "  delay: Mean delay (us), flows.delay_mean_s of the summary",
         "    rising(delay('DCTCP', [4, 40])) and delay('Swift', 4) > 0",
         "  DCTCP, Mean delay (us): 500 at 40",
-        "Scale paper: 3 seeds in place of 2; points 4, 40, 1000",
+        "Scale paper: 3 seeds instead of 2; points 4, 40, 1000",
         "incast paper run ./small/fig1 --set KEY=VALUE",
     ):
         assert line in told, (line, told)
@@ -180,6 +183,7 @@ def test_a_figure_is_shown_with_what_it_is_made_of(incast: Command, paper: Path)
     assert "swift/fig20: Flows join and leave (" in incast("paper", "show", "swift").out
 
 
+@pytest.mark.slow("a figure of a paper is run and drawn")
 def test_runs_are_named_and_listed_and_one_is_seen_over_time(incast: Command, paper: Path, tmp_path: Path) -> None:
     words = ("paper", "run", "./small/fig1", "--seeds", "1", "--out", "o")
     answer = incast(*words)

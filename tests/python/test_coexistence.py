@@ -21,12 +21,13 @@ from incast.result import rates_of
 from incast.scenario import Scenario
 from incast.statistics import Estimate
 from incast.study.comparing import Controller, shared_notes
-from incast.study.homes import Home
+from incast.study.report_folder import Home
 from stored import SHORT as SHORTEST
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]
 
 
+@pytest.mark.slow("all pairs of controllers, and pictures in three formats")
 def test_every_pair_meets_and_shares_add_up(incast: Command, tmp_path: Path) -> None:
     words = ("coexist", "--cc", "dctcp", "--cc", "swift", "--cc", "newreno", *SHORT, "--out", "r")
     done = incast(*words)
@@ -93,22 +94,39 @@ def test_a_folder_of_pairs_that_is_not_finished_is_named(incast: Command, tmp_pa
     (tmp_path / "r/coexistence.json").write_text(json.dumps(asked | {"seeds": 2}))
     incast("report", "r").refused("is not finished", "dctcp beside dctcp, seed 2 is missing", "incast coexist")
     (tmp_path / "r/points.parquet").unlink()
-    incast("report", "r").refused("is not finished", "go on with: incast coexist")
+    incast("report", "r").refused("is not finished", "resume with: incast coexist")
     (tmp_path / "r/coexistence.json").write_text("{")
     incast("report", "r").refused("coexistence.json is damaged")
 
 
+@pytest.mark.slow("all pairs of controllers, and pictures in three formats")
 def test_pairs_grow_in_a_store_and_need_no_original(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(Scenario.load("coexistence").toml())
     (tmp_path / "own.py").write_text(OWN)
-    words = ("coexist", "two.toml", "--cc", "dctcp", "--cc", "own.py:Own", *SHORT[:4], "--out", "r", "--store", "lab")
+    words = (
+        "coexist",
+        "two.toml",
+        "--cc",
+        "dctcp",
+        "--cc",
+        "own.py:Own",
+        *SHORT[:4],
+        "--out",
+        "r",
+        "--store",
+        "lab",
+        "--workers",
+        "1",
+    )
     done = incast(*words, "--seeds", "1")
     assert done.status == 0, done.err
     grown = incast(*words, "--seeds", "2", "--cc", "swift")
     assert grown.status == 0, grown.err
     # six pairs under two seeds, three of them there under one
     assert made_in(tmp_path / "lab") == {"0001-0000": 3, "0002-0000": 6 * 2 - 3}
-    incast(*words, "--seeds", "2").refused("holds other controllers or settings", "grow by controllers and seeds")
+    incast(*words, "--seeds", "2").refused(
+        "holds other controllers or settings", "can be extended by controllers and seeds"
+    )
     assert "6 points, 2 seeds, 12 runs" in incast("study", "status", "r").out
     tables, page = (tmp_path / "r/pairs.csv").read_bytes(), (tmp_path / "r/report.html").read_text()
     assert "--store lab --out r" in page
@@ -139,6 +157,7 @@ class Own:
 """
 
 
+@pytest.mark.extended(part="python")
 def test_any_two_controllers_share_a_fabric(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     names = [*(name for name, _ in _core.list_kind("controllers")), "own.py:Own"]
@@ -175,16 +194,17 @@ def test_what_one_gets_is_taken_from_its_own_flows() -> None:
     assert found["dctcp", "swift"].goodput_bps.mean == pytest.approx(sum(flows["throughput_bps"]) - swift)
 
 
+@pytest.mark.slow("all pairs of controllers, and pictures in three formats")
 def test_what_sets_entries_apart_is_told_before_the_runs(incast: Command, tmp_path: Path) -> None:
     pair = ("coexist", "--cc", "dctcp", "--cc", "swift", "--seeds", "1", *SHORT[:4])
     assert "note" not in incast(*pair, "--out", "even").err
     one = ("--set", "traffic.b.flows=1", "--set", "traffic.b.app.size=1MB", "--set", "traffic.b.jitter=0s")
     told = incast(*pair, *one, "--out", "uneven").err
     assert (
-        "note: traffic.a and traffic.b differ in app.size, flows, jitter: of two controllers the one given first "
-        "drives a, and a controller beside itself shows what the entries alone make of it" in told
+        "note: traffic.a and traffic.b differ in app.size, flows, jitter: the first controller of a pair "
+        "drives a; a controller paired with itself shows the entries' effect" in told
     )
-    assert "note: traffic.b.app.size: flows end, and where all do" in told
+    assert "note: traffic.b.app.size: flows are finite; if all end" in told
     # as incast run tells it of each
     form = incast(*pair[:1], "--cc", "dctcp:form=ns3", *pair[3:], "--out", "form").err
     assert 'traffic.a.controller.form = "ns3" belongs beside' in form
@@ -243,15 +263,18 @@ ELEPHANTS = ("--cc", "dctcp", "--cc", "swift", "--set", "topology.k=4", "--set",
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--cc", "dctcp"), "give at least two"),
+        (("--cc", "dctcp"), "expected at least two controllers"),
         (("--cc", "dctcp", "--cc", "dctcp"), "is given twice"),
         (("two-senders", "--cc", "dctcp", "--cc", "swift"), "two-senders has 1 traffic entry: expected two"),
         (
             ("permutation-elephants", "--cc", "dctcp", "--cc", "swift"),
             "permutation-elephants has 1 traffic entry that controllers govern: expected two",
         ),
-        (("--cc", "dctcp", "--cc", "swift", "--set", "run.seed=3"), "the command sets this itself"),
-        (("--cc", "dctcp", "--cc", "swift", "--set", "traffic.a.controller=bbr"), "the command sets this itself"),
+        (("--cc", "dctcp", "--cc", "swift", "--set", "run.seed=3"), "not allowed, since --cc and --seeds set it"),
+        (
+            ("--cc", "dctcp", "--cc", "swift", "--set", "traffic.a.controller=bbr"),
+            "not allowed, since --cc and --seeds set it",
+        ),
         (("--cc", "dctcp", "--cc", "swft"), "did you mean"),
         (
             ("--cc", "dctcp", "--cc", "swift", "--seeds", "1000000"),

@@ -121,7 +121,7 @@ file = "flows.csv"
 
 
 def test_threads_that_it_keeps_a_run_from_are_noted() -> None:
-    """Its objects may share state, so that the run has one thread."""
+    """Objects of a Python controller may share state, so the run has one thread."""
     scenario = Scenario.load("two-senders").with_(SHORT).with_controller(Counting)
     assert not [note for note in scenario.notes() if "threads" in note]
     (note,) = [note for note in scenario.with_({"run.threads": 4}).notes() if "threads" in note]
@@ -344,7 +344,7 @@ def test_pacing_holds_packets_back() -> None:
     [
         ("half.py:Half", "the class Half has no on_loss and on_timeout; expected on_ack, on_loss and on_timeout"),
         ("half.py:Nope", "half.py has no Nope; expected a class of that name"),
-        ("half.py:word", "word of half.py is no class"),
+        ("half.py:word", "word of half.py is not a class"),
         ("half.py:Odd", "Odd.ecn = 'yes': expected off, classic or dctcp"),
         ("half.py:Text", "Text.state = 'alpha': expected names of attributes"),
         ("half.py:Whole:q=3", "got an unexpected keyword argument 'q'; the parameters are arguments of Whole.__init__"),
@@ -389,6 +389,7 @@ def test_a_resolved_scenario_is_refused_with_other_code(folder: Path) -> None:
         Scenario.from_toml(text, origin=folder).validate()
 
 
+@pytest.mark.slow("workers are processes where a class is Python's")
 def test_the_program_takes_it_too(folder: Path, incast: Command) -> None:
     wrote(folder, "aimd.py", AIMD)
     sets = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]
@@ -493,7 +494,7 @@ def test_ctrl_c_ends_a_run_whose_class_does_not_come_back(folder: Path, words: t
         program.send_signal(signal.SIGINT)
         _, told = program.communicate(timeout=60)
     assert program.returncode == 130, told
-    again = "go on" if words[0] == "compare" else "begin again"
+    again = "resume" if words[0] == "compare" else "restart"
     said = f"error: interrupted; no half-written result was left behind\n{again} with: incast {' '.join(words)}"
     assert told.strip().endswith(said), told
     assert "Traceback" not in told

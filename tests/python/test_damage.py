@@ -24,6 +24,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "c"
 
 
+@pytest.mark.slow("a comparison is repaired and reported")
 def test_a_damaged_series_leaves_the_report_whole(made: Path, incast: Command, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "c")
     (tmp_path / "c/runs/tables/samples/0002-0000.parquet").write_text("no table")
@@ -45,6 +46,7 @@ def _results(store: Path) -> dict[str, bytes]:
     return {str(path.relative_to(store)): path.read_bytes() for path in files}
 
 
+@pytest.mark.slow("a comparison is repaired and reported")
 @pytest.mark.parametrize(
     "files",
     [
@@ -83,19 +85,21 @@ def test_a_damaged_chunk_of_other_runs_is_nothing_to_a_report(made: Path, incast
 
 def test_a_report_without_a_picture_says_so(incast: Command, tmp_path: Path) -> None:
     one = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", *QUICK, "--out", "c", "--quiet"]
-    assert "pictures beside it: over-time.png" in incast(*one).out
+    assert "pictures: over-time.png" in incast(*one).out
     _damage(tmp_path / "c/runs/tables/samples/0002-0000.parquet")
     answer = incast("report", "c", "--quiet")
-    assert "no picture beside it: the report says why" in answer.out
+    assert "no pictures: the report says why" in answer.out
     assert "samples/0002-0000.parquet is damaged" in answer.err
 
 
+@pytest.mark.slow("a comparison is repaired and reported")
 def test_a_damaged_copy_of_a_class_is_put_back_before_its_runs_are_made_again(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "class Own:\n    def init(self, env): self.cwnd = 14600\n    def on_ack(self, ack): pass\n"
         "    def on_loss(self, event): pass\n    def on_timeout(self, event): pass\n"
     )
-    words = ["compare", "dumbbell", "--cc", "own.py:Own", "--seeds", "1", *QUICK, "--out", "c", "--quiet"]
+    one = ["--seeds", "1", *QUICK, "--workers", "1", "--out", "c", "--quiet"]
+    words = ["compare", "dumbbell", "--cc", "own.py:Own", *one]
     assert incast(*words).status == 0
     store = tmp_path / "c/runs"
     before = _results(store)

@@ -1,7 +1,7 @@
 """Damaged and hostile files, read by every command: one sentence, and an end.
 
-Each command reads folders in which one file has one damage. All of them together would be a thousand commands: every
-file of a folder meets every damage in some command, and every command meets every file. ``INCAST_CASES=all`` has all.
+Each command reads folders in which one file has one damage. All of them together would be a thousand commands: each
+file is read by every second command, with another damage by each. ``make test-all`` has all (``INCAST_CASES=all``).
 """
 
 from __future__ import annotations
@@ -77,10 +77,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield tmp_path
 
 
+@pytest.mark.slow("a damage of every kind in every file")
 def test_commands_that_read_a_run_say_what_is_damaged(made: Path, place: Path) -> None:
     try_all(made, "run", READS_RUN, place)
 
 
+@pytest.mark.slow("a damage of every kind in every file")
 def test_the_package_says_what_is_damaged_in_a_run(made: Path, place: Path) -> None:
     try_all(made, "run", CALLS_RUN, place)
 
@@ -89,12 +91,14 @@ def test_the_package_says_what_is_damaged_in_a_store(made: Path, place: Path) ->
     try_all(made, "store", CALLS_STORE, place)
 
 
+@pytest.mark.slow("a damage of every kind in every file")
 def test_commands_that_read_a_store_say_what_is_damaged(made: Path, place: Path) -> None:
     run = Store.at(made / "store").runs["run"][0].as_py()
     commands = {name: [word.format(run=run) for word in words] for name, words in READS_STORE.items()}
     try_all(made, "store", commands, place)
 
 
+@pytest.mark.slow("a damage of every kind in every file")
 def test_commands_that_read_the_folder_of_a_comparison_say_what_is_damaged(made: Path, place: Path) -> None:
     try_all(made, "compared", READS_COMPARED, place)
 

@@ -70,6 +70,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield tmp_path
 
 
+@pytest.mark.slow("a search, a paper or a report is made again for each damage")
 @pytest.mark.parametrize(
     ("folder", "commands"),
     [

@@ -17,6 +17,9 @@ from incast.papers import reading
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
+FIGURES = ("docs/choosing.md", "docs/papers/changing.md", "docs/papers/index.md")
+"""Pages whose examples run figures of papers, or sweeps as long: in ``make test-all``."""
+
 
 def blocks(kind: str) -> list[object]:
     """Find every page with blocks of a kind, and their texts."""
@@ -24,7 +27,9 @@ def blocks(kind: str) -> list[object]:
     for page in PAGES:
         found = re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
         if found:
-            pages.append(pytest.param(page, found, id=str(page.relative_to(ROOT))))
+            name = page.relative_to(ROOT).as_posix()
+            marks = [pytest.mark.extended(part="papers")] if kind == "console" and name in FIGURES else []
+            pages.append(pytest.param(page, found, id=name, marks=marks))
     return pages
 
 
@@ -40,6 +45,7 @@ def matches(expected: str, printed: str) -> bool:
     return re.fullmatch(pattern.strip() or "", " ".join(printed.split())) is not None
 
 
+@pytest.mark.slow("the runs and pictures that the page shows")
 @pytest.mark.parametrize(("page", "found"), blocks("console"))
 def test_console_examples_print_what_the_page_shows(
     page: Path, found: list[str], incast: Command, tmp_path: Path
@@ -61,6 +67,7 @@ def test_console_examples_print_what_the_page_shows(
     assert commands
 
 
+@pytest.mark.slow("the runs and pictures that the page shows")
 @pytest.mark.parametrize(("page", "found"), blocks("python"))
 def test_python_examples_run(page: Path, found: list[str], tmp_path: Path) -> None:
     for block in found:

@@ -54,22 +54,24 @@ def test_a_larger_network_takes_more() -> None:
 def test_plans_refuse_runs_above_the_memory_limit(incast: Command, words: list[str]) -> None:
     """As a study does, before the first run."""
     words = [*words, "--out", "made", "--quiet"]
-    incast(*words, "--memory-limit", "1kB").refused("a run of ", "takes about", "1 kB is there", "--memory-limit none")
+    incast(*words, "--memory-limit", "1kB").refused(
+        "a run of ", "needs about", "1 kB is available", "--memory-limit none"
+    )
     incast(*words, "--memory-limit", "lots").refused('--memory-limit "lots": expected a size such as "8GB"')
-    assert "Refuse what takes more memory" in incast(*words[: 2 if words[0] == "paper" else 1], "--help").out
+    assert "Refuse runs that need more" in incast(*words[: 2 if words[0] == "paper" else 1], "--help").out
 
 
 def test_the_same_comparison_goes_on_without_a_memory_limit(incast: Command, tmp_path: Path) -> None:
-    """What was refused leaves nothing in the way."""
+    """A refused comparison leaves no files that block the next one."""
     words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", "--set", "run.duration=10ms"]
     words += ["--set", "run.warmup=2ms", "--out", str(tmp_path / "made"), "--quiet", "--memory-limit"]
-    incast(*words, "1kB").refused("a run of dumbbell takes about")
+    incast(*words, "1kB").refused("a run of dumbbell needs about")
     assert incast(*words, "none").status == 0
 
 
 def test_a_comparison_from_python_has_the_memory_limit(tmp_path: Path) -> None:
     """The error is that of the command."""
-    with pytest.raises(ScenarioError, match="a run of dumbbell takes about .* 1 kB is there"):
+    with pytest.raises(ScenarioError, match="a run of dumbbell needs about .* 1 kB is available"):
         package.compare("dumbbell", ["dctcp"], out=tmp_path / "made", memory_limit=1000)
 
 

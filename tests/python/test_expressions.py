@@ -116,10 +116,13 @@ def test_expressions_that_numbers_do_not_fit_are_errors(text: str) -> None:
         ("slope([1, 2], ['a', 'b']) < 4", "expected a number, not a text"),
         ("within(f('a'), 60, 0.1)", "within: expected two lists, not a list and a number"),
         ("within(1, 2, 'a')", "expected a number, not a text"),
-        ("model('swift', 'throughput_bps', 'q') > 1", "names of parameters, each before its value"),
+        ("model('swift', 'throughput_bps', 'q') > 1", "names of parameters, each followed by its value"),
         ("all([1 > 0], [1 > 0])", "expected a comparison, not a list"),
         ("all('a')", "expected a comparison, not a text"),
-        ("all(1 > 0" + "".join(f" for {name} in [1, 2, 3]" for name in "abcdeghijkl") + ")", "more than 100,000 turns"),
+        (
+            "all(1 > 0" + "".join(f" for {name} in [1, 2, 3]" for name in "abcdeghijkl") + ")",
+            "more than 100,000 iterations",
+        ),
     ],
 )
 def test_expressions_of_other_kinds_have_no_value_whatever_is_measured(text: str, told: str) -> None:
@@ -129,7 +132,7 @@ def test_expressions_of_other_kinds_have_no_value_whatever_is_measured(text: str
 
 @pytest.mark.parametrize("text", ["-" * 5000 + "1 > 0", "-" * 900 + "1 > 0", "1" + " + 1" * 5000 + " > 0"])
 def test_expressions_within_one_another_have_an_end(text: str) -> None:
-    with pytest.raises(ExpressionError, match="too many parts within one another: expected at most 64"):
+    with pytest.raises(ExpressionError, match="nested too deeply: expected at most 64"):
         expression.parse(text, [])
     depth = expression.DEPTH - 2
     deepest = expression.parse("-" * depth + "1 > 0", [])

@@ -83,7 +83,7 @@ def test_a_table_that_unpacks_to_more_than_memory_is_refused_before_it_is_read(
     unpacking(path)
     assert path.stat().st_size < 1_000_000
     monkeypatch.setattr(files, "free_memory", lambda: 10e9)
-    with pytest.raises(ValueError, match=r"it unpacks to 200 GB, which takes about 400 GB of memory, and .* is free"):
+    with pytest.raises(ValueError, match=r"it unpacks to 200 GB, which needs about 400 GB of memory, and .* is free"):
         files.read_table(path, ["text"])
     # numbers, of which each group has one value
     rows = 50_000
@@ -95,7 +95,7 @@ def test_a_table_that_unpacks_to_more_than_memory_is_refused_before_it_is_read(
     assert files.read_table(path).num_rows == 20 * rows
     monkeypatch.setattr(files, "SMALL", 1000)
     monkeypatch.setattr(files, "free_memory", lambda: 10e6)
-    with pytest.raises(ValueError, match=r"it unpacks to 8 MB, which takes about 16 MB of memory, and 10 MB is free"):
+    with pytest.raises(ValueError, match=r"it unpacks to 8 MB, which needs about 16 MB of memory, and 10 MB is free"):
         files.read_table(path)
 
 
@@ -107,13 +107,13 @@ def test_every_damage_is_told_at_once(damage: str, path: Path, tmp_path: Path) -
     DAMAGES[damage](text)
     with pytest.raises((ValueError, OSError)) as error:
         files.read_table(path, ["number"])
-    assert "\n" not in files.told(error.value)
+    assert "\n" not in files.message_of(error.value)
     for read in (files.read_json, files.read_toml):
         if damage == "no_entries" or (damage, read) == ("emptied", files.read_toml):
             continue
         with pytest.raises((ValueError, OSError)) as error:
             read(text)
-        assert 0 < len(files.told(error.value)) < 400
+        assert 0 < len(files.message_of(error.value)) < 400
 
 
 @pytest.mark.parametrize("read", [files.json_of, files.toml_of])
@@ -148,7 +148,7 @@ def test_a_file_that_a_user_names_may_be_a_pipe(tmp_path: Path) -> None:
 def test_a_scenario_may_come_from_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(ScenarioError, match="pipe: nothing came from it; expected a scenario"):
+    with pytest.raises(ScenarioError, match="pipe: it is empty; expected a scenario"):
         Scenario.load(pipe)
     known = Scenario.load("dumbbell")
     # as in a shell: who writes waits for who reads
@@ -201,9 +201,7 @@ def test_memory_that_is_free_is_what_every_limit_leaves(tmp_path: Path, monkeypa
 
 def test_what_contradicts_itself_is_told_and_a_mistake_of_ones_own_is_not_hidden(tmp_path: Path) -> None:
     with (
-        pytest.raises(
-            FolderError, match=r"cannot be read: KeyError: 'a'; if it is as incast wrote it, please report"
-        ) as told,
+        pytest.raises(FolderError, match=r"cannot be read: KeyError: 'a'; if incast wrote it, please report") as told,
         files.held(tmp_path),
     ):
         {}["a"]

@@ -90,6 +90,7 @@ def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.slow("reports of every kind")
 def test_reports_of_comparisons_show_names_as_text(scenario: Path, tmp_path: Path) -> None:
     mine = f"{tmp_path / IN_FOLDER}.py:Mine"
     given = {"measure.timeline": "auto"}
@@ -100,8 +101,9 @@ def test_reports_of_comparisons_show_names_as_text(scenario: Path, tmp_path: Pat
     check(done.view()._repr_html_(), (), scripts=True)
 
 
+@pytest.mark.slow("reports of every kind")
 def test_pages_of_pairs_and_of_a_run_show_names_as_text(scenario: Path, tmp_path: Path, incast: Command) -> None:
-    words = ("--cc", "dctcp", "--cc", f"./{IN_FOLDER}.py:Mine", "--seeds", "1")
+    words = ("--cc", "dctcp", "--cc", f"./{IN_FOLDER}.py:Mine", "--seeds", "1", "--workers", "1")
     answer = incast("coexist", scenario.name, *words, "--out", IN_FOLDER)
     assert answer.status == 0, answer.err
     check((tmp_path / IN_FOLDER / "report.html").read_text(encoding="utf-8"))

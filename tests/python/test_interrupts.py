@@ -113,7 +113,7 @@ def test_work_that_takes_no_notice_of_ctrl_c_is_ended_and_leaves_nothing(tmp_pat
         program.send_signal(stop)
         _, told = program.communicate(timeout=60)
     assert program.returncode == 128 + stop, told
-    assert told == ("error: interrupted; no half-written result was left behind\nbegin again with: incast run star\n")
+    assert told == ("error: interrupted; no half-written result was left behind\nrestart with: incast run star\n")
     assert left_in(tmp_path) == ["working"]
 
 
@@ -142,6 +142,7 @@ def test_a_program_that_was_begun_to_outlive_its_terminal_goes_on() -> None:
     assert done.stdout == "True False\n"
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 def test_ctrl_c_in_a_comparison_tells_how_to_go_on(tmp_path: Path) -> None:
     words = ["compare", "random-pairs", "--cc", "dctcp", "--seeds", "1", "--set", "run.duration=1000s", "--out", "a b"]
     with subprocess.Popen(
@@ -152,7 +153,7 @@ def test_ctrl_c_in_a_comparison_tells_how_to_go_on(tmp_path: Path) -> None:
         _, told = program.communicate(timeout=60)
     assert program.returncode == 130, told
     assert told.endswith(
-        "go on with: incast compare random-pairs --cc dctcp --seeds 1 --set run.duration=1000s --out 'a b'\n"
+        "resume with: incast compare random-pairs --cc dctcp --seeds 1 --set run.duration=1000s --out 'a b'\n"
     )
     assert not list((tmp_path / "a b").rglob(".*.partial-*"))
 
@@ -244,6 +245,7 @@ def test_what_another_machine_of_the_same_name_or_an_earlier_boot_left_stays(
     assert left_in(tmp_path) == sorted([*left - {f"{prefix}-01234567"}, "boot", "out"])
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 def test_a_run_after_one_that_was_killed_leaves_its_folder_alone(tmp_path: Path) -> None:
     words = ["run", "random-pairs", "--out", "a", "--set", "run.warmup=0s", "--set", "run.duration=1000s"]
     with subprocess.Popen(command(words), cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as program:

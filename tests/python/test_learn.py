@@ -259,7 +259,7 @@ def test_mistakes_of_an_agent_are_named() -> None:
     with pytest.raises(StudyError, match=r"seed.* = -3: expected a whole number"):
         env.reset(options={"seed": -3})
     env.close()
-    with pytest.raises(ControllerError, match="in an environment of incast.learn alone"):
+    with pytest.raises(ControllerError, match="only works in an environment of incast.learn"):
         incast.Scenario.load("dumbbell").with_controller("incast.episode:Agent").run()
     chooses = FlowEnv("dumbbell", SHORT, action="discrete")
     chooses.reset(seed=1)

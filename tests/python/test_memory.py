@@ -15,7 +15,7 @@ from conftest import command, environment, left_in
 from incast import RunError, Scenario, Study, _core, evaluation, executor, memory
 from incast.plan import Job
 from incast.result import COPIES
-from incast.study import copies, making
+from incast.study import inputs, runner
 from incast.study.workers import Processes, Threads
 
 RUN = """
@@ -54,12 +54,14 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
 }
 EARLY = {"deep-k16-cubic": 3}
 """Told over taken at most, where a controller leaves slow start before the queue is full, by its delay."""
+MANY = pytest.param("many-flows", marks=pytest.mark.extended(part="python"))
 SMALL = 6_000_000
 """Bytes that threads and the allocator may take more or less than is told."""
 
 
+@pytest.mark.slow("a process a run, of a large network")
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks are read from /proc")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [MANY if case == "many-flows" else case for case in CASES])
 def test_memory_that_is_told_is_what_a_run_takes(case: str) -> None:
     """A run takes no more than 1.2 times what is told, and no less than two thirds of it."""
     name, keys = CASES[case]
@@ -90,7 +92,7 @@ def test_records_of_a_run_have_a_part_of_its_memory_limit() -> None:
 
 def test_runs_side_by_side_part_the_memory_of_their_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each took the whole of what was free: eight runs could record eight times as much."""
-    copies.definitions()  # a run of its own, made once
+    inputs.definitions()  # a run of its own, made once
     kept: list[int] = []
     own = _core.run
 
@@ -100,7 +102,7 @@ def test_runs_side_by_side_part_the_memory_of_their_records(tmp_path: Path, monk
 
     monkeypatch.setattr(_core, "run", run)
     monkeypatch.setattr(executor, "free_memory", lambda: 12e9)
-    monkeypatch.setattr(making, "free_memory", lambda: 12e9)
+    monkeypatch.setattr(runner, "free_memory", lambda: 12e9)
     monkeypatch.setattr(evaluation, "free_memory", lambda: 12e9)
     monkeypatch.setattr(memory, "free_memory", lambda: 12e9)
     short = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"})

@@ -129,7 +129,7 @@ COMPARE = ["compare", "dumbbell", "--cc", "dctcp", "--vary"]
         (["report", "nowhere", "--quiet"], ["nowhere does not exist"]),
         (["report", "."], ["manifest.json", "study.json", "the folder of a run or a comparison"]),
         (["run", "dumbbell", "traffic.flows=1"], ["traffic.flows=1: expected --set traffic.flows=1"]),
-        (["run", "dumbbell", "star"], ["star: expected one scenario a run, and that is dumbbell"]),
+        (["run", "dumbbell", "star"], ["star: expected a single scenario, already given as dumbbell"]),
         ([*COMPARE, "run.seed=1,2"], ["--vary run.seed", "use --seeds"]),
         ([*COMPARE, "controller=dctcp,swift"], ["--vary controller", "use --cc"]),
         ([*COMPARE, "traffic.controller.kind=dctcp,swift"], ["use --cc"]),
@@ -147,9 +147,9 @@ COMPARE = ["compare", "dumbbell", "--cc", "dctcp", "--vary"]
         (["list", "controlers"], ["controlers", "controllers"]),
         (["describe", "controller", "swfit"], ["swfit", "swift"]),
         (["describe", "contoller", "swift"], ["contoller", "controller"]),
-        (["describe", "cubik"], ["cubik: no kind has one", 'did you mean "cubic"?']),
-        (["describe", "controller"], ["controller: a kind", "incast list controller"]),
-        (["describe", "queues"], ["queues: a kind", "incast list queues"]),
+        (["describe", "cubik"], ["cubik: unknown name", 'did you mean "cubic"?']),
+        (["describe", "controller"], ["controller: this is a kind", "incast list controller"]),
+        (["describe", "queues"], ["queues: this is a kind", "incast list queues"]),
         (["describe", "controller", "swift", "cubic"], ["controller swift cubic: expected", "KIND NAME"]),
         (["run", "/dev/zero"], ["/dev/zero: has 67.2 MB or more; expected at most"]),
         (["run", "dumbbell", "--set", "transport.mss=65535"], ["transport.mss = 65535", "at most 65483"]),
@@ -256,7 +256,7 @@ def test_a_full_standard_output_is_told_with_the_place_of_the_results(tmp_path: 
         )
     assert done.returncode == 1
     assert done.stderr == (
-        "error: cannot write to the standard output: No space left on device; the results are whole in r\n"
+        "error: cannot write to the standard output: No space left on device; the results are complete in r\n"
     )
     assert "summary.json" in left_in(tmp_path / "r")
 
@@ -285,6 +285,7 @@ def test_asking_for_a_list_loads_neither_tables_nor_plots() -> None:
     assert not {"pyarrow", "matplotlib", "scipy"} & set(done.stdout.split())
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 def test_a_comparison_that_is_refused_loads_neither_tables_nor_plots(tmp_path: Path) -> None:
     program = """
 import sys
@@ -312,8 +313,8 @@ def test_settings_that_do_nothing_are_told_and_no_others(incast: Command) -> Non
         return list(without_effect(given, *[lambda kept: [base.with_(dict(kept))]] * 2))
 
     nothing, again = (
-        "does nothing: all is the same without it",
-        "does nothing: it is set again, and the last one counts",
+        "has no effect: other options override it",
+        "has no effect: a later --set of the key replaces it",
     )
     assert told(("queue.mark", "65p")) == [], "a default that is written out"
     assert told(("queue.mark", "66p"), ("run.seed", "2"), ("run.threads", "2"), ("measure.trace", "[0]")) == []
@@ -347,6 +348,7 @@ def test_equal_scenarios_are_refused_before_any_run(incast: Command, tmp_path: P
     assert left_in(tmp_path) == ["a.toml", "b.toml"]
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 def test_a_name_in_letters_that_the_terminal_lacks_is_shown(tmp_path: Path) -> None:
     text = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).toml()
     (tmp_path / "own.toml").write_text(text.replace('name = "dumbbell"', 'name = "größe→"', 1), encoding="utf-8")
@@ -371,6 +373,7 @@ def test_signs_that_a_terminal_lacks_are_written_in_letters_that_it_has() -> Non
     assert lines[-4].index(">= 3 +- 1") + len(">= 3 +- 1") == lines[-3].rstrip().index("-", 10) + 1, "aligned"
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 def test_a_backend_of_matplotlib_that_is_not_there_is_nothing_to_the_program(tmp_path: Path) -> None:
     words = ["model", "dctcp", "--q", "0.01:0.1:log3", "--plot", "curve.png", "--quiet"]
     done = subprocess.run(
@@ -403,13 +406,13 @@ def test_a_standard_input_that_is_no_scenario_is_refused(tmp_path: Path, given: 
 
 def test_a_report_refuses_options_that_its_folder_has_no_use_for(incast: Command, tmp_path: Path) -> None:
     Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run().save(tmp_path / "r")
-    told = "expected the folder of a comparison, and r has one run"
+    told = "only for the folder of a comparison, and r has one run"
     incast("report", "r", "--bins", "nonsense").refused(f"--bins: {told}")
     incast("report", "r", "--paired", "--format", "svg").refused(f"--paired and --format: {told}")
     assert incast("report", "r").status == 0
     (tmp_path / "p").mkdir()
     (tmp_path / "p/coexistence.json").write_text("{}")
-    incast("report", "p", "--bins", "1kB").refused("--bins: expected the folder of a comparison", "pairs")
+    incast("report", "p", "--bins", "1kB").refused("--bins: only for the folder of a comparison", "pairs")
 
 
 @pytest.mark.parametrize(
@@ -454,12 +457,13 @@ def test_a_file_is_no_run_folder(incast: Command, tmp_path: Path) -> None:
     incast("plot", "x.toml").refused("x.toml is a file: expected a run folder")
     incast("report", "x.toml").refused("x.toml is a file: expected the folder of a run or a comparison")
     for words in (["study", "status", "x.toml"], ["query", "x.toml", "select 1"]):
-        incast(*words).refused("x.toml is a file: expected a folder that incast study run made")
+        incast(*words).refused("x.toml is a file: expected a folder made by incast study run")
     (tmp_path / "p").mkdir()
     (tmp_path / "p/paper.json").write_text("{}")
     incast("report", "p").refused("p has the results of a paper: incast paper report NAME --out p writes its report")
 
 
+@pytest.mark.slow("a report that is written again, with its pictures")
 def test_the_folder_of_a_report_in_the_place_of_a_store_names_its_store(incast: Command) -> None:
     own = ("compare", "dumbbell", "--set", "run.duration=1ms", "--set", "run.warmup=0s", "--seeds", "1", "-q", "--cc")
     assert incast(*own, "dctcp", "--out", "one").status == 0
@@ -484,6 +488,7 @@ REPORTS = {
 }
 
 
+@pytest.mark.slow("a report that is written again, with its pictures")
 @pytest.mark.parametrize("kind", list(REPORTS))
 def test_a_report_that_the_disk_has_no_room_for_leaves_the_earlier_one(
     incast: Command, tmp_path: Path, paper: Path, kind: str
@@ -513,27 +518,28 @@ def test_a_report_that_the_disk_has_no_room_for_leaves_the_earlier_one(
 @pytest.mark.parametrize("store", [[], ["--store", "s"]])
 def test_a_report_that_is_refused_leaves_nothing(incast: Command, tmp_path: Path, kind: str, store: list[str]) -> None:
     words = [*REPORTS[kind], "--out", "r", *store]
-    incast(*words, "--memory-limit", "1kB").refused("takes about", "1 kB is there")
+    incast(*words, "--memory-limit", "1kB").refused("needs about", "1 kB is available")
     assert left_in(tmp_path) == []
     (tmp_path / "r").mkdir()
-    incast(*words, "--memory-limit", "1kB").refused("takes about")
+    incast(*words, "--memory-limit", "1kB").refused("needs about")
     assert left_in(tmp_path) == ["r"]
     assert left_in(tmp_path / "r") == []
 
 
+@pytest.mark.slow("a report that is written again, with its pictures")
 def test_a_comparison_that_is_refused_more_runs_stays_what_it_was(incast: Command, tmp_path: Path) -> None:
     words = [*REPORTS["compare"], "--out", "r"]
     assert incast(*words, "--quiet").status == 0
     before = {path: path.read_bytes() for path in (tmp_path / "r").rglob("*") if path.is_file()}
-    incast(*words, "--cc", "swift", "--memory-limit", "1kB").refused("takes about", "1 kB is there")
+    incast(*words, "--cc", "swift", "--memory-limit", "1kB").refused("needs about", "1 kB is available")
     assert {path: path.read_bytes() for path in (tmp_path / "r").rglob("*") if path.is_file()} == before
     assert incast("report", "r", "--quiet").status == 0
 
 
 def test_a_report_does_not_lie_in_the_store_that_it_shares(incast: Command, tmp_path: Path) -> None:
     for kind in ("compare", "coexist"):
-        incast(*REPORTS[kind], "--out", "xx", "--store", "./xx").refused("--out xx and --store xx are one folder")
-        incast(*REPORTS[kind], "--out", "xx/r", "--store", "xx").refused("the report would lie in the store")
+        incast(*REPORTS[kind], "--out", "xx", "--store", "./xx").refused("--out xx and --store xx are the same folder")
+        incast(*REPORTS[kind], "--out", "xx/r", "--store", "xx").refused("the report would be inside the store")
     assert left_in(tmp_path) == []
 
 

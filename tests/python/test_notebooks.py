@@ -22,6 +22,7 @@ def checked(path: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=290, check=False)
 
 
+@pytest.mark.extended(part="notebooks")
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_what_is_stored(path: Path) -> None:
     done = checked(path)
@@ -49,6 +50,7 @@ def notebook(*cells: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
 
 
+@pytest.mark.extended(part="notebooks")
 def test_a_cell_that_fails_is_told_with_its_text(tmp_path: Path) -> None:
     path = tmp_path / "broken.ipynb"
     nbformat.write(notebook("x = 1", "import incast\nincast.Scenario.load('no-such')"), path)

@@ -1,4 +1,4 @@
-"""Where files go that a user names: through links, to pipes and devices, and never in the place of what is no file."""
+"""Files named by a user: through links, to pipes and devices, and never in the place of what is no file."""
 
 from __future__ import annotations
 

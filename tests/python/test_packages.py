@@ -28,6 +28,7 @@ PACKAGE = {
 }
 
 
+@pytest.mark.slow("workers are processes where a class is Python's")
 def test_the_package_of_a_class_is_copied(tmp_path: Path, incast: Command) -> None:
     top = tmp_path / "laboratory"
     for name, text in PACKAGE.items():
@@ -38,7 +39,7 @@ def test_the_package_of_a_class_is_copied(tmp_path: Path, incast: Command) -> No
         "[arms]\nmine = 'laboratory/deep/mine.py:Mine'\nmore = 'laboratory/deep/mine.py:Mine:more=1448'\n"
         "dctcp = 'dctcp'\n"
     )
-    words = ("study", "run", "study.toml", "--allow-code", "--store")
+    words = ("study", "run", "study.toml", "--allow-code", "--workers", "1", "--store")
     for step in (1, 2):  # the second of another package, in the same process and in the same store
         (top / "steps.py").write_text(f"STEP = {step}\n")
         assert incast(*words, "s").status == 0
@@ -53,7 +54,7 @@ def test_the_package_of_a_class_is_copied(tmp_path: Path, incast: Command) -> No
     (tmp_path / "study.toml").unlink()
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "s").rename(tmp_path / "elsewhere/s")
-    grown = incast("study", "extend", "elsewhere/s", "--seeds", "2", "--allow-code")
+    grown = incast("study", "extend", "elsewhere/s", "--seeds", "2", "--workers", "1", "--allow-code")
     assert grown.status == 0, grown.err
     assert "3 points, 2 seeds, 6 runs" in grown.out
     late = {row["seed"]: row for row in Store.at(tmp_path / "elsewhere/s").runs.to_pylist() if row["arm"] == "mine"}
@@ -72,7 +73,7 @@ def test_a_package_too_large_to_copy_is_refused(tmp_path: Path, incast: Command)
         "scenario = 'dumbbell'\nset.run.duration = '1ms'\nset.run.warmup = '0s'\n"
         "axes.traffic.flows = [1, 2]\nset.controller = 'laboratory/deep/mine.py:Mine'\n"
     )
-    words = ("study", "run", "study.toml", "--allow-code", "--store")
+    words = ("study", "run", "study.toml", "--allow-code", "--workers", "1", "--store")
     incast(*words, "s").refused("laboratory has more than 16 MB", "a file of its own")
     # results that lie in the folder of work are no part of it
     (top / "weights.bin").unlink()
@@ -107,7 +108,7 @@ def test_an_error_in_a_copied_class_names_the_file_of_the_user(
     (tmp_path / "kit").mkdir()
     (tmp_path / "kit/__init__.py").touch()
     (tmp_path / file).write_text(FAILING)
-    words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", *QUICK, "--out", "c", "--cc"]
+    words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", *QUICK, "--workers", "1", "--out", "c", "--cc"]
     # the second time what was asked for is there already
     for _ in range(2):
         answer = incast(*words, f"{place}:Raises")

@@ -177,7 +177,7 @@ def test_every_claim_of_every_paper_uses_its_words(papers: list[Paper]) -> None:
 
 
 def test_numbers_of_reasons_are_those_of_the_runs_or_of_the_set_up(papers: list[Paper]) -> None:
-    """What was measured stands in braces; other numbers are in the paper's files, outside its reasons."""
+    """Measured numbers are in braces; other numbers are in the paper's files, outside its reasons."""
     strange = []
     for paper in papers:
         name, figures = paper.name, paper.figures.values()
@@ -219,7 +219,7 @@ def test_reasons_have_the_numbers_of_the_runs(own: Paper) -> None:
         ('found = "It never was."', 'found = "{delay(1)}"', "figures.fig1.claims[1].found = '{delay(1)}': "),
         ('found = "It never was."', "found = \"{delay('DCTCQ')}\"", 'delay: no series "DCTCQ"'),
         ('found = "It never was."', 'scales = ["huge"]', 'claims[1].scales: expected some of small, paper, not "huge"'),
-        ('found = "It never was."', 'unused = { "7" = "x" }', "claims[1].unused: expected what stands in says"),
+        ('found = "It never was."', 'unused = { "7" = "x" }', "claims[1].unused: expected words of says, which lacks"),
         ('found = "It never was."', 'unused = { "a" = "" }', "claims[1].unused.a = '': expected the reason, a text"),
     ],
 )
@@ -243,13 +243,13 @@ def test_words_not_judged_and_claims_of_one_scale_are_told(incast: Command, pape
     reason = 'where = "section 2"\nunused = { "2" = "read off a thick line" }'
     text = text.replace(grows, f'{grows}\nscales = ["paper"]').replace('where = "section 2"', reason)
     (paper / "paper.toml").write_text(text)
-    told = "not judged as it stands: 2 (read off a thick line)"
+    told = "not judged literally: 2 (read off a thick line)"
     assert told in incast("paper", "show", f"{paper}/fig1").out
     answer = incast("paper", "run", str(paper), "--seeds", "1", "--out", "p")
     assert "  not tested: Delay grows with the flows (judged at scale paper alone)" in answer.out, answer.err
-    words_ = f"of 1 of 3 seeds; not judged of its words: 3; {told}"
+    words_ = f"of 1 of 3 seeds; words not judged: 3; {told}"
     assert f"  in part, does not hold: DCTCP's delay is 2 to 3 s ({words_}; Mean delay" in answer.out
-    assert f"<p>not judged of its words: 3</p><p>{told}</p>" in (paper.parent / "p" / "report.html").read_text()
+    assert f"<p>words not judged: 3</p><p>{told}</p>" in (paper.parent / "p" / "report.html").read_text()
     claims = json.loads((paper.parent / "p" / "results.json").read_text())["figures"]["fig1"]["claims"]
     assert claims[1]["unused"] == {"3": "", "2": "read off a thick line"}
 
@@ -268,10 +268,10 @@ def test_paired_claims_count_nothing_that_may_be_undecided(incast: Command, pape
     )
     assert less.verdict is Verdict.OPEN
     assert count.verdict is Verdict.UNTESTED
-    assert "count: expected statements that are decided" in count.numbers[0]
+    assert "count: expected decided statements" in count.numbers[0]
     changed = PAPER.replace("delay('DCTCP', 40) >= 1e6", "count([delay('DCTCP', 40) >= 1e6]) == 1")
     (paper / "paper.toml").write_text(changed.replace("seeds = 2", "seeds = 2\npaired = true", 1))
     answer = incast("paper", "run", str(paper), "--out", "p")
     assert answer.status == 2
     assert "holds = " in answer.err
-    assert "paired: expected all or any, no count" in answer.err
+    assert "paired: expected all or any instead of count" in answer.err

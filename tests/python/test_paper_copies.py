@@ -45,7 +45,7 @@ def test_a_sent_paper_names_files_of_its_folder_alone(paper: Path, name: str, go
     (paper / "linked").symlink_to(paper.parent / "elsewhere")
     assert good in PAPER
     (paper / "paper.toml").write_text(PAPER.replace(good, bad.format(name=name.format(outside=outside)), 1))
-    with pytest.raises(PaperError, match=r"expected a file, its path from .* on, in it and no link"):
+    with pytest.raises(PaperError, match=r"expected a file inside .*, by its relative path, not a link"):
         reading.load(paper)
 
 
@@ -64,7 +64,7 @@ def test_a_bare_name_is_the_paper_of_the_package_beside_a_copy(incast: Command, 
     told = incast("paper", "show", "hull")
     assert f"file: {definition.home()}/hull/paper.toml" in told.out
     assert "Figures\n  hull/drain: " in told.out and " 3 series, " in told.out, "a paper of one figure is one"
-    assert "note: hull is the paper that comes with Incast; ./hull is the folder here" in told.err
+    assert "note: hull is the built-in paper; write ./hull for the folder" in told.err
     own = incast("paper", "show", "./hull/drain")
     assert str(definition.home()) not in own.out and "incast paper run ./hull/drain" in own.out and own.err == ""
 

@@ -12,12 +12,12 @@ import pytest
 
 from conftest import ROOT, Command
 from incast.errors import PaperError
-from incast.look import COLOURS, HATCHES
 from incast.papers import definition, expression, judging, page, reading
 from incast.papers.definition import Measure, Series
 from incast.papers.drawing import looks
 from incast.papers.judging import judge
 from incast.papers.measuring import reduced
+from incast.style import COLOURS, HATCHES
 from incast.verdict import Verdict
 from own_paper import PAPER, SCENARIO, WORKED_OUT
 
@@ -29,7 +29,7 @@ MISTAKES = [
     ('kind = "line"', 'kind = "lime"', "figures.fig1.plots[0].kind = 'lime': expected one of line, scatter, cdf"),
     ('y = ["delay"]', 'y = ["dealy"]', "figures.fig1.plots[0].y: expected measures of the figure: delay"),
     ("delay('DCTCP', 40) >= 1e6", "dealy('DCTCP', 40) >= 1e6", "figures.fig1.claims[1].holds = "),
-    ("delay('DCTCP', 40) >= 1e6", "__import__('os')", "__import__() is not known"),
+    ("delay('DCTCP', 40) >= 1e6", "__import__('os')", "__import__() is unknown"),
     ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40) >", "cannot be read"),
     (
         "[figures.fig1.scale.paper]",
@@ -40,14 +40,14 @@ MISTAKES = [
     (
         "{ x = 40, set",
         "{ x = 4, set",
-        "figures.fig1.points: expected at least one, each of its own name, and 4 is there twice",
+        "figures.fig1.points: expected at least one, with unique names, and 4 is given twice",
     ),
     ("[figures.fig1]\n", '[figures."a\\u001b[31m\\nb"]\n', r"figures.a\u{1b}[31m\nb: expected a name of letters"),
-    ('scenario = "fig1.toml"', 'scenario = "../no.toml"', "'../no.toml': expected a file, its path from "),
+    ('scenario = "fig1.toml"', 'scenario = "../no.toml"', "'../no.toml': expected a file inside "),
     (
         "delay('DCTCP', 40) >= 1e6",
         "delay('DCTCP', '40') >= 1e6",
-        "delay: no point '40': it is a number; expected 40 without quotes",
+        "delay: no point '40': expected the number 40 without quotes",
     ),
     ("[figures.fig1]\n", "[figures.fig1\n", "paper.toml: "),
     ("x = 4, set", "x = nan, set", "figures.fig1.points[0].x = nan: expected a finite number or a text"),
@@ -67,12 +67,12 @@ MISTAKES = [
         "delay('DCTCP', 40) > 1 and ratio(delay('Swift', 4), 2)",
         "figures.fig1.claims[1].holds = ",
     ),
-    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40) > published('delay', 'DCTCP', 4)", "nothing is published of"),
+    ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40) > published('delay', 'DCTCP', 4)", "no published number for"),
     ("delay('DCTCP', 40) >= 1e6", "model('swfit', 'throughput_bps', 'q', 0.1) > 1", "model: "),
     (
         'says = "DCTCP\'s delay is a second"',
         'each = [{ n = "1" }]\nsays = "{m} seconds"',
-        "figures.fig1.claims[1].each: has no m, which {m} asks for; expected one of n",
+        "figures.fig1.claims[1].each: has no m, which {m} needs; expected one of n",
     ),
     (
         'says = "DCTCP\'s delay is a second"',
@@ -85,7 +85,7 @@ MISTAKES = [
         "figures.fig1.claims[1].each: expected tables of texts, not empty ones",
     ),
     ('{ name = "Swift" }', '{ name = "Swift", look = 65 }', "figures.fig1.series[0].look = 65: expected 1 to 64"),
-    ('title = "Delay over flows"', 'like = "fig2"', "figures.fig1.like = 'fig2': expected a figure that"),
+    ('title = "Delay over flows"', 'like = "fig2"', "figures.fig1.like = 'fig2': expected an earlier figure"),
     ('title = "A small study"', 'title = "A"\nanswer = "fig2"', "answer = 'fig2': expected one of fig1"),
     (
         'kind = "line"\ny = ["delay"]',
@@ -101,7 +101,7 @@ MISTAKES = [
     (
         '{ name = "Swift" }',
         '{ name = "Swift", values = { delay = "x" }, set = { controller = "swift" } }',
-        "figures.fig1.series[0].set: expected none beside values: such a series has no runs",
+        "figures.fig1.series[0].set: not allowed with values: such a series has no runs",
     ),
     (
         "{ x = 40, set",
@@ -111,18 +111,17 @@ MISTAKES = [
     (
         "each_seed = true",
         "each_seed = true\npaired = true",
-        "figures.fig1.claims[0].paired = True: expected false beside each_seed: "
-        "a difference of one seed has no interval",
+        "figures.fig1.claims[0].paired = True: expected false with each_seed: a difference of one seed has no interval",
     ),
     (
         "holds = \"delay('DCTCP', 40) >= 1e6\"",
         "paired = true\nholds = \"delay('DCTCP', 40) == 1\"",
-        "paired: numbers are never equal but for noise",
+        "paired: noisy numbers are never equal",
     ),
     (
         "holds = \"delay('DCTCP', 40) >= 1e6\"",
         "paired = true\nholds = \"any(delay('DCTCP', n) > 1 for n in x() if delay('Swift', n) > 1.5)\"",
-        "paired: expected conditions on the points alone",
+        "paired: conditions may only use points",
     ),
     (
         'kind = "cdf"',
@@ -148,7 +147,7 @@ def test_a_broken_paper_names_file_and_key(paper: Path, good: str, bad: str, tol
 
 def test_a_paper_that_is_no_text_or_names_files_elsewhere_is_refused(paper: Path) -> None:
     (paper / "paper.toml").write_bytes(PAPER.replace("Nobody", "N\xfcbody").encode("latin-1"))
-    with pytest.raises(PaperError, match=r"paper.toml, line 3: expected UTF-8 text: byte 0xfc is none of it"):
+    with pytest.raises(PaperError, match=r"paper.toml, line 3: expected UTF-8 text: byte 0xfc is invalid"):
         reading.load(paper)
     (paper / "paper.toml").write_text(PAPER.replace("[figures.fig1]", '[figures."../../fig1"]'))
     with pytest.raises(PaperError, match=r"figures.\.\./\.\./fig1: expected a name of letters"):
@@ -363,8 +362,9 @@ def test_the_documentation_names_every_paper_and_every_function() -> None:
         assert re.search(rf"\b{word}\b", page)
 
 
+@pytest.mark.slow("the paper that the documentation builds")
 def test_the_paper_of_the_documentation_is_a_folder_and_no_code(incast: Command, tmp_path: Path) -> None:
-    """Its scenario, published number, derived series and claims are run as they are printed, with what they print."""
+    """The documented scenario, published number, derived series and claims run and print as documented."""
     page = (ROOT / "docs/papers/adding.md").read_text(encoding="utf-8")
     scenario, whole, more = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     folder = tmp_path / "mypaper"
@@ -409,7 +409,7 @@ def test_published_numbers_stand_in_a_file(tmp_path: Path) -> None:
         ("series,x,delay\nDCTCQ,40,5\n", "row 1.series = 'DCTCQ': expected one of Swift, DCTCP"),
         ("series,x,delay\nDCTCP,40,5\nDCTCP,41,5\n", "row 2.x = 41.0: expected a point of the figure: 4, 40"),
         ("series,x,delay\nDCTCP,40,five\n", "row 1.value = 'five': expected a number"),
-        ("series,x,delay\nDCTCP,40\n", "row 1: expected 3 values, as the header has columns"),
+        ("series,x,delay\nDCTCP,40\n", "row 1: expected 3 values, one per column of the header"),
         ("", "expected the columns series, x, and at least one measure of the figure"),
     ],
 )

@@ -150,7 +150,7 @@ def test_scales_whose_records_have_other_claims_stand_beside_each_other(pages: P
     )
     new, second, third = (row for row in text.splitlines() if re.match(r"\| [✓✗?–] ", row))
     assert new.startswith("| ✓ holds, scale paper | New *(ours)* |")
-    assert second.startswith("| ✓ holds | ") and "<br>*Not judged of its words: 5.* |" in second
+    assert second.startswith("| ✓ holds | ") and "<br>*Words not judged: 5.* |" in second
     assert third.startswith("| ✗ does not hold in part, scale paper<br>✓ holds, scale small | ")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ from conftest import Command, command, environment, left_in
 from incast.errors import PaperError
 from incast.executor import Executor
 from incast.papers import definition, drawing, evaluation, planning, reading
-from incast.papers.definition import Measure, Plot
+from incast.papers.definition import Figure, Measure, Paper, Plot, Series
 from incast.papers.expression import parse
 from incast.papers.measuring import reduced
 from incast.scenario import Scenario
@@ -27,6 +29,7 @@ from incast.verdict import Verdict
 from own_paper import BY_FLOW, PAPER, SCENARIO, WORKED_OUT
 
 
+@pytest.mark.slow("a figure of a paper")
 def test_a_figure_of_the_swift_paper_runs_and_holds(incast: Command, tmp_path: Path) -> None:
     answer = incast("paper", "run", "swift/fig19", "--seeds", "1", "--out", "s")
     assert answer.status == 0, answer.err
@@ -69,12 +72,18 @@ def test_a_target_below_the_unloaded_round_trip_leaves_the_link_empty() -> None:
     assert at[25]["goodput_total_bps"] == pytest.approx(48e9, rel=0.03), "as published"
 
 
-def test_models_are_a_figure_of_the_mswift_paper_and_one_flow_follows_them(incast: Command, tmp_path: Path) -> None:
-    """Figure 2 has no runs; of figure 4 the numbers are those of the model and of its setting."""
+@pytest.mark.slow("a figure of a paper")
+def test_models_are_a_figure_of_the_mswift_paper(incast: Command, tmp_path: Path) -> None:
+    """Figure 2 has no runs."""
     answer = incast("paper", "run", "mswift/fig2", "--out", "m")
     assert answer.status == 0, answer.err
     assert answer.out.startswith("fig2: all 3 claims hold - ")
     assert not (tmp_path / "m" / "runs").exists()
+
+
+@pytest.mark.extended(part="papers")
+def test_one_flow_follows_the_models_of_the_mswift_paper(incast: Command, tmp_path: Path) -> None:
+    """The numbers of figure 4 are those of the model and of its setting."""
     answer = incast("paper", "run", "mswift/fig4", "--out", "m")
     assert answer.status == 0, answer.err
     rows = {
@@ -109,6 +118,7 @@ def test_a_median_of_marks_lifts_dctcp_where_one_path_of_25_marks() -> None:
     assert rate("dctcp:feedback=median,history=constant,history_size=1") == rate("dctcp")
 
 
+@pytest.mark.extended(part="papers")
 def test_switches_that_set_windows_keep_queries_without_loss(incast: Command, tmp_path: Path) -> None:
     """Figure 4 of SCCP's paper, at its least and its most workers."""
     answer = incast("paper", "run", "sccp/fig4", "--seeds", "2", "--out", "s")
@@ -120,6 +130,7 @@ def test_switches_that_set_windows_keep_queries_without_loss(incast: Command, tm
     assert "\n  undecided: SCCP gives the background more than DCTCP" in answer.out, "two seeds are not clear of zero"
 
 
+@pytest.mark.slow("a figure of a paper")
 def test_a_students_windows_are_those_of_its_picture(incast: Command) -> None:
     """Figure 15 of the report of CSE 322, which calls NewReno's window Swift's, with one seed."""
     answer = incast("paper", "run", "cse322/fig15", "--seeds", "1", "--out", "c")
@@ -138,6 +149,7 @@ def test_a_students_writes_are_refused_at_500_packets_a_second() -> None:
     assert entries["delay_sum_s"] == pytest.approx(21.749568, rel=1e-4)
 
 
+@pytest.mark.extended(part="papers")
 def test_a_students_mesh_falls_silent_beyond_the_range_of_its_radios(incast: Command, tmp_path: Path) -> None:
     """Figure 12 of the report of CSE 322, and controllers in a cell, with one seed."""
     answer = incast("paper", "run", "cse322/fig12", "--seeds", "1", "--out", "c")
@@ -172,8 +184,9 @@ def test_a_students_report_is_run_over_its_own_parameters() -> None:
         assert points[name] == [100, 200, 300, 400, 500, 600]
 
 
+@pytest.mark.slow("a figure of a paper")
 def test_a_students_printed_numbers_come_out_in_its_own_world(incast: Command, tmp_path: Path) -> None:
-    """Swift's least windows in the study yasomam, and its windows over time with one seed."""
+    """Swift's least windows in the study yasomam."""
     answer = incast("paper", "run", "yasomam/min-cwnd", "--out", "y")
     assert answer.status == 0, answer.err
     assert answer.out.startswith("min-cwnd: all 4 claims hold - "), answer.out
@@ -182,6 +195,11 @@ def test_a_students_printed_numbers_come_out_in_its_own_world(incast: Command, t
     losses = {row["x"]: row["loss"]["mean"] for row in rows}
     assert losses["0"] == pytest.approx(18.8132, abs=1e-4)
     assert losses["2000"] == pytest.approx(3.26633, abs=1e-4)
+
+
+@pytest.mark.extended(part="papers")
+def test_a_students_windows_over_time_come_out_in_its_own_world(incast: Command) -> None:
+    """Figures of the study yasomam, with one seed."""
     answer = incast("paper", "run", "yasomam/cwnd", "--seeds", "1", "--out", "y")
     assert "  in part, holds: With 100 flows Swift at the base RTT stands still" in answer.out, answer.out + answer.err
 
@@ -207,6 +225,7 @@ def test_a_students_report_on_fat_trees_has_all_its_figures() -> None:
     assert (len(printed), printed["min RTT", "throughput"]) == (21, 1027.01)
 
 
+@pytest.mark.slow("a figure of a paper")
 def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: Path) -> None:
     """HULL's trade, with two seeds."""
     answer = incast("paper", "run", "hull", "--seeds", "2", "--out", "h")
@@ -214,6 +233,7 @@ def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: P
     assert answer.out.startswith("drain: all 4 claims hold - ")
 
 
+@pytest.mark.slow("a figure of a paper")
 def test_a_sender_sees_what_the_narrowest_of_three_switches_grants(incast: Command, tmp_path: Path) -> None:
     """Figure 2 of SCCP's paper."""
     answer = incast("paper", "run", "sccp/fig2", "--out", "s")
@@ -222,6 +242,7 @@ def test_a_sender_sees_what_the_narrowest_of_three_switches_grants(incast: Comma
     assert "holds: Their shares are 5,000, 2,500 and 6,250 bytes" in answer.out
 
 
+@pytest.mark.extended(part="papers")
 def test_shares_of_a_segment_overflow_a_buffer_from_so_many_workers_on(incast: Command, tmp_path: Path) -> None:
     """Figure 9(b) of SCCP's paper: plain TCP collapses early, SCCP beyond 120 workers."""
     answer = incast("paper", "run", "sccp/fig9b", "--seeds", "1", "--out", "s")
@@ -270,17 +291,44 @@ def test_the_mswift_paper_has_all_its_figures_and_numbers() -> None:
     assert len(trees) == 9
 
 
-def test_every_figure_of_every_paper_can_be_run_at_both_scales() -> None:
-    for name in reading.names():
-        paper, figures = reading.find(name)
-        for figure in figures:
-            told = [*figure.assumptions, *(claim.says + claim.found for claim in figure.claims)]
-            assert not [text for text in told if "@" in text], "a text that was to be filled in"
-            for scale in definition.SCALES:
-                at = figure.at(scale)
-                for series in at.series:
-                    for point in [] if series.values else at.points:
-                        paper.scenario(at, series, point).validate()
+@pytest.mark.parametrize("name", reading.names())
+def test_no_text_of_a_paper_is_left_to_be_filled_in(name: str) -> None:
+    for figure in reading.find(name)[1]:
+        told = [*figure.assumptions, *(claim.says + claim.found for claim in figure.claims)]
+        assert not [text for text in told if "@" in text], figure.name
+
+
+def runs(name: str) -> Iterator[tuple[Paper, Figure, list[Series]]]:
+    """Give the figures of a paper at both scales, each with the series that are run."""
+    paper, figures = reading.find(name)
+    for figure, scale in itertools.product(figures, definition.SCALES):
+        at = figure.at(scale)
+        yield paper, at, [series for series in at.series if not series.values]
+
+
+RIVALS = pytest.param("rivals", marks=pytest.mark.extended(part="papers"))
+
+
+@pytest.mark.slow("some hundred scenarios")
+@pytest.mark.parametrize("name", [RIVALS if name == "rivals" else name for name in reading.names()])
+def test_every_run_of_every_figure_is_valid_at_both_scales(name: str) -> None:
+    different = {
+        scenario.hash: scenario
+        for paper, figure, run in runs(name)
+        for series, point in itertools.product(run, figure.points)
+        for scenario in [paper.scenario(figure, series, point)]
+    }
+    for scenario in different.values():
+        scenario.validate()
+
+
+@pytest.mark.slow("some 400 scenarios")
+def test_every_scheme_and_every_point_of_the_rivals_is_valid_at_both_scales() -> None:
+    """Each scheme at one point and each point with one scheme; all pairs of them are in ``make test-all``."""
+    for paper, figure, run in runs("rivals"):
+        pairs = zip(itertools.cycle(run), itertools.cycle(figure.points), strict=False)
+        for series, point in itertools.islice(pairs, max(len(run), len(figure.points))):
+            paper.scenario(figure, series, point).validate()
 
 
 def test_a_folder_is_a_paper_and_verdicts_follow_from_its_numbers(incast: Command, paper: Path) -> None:
@@ -312,6 +360,7 @@ def test_a_folder_is_a_paper_and_verdicts_follow_from_its_numbers(incast: Comman
     )
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_pictures_of_papers_are_written_in_the_formats_asked_for(incast: Command, paper: Path) -> None:
     words = (str(paper), "--seeds", "1", "--out", "p", "--quiet", "--format")
     for word, formats in (("run", "svg,pdf"), ("report", "pdf")):
@@ -325,6 +374,7 @@ def test_pictures_of_papers_are_written_in_the_formats_asked_for(incast: Command
     incast("paper", "run", *words, "gif").refused("gif", "png, svg, pdf")
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_finished_runs_are_kept_and_only_missing_ones_are_made(incast: Command, paper: Path) -> None:
     assert incast("paper", "run", str(paper), "--out", "p").status == 0
     out = paper.parent / "p"
@@ -336,7 +386,7 @@ def test_finished_runs_are_kept_and_only_missing_ones_are_made(incast: Command, 
         file.unlink()
     gone.rmdir()
     incast("paper", "report", str(paper), "--out", "p").refused(
-        "no figure of which all runs are there (fig1: incomplete, 1 of 8 runs not there or of another build)"
+        "no complete figure (fig1: incomplete, 1 of 8 runs missing or made by another build)"
     )
     damaged = manifests[0].with_name("summary.json")
     damaged.write_bytes(damaged.read_bytes()[:100])
@@ -347,6 +397,7 @@ def test_finished_runs_are_kept_and_only_missing_ones_are_made(incast: Command, 
     assert strip_cost((out / "report.html").read_text()) == strip_cost(report.decode())
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_fewer_seeds_may_be_run_first_and_the_rest_later(incast: Command, paper: Path) -> None:
     out = paper.parent / "p"
     one = incast("paper", "run", str(paper), "--seeds", "1", "--scale", "paper", "--out", "p")
@@ -355,7 +406,7 @@ def test_fewer_seeds_may_be_run_first_and_the_rest_later(incast: Command, paper:
     assert len(first) == 3 * 2
     assert "--scale paper --seeds 1</code>" in (out / "report.html").read_text()
     incast("paper", "report", str(paper), "--scale", "paper", "--out", "p").refused(
-        "no figure of which all runs are there (fig1: incomplete, 12 of 18 runs not there or of another build)",
+        "no complete figure (fig1: incomplete, 12 of 18 runs missing or made by another build)",
         f"incast paper run {paper}/fig1 --scale paper --out p\n",
     )
     # more than there are is as many as there are
@@ -367,6 +418,7 @@ def test_fewer_seeds_may_be_run_first_and_the_rest_later(incast: Command, paper:
     assert {row["runs"] for row in results["figures"]["fig1"]["points"]} == {3}
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(WORKED_OUT)
     (paper / "more.toml").write_text(SCENARIO)
@@ -374,24 +426,25 @@ def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, 
     summary = next((paper.parent / "p").rglob("summary.json"))
     summary.write_bytes(b"{")
     incast("paper", "report", str(paper), "--out", "p").refused(
-        "summary.json is damaged", f"incast paper run {paper} makes it anew"
+        "summary.json is damaged", f"incast paper run {paper} repeats it after"
     )
     summary.with_name("manifest.json").write_text("{")
     incast("paper", "report", str(paper), "--out", "p").refused("manifest.json is not JSON")
     shutil.rmtree(summary.parent)
     answer = incast("paper", "report", str(paper), "--out", "p")
     assert answer.status == 0
-    assert "fig1: incomplete, 1 of 2 runs not there or of another build\n" in answer.out
+    assert "fig1: incomplete, 1 of 2 runs missing or made by another build\n" in answer.out
     answer = incast("paper", "report", f"{paper}/fig1", "--out", "p")
     assert answer.status == 2
     assert answer.out.splitlines() == [
-        "fig1: incomplete, 1 of 2 runs not there or of another build",
+        "fig1: incomplete, 1 of 2 runs missing or made by another build",
         "report: p/report.html",
     ]
     assert f"p lacks runs of fig1: incast paper run {paper}/fig1 --out p\n" in answer.err
     assert "<code>fig1</code> (1 of 2)" in (paper.parent / "p" / "report.html").read_text()
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_a_run_whose_summary_is_another_text_of_json_is_made_anew(incast: Command, paper: Path) -> None:
     assert incast("paper", "run", str(paper), "--out", "p").status == 0
     summary = next((paper.parent / "p").rglob("summary.json"))
@@ -399,7 +452,8 @@ def test_a_run_whose_summary_is_another_text_of_json_is_made_anew(incast: Comman
     for other in (b"[]", b'{"flows": {}}'):
         summary.write_bytes(other)
         incast("paper", "report", str(paper), "--out", "p").refused(
-            f"{summary.relative_to(paper.parent)} is damaged: it lacks run, ", f"incast paper run {paper} makes it anew"
+            f"{summary.relative_to(paper.parent)} is damaged: it lacks run, ",
+            f"incast paper run {paper} repeats it after",
         )
         assert incast("paper", "run", str(paper), "--out", "p").status == 0
         assert summary.read_bytes() == before
@@ -444,6 +498,7 @@ def test_texts_are_counted_and_nothing_else(incast: Command, paper: Path) -> Non
         assert not list((paper.parent / column).rglob("manifest.json")), "the first run tells"
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_points_may_be_flows_and_pictures_of_series_and_rows(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(BY_FLOW)
     answer = incast("paper", "run", str(paper), "--out", "p")
@@ -491,6 +546,7 @@ def test_a_curve_over_time_is_in_seconds_whatever_the_axis_shows() -> None:
     assert max(values) > 4.49
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_a_run_whose_tables_are_cut_short_or_gone_is_made_anew(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(WORKED_OUT)
     (paper / "more.toml").write_text(SCENARIO)
@@ -499,7 +555,7 @@ def test_a_run_whose_tables_are_cut_short_or_gone_is_made_anew(incast: Command, 
     for name in ("flows", "writes", "samples"):
         table = folder / f"{name}.parquet"
         table.write_bytes(table.read_bytes()[:100])
-        again = f"incast paper run {paper} makes it anew"
+        again = f"incast paper run {paper} repeats it after"
         incast("paper", "report", str(paper), "--out", "p").refused(f"{name}.parquet cannot be read", again)
         table.unlink()
         incast("paper", "report", str(paper), "--out", "p").refused(f"has no {name}.parquet", again)
@@ -508,7 +564,7 @@ def test_a_run_whose_tables_are_cut_short_or_gone_is_made_anew(incast: Command, 
 
 
 def test_flows_that_did_not_finish_are_told_beside_the_verdicts(incast: Command, paper: Path) -> None:
-    """Their completion times are in no number: four flows of 10 MB at 10 Gb/s need 32 ms."""
+    """Unfinished flows are in no number: four flows of 10 MB at 10 Gb/s need 32 ms."""
     finite = SCENARIO.replace(
         'app = { kind = "closed-loop", write = "64kB" }', 'app = { kind = "bulk", size = "10MB" }'
     )
@@ -530,6 +586,7 @@ def strip_cost(page: str) -> str:
     return re.sub(r"hops in [^<]*", "", page)
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 def test_ctrl_c_leaves_no_half_run_and_no_report(paper: Path) -> None:
     text = (paper / "fig1.toml").read_text().replace('duration = "20ms"', 'duration = "200s"')
     (paper / "fig1.toml").write_text(text)
@@ -580,7 +637,7 @@ def test_series_may_be_worked_out_and_figures_share_runs(incast: Command, paper:
 
 def test_unknown_names_are_told_what_is_near(incast: Command) -> None:
     incast("paper", "run", "swfit").refused('no paper "swfit"', 'did you mean "swift"')
-    incast("paper", "run", "swift/").refused('"swift/": expected a figure behind the slash')
+    incast("paper", "run", "swift/").refused('"swift/": expected a figure after the slash')
     incast("paper", "run", "swift/fig177").refused('swift has no figure "fig177"', 'did you mean "fig17"')
     listed = incast("paper", "list", "swift").out
     assert listed.startswith("swift (also delay-is-simple): ")
@@ -593,6 +650,7 @@ def test_unknown_names_are_told_what_is_near(incast: Command) -> None:
     incast("paper", "report", "swift", "--out", "none").refused("none holds no results of a paper")
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_a_folder_of_something_else_is_left_alone(incast: Command, paper: Path) -> None:
     (paper.parent / "mine").mkdir()
     (paper.parent / "mine" / "notes.txt").write_text("mine")

@@ -391,6 +391,7 @@ def test_rows_survive_their_file(tmp_path: Path) -> None:
     assert run.read_rows(tmp_path / "rows.csv") == rows
 
 
+@pytest.mark.slow("the references are read for each command")
 def test_the_runner_lists_refuses_and_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     quick = [case for reference in run.references() for case in reference.cases if case.quick]
     assert run.main(["--list", "--only", quick[0].id]) == 0

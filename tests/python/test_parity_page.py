@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
-from incast import Scenario, kinds
+from incast import Scenario, ScenarioError, kinds
 from parity import page, published, run
 from parity.checks import (
     EXPLAINED,
@@ -22,6 +24,7 @@ from parity.checks import (
     Mean,
     Packets,
     PerFlow,
+    Reference,
     Row,
     Trace,
     row,
@@ -58,13 +61,24 @@ def test_every_case_has_its_own_id_and_a_section_of_its_reference() -> None:
             assert not item.base or figures[item.id] & figures[item.base], item.id
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_every_case_is_a_valid_scenario(case: Case) -> None:
-    run.scenario_of(case).validate()
+def scenarios(case: Case) -> Iterator[Scenario]:
+    """Give the scenario of a case, and those that explain a difference."""
+    yield run.scenario_of(case)
     for check in case.checks:
         if check.explained is not None:
-            settings = {**case.settings, **check.explained.settings}
-            run.scenario_of(replace(case, settings=settings)).validate()
+            yield run.scenario_of(replace(case, settings={**case.settings, **check.explained.settings}))
+
+
+@pytest.mark.parametrize("reference", REFERENCES, ids=lambda reference: reference.name)
+def test_every_case_is_a_valid_scenario(reference: Reference) -> None:
+    refused = []
+    for case in reference.cases:
+        try:
+            for scenario in scenarios(case):
+                scenario.validate()
+        except ScenarioError as error:
+            refused.append(f"{case.id}: {error}")
+    assert not refused, "\n".join(refused)
 
 
 def forms_of(controller: str) -> list[tuple[str, str, str]]:
@@ -110,7 +124,7 @@ def unmoved(cases: Sequence[Case], rows: Sequence[Row]) -> list[str]:
 
 
 def test_every_switch_moves_a_figure_of_its_run() -> None:
-    assert unmoved(CASES, run.read_rows(run.ROWS)) == []
+    assert unmoved(CASES, rows_on_the_page()) == []
 
 
 def test_a_switch_that_moves_nothing_is_found() -> None:
@@ -152,7 +166,7 @@ def test_every_rule_of_a_references_transport_is_switched_in_a_row_of_the_page(p
 
 
 def test_the_pages_are_made_from_their_rows() -> None:
-    rows = run.read_rows(run.ROWS)
+    rows = rows_on_the_page()
     made = page.render(rows, REFERENCES)
     for name, text in made.items():
         assert (run.DOCS / name).read_text(encoding="utf-8") == text, "make parity writes the pages anew"
@@ -168,6 +182,19 @@ def test_pictures_of_the_page_are_there() -> None:
                 assert (run.PICTURES / page.picture_name(section)).exists(), section.prefix
 
 
+@cache
+def rows_on_the_page() -> list[Row]:
+    return run.read_rows(run.ROWS)
+
+
+@cache
+def rows_by_case() -> dict[str, list[Row]]:
+    cases: dict[str, list[Row]] = {}
+    for line in rows_on_the_page():
+        cases.setdefault(line.case, []).append(line)
+    return cases
+
+
 QUICK_CASES = [case for case in CASES if case.quick]
 
 
@@ -176,7 +203,17 @@ def test_quick_cases_give_the_rows_of_the_page_and_miss_nothing(case: Case) -> N
     rows = run.measured(case).rows
     missed = [row for row in rows if row.verdict == MISS]
     assert not missed, [run.show(row) for row in missed]
-    assert rows == [row for row in run.read_rows(run.ROWS) if row.case == case.id]
+    assert rows == rows_by_case()[case.id]
+
+
+@pytest.mark.extended(part="parity")
+@pytest.mark.parametrize("reference", REFERENCES, ids=lambda reference: reference.name)
+def test_every_case_gives_the_rows_of_the_page(reference: Reference) -> None:
+    """The rest of what ``make parity`` runs: each row on the page is what a run gives, and so are its misses."""
+    cases = [case for case in reference.cases if not case.quick]
+    outcomes = run.run_all(cases, os.cpu_count() or 1, lambda *_: None)
+    moved = [row for case in cases for row in outcomes[case.id].rows if row not in rows_by_case()[case.id]]
+    assert not moved, "make parity writes the pages anew\n" + "\n".join(map(run.show, moved))
 
 
 def test_every_kind_of_comparison_has_a_quick_case() -> None:
@@ -239,10 +276,9 @@ def wrongly_judged(line: Row, tolerance: Tolerance | None, explanation: Explanat
 
 def test_verdicts_on_the_page_follow_from_its_numbers() -> None:
     """A row cannot be said to hold by hand: its tolerance is applied again."""
-    lines = run.read_rows(run.ROWS)
     judged = 0
     for case in CASES:
-        own = [line for line in lines if line.case == case.id]
+        own = rows_by_case().get(case.id, [])
         expected = [
             (check, unrun, tolerance)
             for check in case.checks
@@ -260,7 +296,7 @@ def test_verdicts_on_the_page_follow_from_its_numbers() -> None:
 
 
 def test_changes_on_the_page_follow_from_the_rows_of_both_cases() -> None:
-    lines = {(line.case, line.figure): line for line in run.read_rows(run.ROWS)}
+    lines = {(line.case, line.figure): line for line in rows_on_the_page()}
     changes = [change for reference in REFERENCES for change in reference.changes]
     assert changes
     for change in changes:
@@ -284,7 +320,7 @@ def test_changes_on_the_page_follow_from_the_rows_of_both_cases() -> None:
 
 
 def test_means_on_the_page_follow_from_the_rows_of_their_seeds() -> None:
-    lines = {(line.case, line.figure): line for line in run.read_rows(run.ROWS)}
+    lines = {(line.case, line.figure): line for line in rows_on_the_page()}
     means = [mean for reference in REFERENCES for mean in reference.means]
     assert means
     for mean in means:

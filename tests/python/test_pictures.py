@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ import pytest
 
 from conftest import Command, left_in
 from incast import FolderError, Result, Scenario
-from incast.look import FORMATS
 from incast.pictures import PICTURES, draw
+from incast.style import FORMATS
 
 SHORT = {"run.duration": "2ms", "run.warmup": "0s", "measure.series.flows": [0, 1], "measure.series.ports": "all"}
 
@@ -19,6 +20,7 @@ def of(changes: dict[str, Any]) -> Result:
     return Scenario.load("dumbbell").with_(SHORT | changes).run()
 
 
+@pytest.mark.slow("pictures of every kind in three formats")
 def test_the_pictures_of_a_run_come_in_every_format(incast: Command, tmp_path: Path) -> None:
     of({}).save(tmp_path / "r")
     done = incast("plot", "r", "--out", "p", "--format", "png,svg,pdf")
@@ -30,6 +32,38 @@ def test_the_pictures_of_a_run_come_in_every_format(incast: Command, tmp_path: P
     draw(Result.load(tmp_path / "r"), tmp_path / "p", FORMATS)
     assert {path.name: path.read_bytes() for path in (tmp_path / "p").iterdir()} == first
     incast("plot", "r", "--format", "gif").refused('--format "gif"')
+
+
+def test_a_few_flows_are_drawn_over_time_whether_or_not_the_run_has_a_timeline(tmp_path: Path) -> None:
+    """The README's first run: two equal flows, whose distribution would be one vertical line."""
+    plain = Scenario.load("dumbbell").with_({"run.duration": "20ms", "run.warmup": "5ms"})
+    timed = plain.with_({"measure.timeline": "auto"}).run()
+    plain.run().save(tmp_path / "r")
+    files, reasons = draw(Result.load(tmp_path / "r"), tmp_path / "r")
+    assert files == ["over-time.png"]
+    assert not (tmp_path / "r/timeline.json").exists(), "the run stays as it is"
+    assert reasons[0] == "no throughput: throughput_bps of the 2 flows differs by less than 1 %"
+    draw(timed, tmp_path)
+    assert (tmp_path / "over-time.png").read_bytes() == (tmp_path / "r/over-time.png").read_bytes()
+    rates, windows, queue = timed.plot.over_time().axes
+    assert [text.get_text() for text in rates.get_legend().get_texts()] == ["flow 0", "flow 1"]
+    sums = sum(patch.get_data().values for patch in rates.patches if hasattr(patch, "get_data"))
+    assert 9.3 < sums[-5:].mean() < 9.5, "Gb/s of both on a link of 10"
+    assert queue.get_title(loc="left") == "Port left>right"
+    assert queue.get_xlabel() and not windows.get_xlabel()
+
+
+def test_many_flows_and_long_runs_are_not_repeated_for_a_picture() -> None:
+    many = of({"traffic.flows": 9})
+    with pytest.raises(FolderError, match="the run has 9 flows, expected 1 to 8"):
+        many.plot.over_time()
+    long = of({})
+    long.manifest["cost"]["cpu_s"] = 1000.0
+    with pytest.raises(FolderError, match=r"took 1000 CPU s: run it with --set measure\.timeline=auto"):
+        long.plot.over_time()
+    other = replace(long, summary_json="{}", manifest=long.manifest | {"cost": {"cpu_s": 1.0}})
+    with pytest.raises(FolderError, match="this build of the engine gives other figures"):
+        other.plot.over_time()
 
 
 def test_windows_of_a_run_end_with_their_flow() -> None:
@@ -48,11 +82,13 @@ def test_a_run_has_no_picture_of_zeros_or_of_one_number(tmp_path: Path) -> None:
     datagrams = {"measure.series.flows": [0], "traffic.flows": 1, "traffic.app": {"kind": "udp", "rate": "1Mbps"}}
     files, reasons = draw(of(datagrams | {"measure.series.interval": "100us"}), tmp_path)
     told = dict(reason.split(": ", 1) for reason in reasons)
-    assert (files, left_in(tmp_path), set(told)) == ([], [], {f"no {name}" for name in PICTURES})
-    assert told["no queues"] == told["no heat-map"] == "queue_packets is 0 throughout: there is nothing to draw"
-    assert told["no windows"] == "the run recorded no value of cwnd_bytes: there is nothing to draw"
-    assert told["no throughput"].startswith("one flow alone has a throughput_bps, ")
-    with pytest.raises(FolderError, match="throughput_bps is 0 throughout"):
+    over_time = ["over-time.png"]  # the rate of the datagrams
+    others = {f"no {name}" for name in PICTURES if name != "over-time"}
+    assert (files, left_in(tmp_path), set(told)) == (over_time, over_time, others)
+    assert told["no queues"] == told["no heat-map"] == "queue_packets is always 0: nothing to draw"
+    assert told["no windows"] == "the run recorded no value of cwnd_bytes: nothing to draw"
+    assert told["no throughput"].startswith("only one flow has a value of throughput_bps, ")
+    with pytest.raises(FolderError, match="throughput_bps is always 0"):
         of({"traffic.start": "1999us"}).plot.throughput()
     with pytest.raises(FolderError, match="run it with --set measure.series.ports=all"):
         of({"measure.series.ports": []}).plot.queues()

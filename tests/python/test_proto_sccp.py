@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +21,13 @@ from proto.sccp.network import Setup, tcp_counter
 from proto.sccp.switch import PortEntry
 
 LACKING = build.missing()
-real = pytest.mark.skipif(bool(LACKING), reason=f"SCCP on real TCP needs {'; '.join(LACKING)}")
+LACKED = pytest.mark.skipif(bool(LACKING), reason=f"SCCP on real TCP needs {'; '.join(LACKING)}")
+
+
+def real(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test that needs a network of real TCP."""
+    return pytest.mark.extended(part="sccp")(LACKED(test))
+
 
 MBPS_100 = 100_000_000
 

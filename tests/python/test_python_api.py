@@ -1,4 +1,4 @@
-"""What a notebook meets: comparisons as a call, short texts, tables as frames, scenarios from standard input."""
+"""Interface for notebooks: comparisons as a call, short texts, tables as frames, scenarios from standard input."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from incast import IncastError, StudyError
 SHORT = {"run.duration": "10ms", "run.warmup": "2ms"}
 
 
+@pytest.mark.slow("a comparison with six pictures")
 def test_a_comparison_is_a_call_with_a_row_a_run_and_the_pictures_of_its_report(tmp_path: Path) -> None:
     out = tmp_path / "c"
     done = incast.compare(

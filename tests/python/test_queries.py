@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Command, command, environment
 from incast import FolderError, IncastError, Scenario, StudyError, sql
-from incast.study import copies
+from incast.study import inputs
 from incast.study import query as queries
 from incast.study.store import Store
 from stored import small
@@ -30,7 +30,7 @@ def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in (tmp_path / place).rglob("*") if path.is_file()}
     secret = tmp_path / "secret.txt"
     secret.write_text("told")
-    copies = f"COPY (SELECT 1) TO '{tmp_path}/out.csv'"
+    copying = f"COPY (SELECT 1) TO '{tmp_path}/out.csv'"
     inside = f"COPY (SELECT 1) TO '{(tmp_path / place / 'runs.parquet').as_posix()}'".replace("o'hara", "o''hara")
     store = Store.at(tmp_path / place)
     for words in (
@@ -48,7 +48,7 @@ def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
     ):
         with pytest.raises(StudyError, match="query: .*--allow-files"):
             queries.query(store, words)
-    incast("query", place, copies).refused("query: COPY: expected a SELECT", "--allow-files")
+    incast("query", place, copying).refused("query: COPY: expected a SELECT", "--allow-files")
     after = {path: path.read_bytes() for path in (tmp_path / place).rglob("*") if path.is_file()}
     assert after == before and not (tmp_path / "out.csv").exists()
     for words in (
@@ -62,7 +62,7 @@ def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
     ):
         assert queries.query(store, words).num_rows
     assert queries.query(store, f"SELECT * FROM read_text('{secret}')", allow_files=True).num_rows == 1
-    assert incast("query", place, copies, "--allow-files").status == 0 and (tmp_path / "out.csv").exists()
+    assert incast("query", place, copying, "--allow-files").status == 0 and (tmp_path / "out.csv").exists()
     result = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run()
     with pytest.raises(IncastError, match="file system operations are disabled"):
         result.sql(f"SELECT * FROM read_text('{secret}')")
@@ -93,13 +93,11 @@ def store(tmp_path: Path) -> Store:
 
 def test_an_answer_is_no_larger_than_memory(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql, "free_memory", lambda: 60e6)
-    with pytest.raises(
-        StudyError, match="query: the answer has more than 48 MB, for which memory has room: ask for less"
-    ):
+    with pytest.raises(StudyError, match="query: the answer exceeds 48 MB, the memory available: select less"):
         queries.query(store, HUGE)
     assert queries.query(store, f"SELECT count(s) AS n FROM ({HUGE})")["n"].to_pylist() == [100000]
     result = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run()
-    with pytest.raises(IncastError, match="the answer has more than 48 MB"):
+    with pytest.raises(IncastError, match="the answer exceeds 48 MB"):
         result.sql(HUGE)
 
 
@@ -146,6 +144,7 @@ def test_what_cannot_be_locked_is_told_of_the_store(store: Store, monkeypatch: p
         queries.connect(store)
 
 
+@pytest.mark.slow("a process of its own, which loads the program and DuckDB")
 def test_the_standard_output_takes_csv(store: Store) -> None:
     """Named as a shell's user names it, whatever it leads to."""
     place = store.folder.parent
@@ -166,24 +165,24 @@ def test_the_standard_output_takes_csv(store: Store) -> None:
 
 
 def test_links_in_a_store_that_was_sent_lead_nowhere(store: Store, tmp_path: Path) -> None:
-    """What they lead to went to other machines, or into the store."""
+    """Targets of links must not reach other machines, or the store."""
     secret = tmp_path / "id"
     secret.write_text("secret")
     folder = store.folder / "files"
     (folder / "a").mkdir(parents=True)
     (folder / "a/x.csv").write_text("x")
-    assert dict(copies.read_copies(folder)) == {"a/x.csv": b"x"}
+    assert dict(inputs.read_copies(folder)) == {"a/x.csv": b"x"}
     for link, target in ((folder / "a/link", secret), (folder / "b", tmp_path)):
         link.symlink_to(target)
         with pytest.raises(FolderError, match=f"{link} cannot be read: is a link; expected a copy of a file"):
-            dict(copies.read_copies(folder))
+            dict(inputs.read_copies(folder))
         with pytest.raises(FolderError, match="is a link"):
-            copies.install_study(store, folder, "new")
+            inputs.install_study(store, folder, "new")
         link.unlink()
     (tmp_path / "whole").symlink_to(folder)
     with pytest.raises(FolderError, match="is a link"):
-        dict(copies.read_copies(tmp_path / "whole"))
+        dict(inputs.read_copies(tmp_path / "whole"))
     os.mkfifo(folder / "a/pipe")
     with pytest.raises(FolderError, match="is a pipe"):
-        dict(copies.read_copies(folder))
-    assert not dict(copies.read_copies(tmp_path / "none")), "a store without copies"
+        dict(inputs.read_copies(folder))
+    assert not dict(inputs.read_copies(tmp_path / "none")), "a store without copies"

@@ -18,10 +18,13 @@ import ray_study
 from conftest import Command, environment
 from incast import Store, StudyError
 from incast.study import rays
-from incast.study.front import load
+from incast.study.api import load
 from test_studies import contents
 
-pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray: make test-ray installs it")
+pytestmark = [
+    pytest.mark.extended(part="ray"),
+    pytest.mark.skipif(find_spec("ray") is None, reason="needs ray: make test-ray installs it"),
+]
 
 KILLS = int(os.environ.get("INCAST_RAY_KILLS", "1"))
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from incast import Result, Scenario
-from incast.look import line
 from incast.papers import reading
 from incast.papers.definition import Figure, Series
 from incast.papers.drawing import looks
 from incast.papers.judging import judge
 from incast.papers.measuring import Run
+from incast.style import line
 from incast.verdict import Verdict
 
 PAPER, FIGURES = reading.find("rivals")

@@ -6,9 +6,11 @@ import errno
 import json
 import os
 import resource
+import shlex
 import signal
 import subprocess
 import time
+from itertools import groupby
 from pathlib import Path
 
 import pyarrow as pa
@@ -60,6 +62,20 @@ def test_run_folder_has_its_files_and_the_summary_its_shape(incast: Command, tmp
     assert manifest["seed"] == summary["run"]["seed"]
 
 
+def test_a_run_at_a_terminal_names_the_next_commands(incast: Command, tmp_path: Path) -> None:
+    """Each of them is tried as it stands there; rich takes anything for a terminal where a variable says so."""
+    words = command(["run", "dumbbell", *QUICK, "--out", "a b"])
+    terminal = environment() | {"TTY_COMPATIBLE": "1"}
+    told = subprocess.run(words, cwd=tmp_path, env=terminal, capture_output=True, text=True, check=True).stderr
+    lines = [shlex.split(line) for line in told.partition("next: ")[2].splitlines()]
+    named = [list(group) for line in lines for cut, group in groupby(line, "&&".__eq__) if not cut]
+    assert [line[:2] for line in named] == [["incast", "plot"], ["incast", "run"], ["incast", "view"]]
+    for one in named:
+        assert incast(*one[1:]).status == 0
+    assert "over-time.png" in left_in(tmp_path / "a b")
+    assert "view.html" in left_in(tmp_path / "a b-timed")
+
+
 def test_json_is_the_summary_with_its_cost(incast: Command, tmp_path: Path) -> None:
     answer = incast("run", "dumbbell", *QUICK, "--out", "result", "--json")
     printed = json.loads(answer.out)
@@ -87,7 +103,7 @@ def test_queries_are_in_the_table_of_a_run_and_of_its_report(incast: Command, tm
     assert (rows["queries"], rows["with a timeout"]) == (str(count), str(queries["with_timeout"]))
     assert float(rows["completion time, mean"].split()[0]) == pytest.approx(1e3 * queries["mean_s"], rel=1e-3)
     assert float(rows["completion time, p99"].split()[0]) == pytest.approx(1e3 * queries["p99_s"], rel=1e-3)
-    assert f"\n{finished} of {count} queries finished; their figures are over these\n" in ran.out
+    assert f"\n{finished} of {count} queries finished; the figures cover these only\n" in ran.out
     assert "writes" not in ran.out
     assert incast("report", "r").out == ran.out
 
@@ -218,7 +234,7 @@ def test_ctrl_c_ends_the_program_and_leaves_nothing(tmp_path: Path, stop: signal
     out, err = process.communicate(timeout=60)
     assert process.returncode == 128 + stop, (out, err)
     assert "interrupted" in err
-    assert "begin again with: incast run random-pairs --set run.duration=1000s --out result" in err
+    assert "restart with: incast run random-pairs --set run.duration=1000s --out result" in err
     assert "Traceback" not in err
     assert left_in(tmp_path) == []
 
@@ -365,7 +381,7 @@ def test_ports_that_wait_for_each_other_are_named() -> None:
     ports = pa.table({"port": names, "deadlocked_s": [2e-6, 1e-6, 3e-6, 4e-6, 5e-6, None]})
     summary = json.dumps({"queues": {"deadlocked": 5}, "fct": {"finished": 0, "count": 0}})
     assert Result({}, "traffic = []", summary, {"ports": ports}.__getitem__).notes() == [
-        "priority flow control ended in a deadlock: these ports are paused for ever: b>c (since 1 us), "
+        "priority flow control ended in a deadlock: these ports stay paused forever: b>c (since 1 us), "
         "a>b (since 2 us), c>a (since 3 us), h0>a (since 4 us) and 1 more"
     ]
     # also of folders that an earlier version left
@@ -385,7 +401,7 @@ def test_pauses_and_datagrams_among_the_figures_are_told(incast: Command, tmp_pa
     small = ["--set", "traffic.incast.app.size=100kB", "--set", "run.duration=200us"]
     answer = incast("run", "pfc-incast", *small, "--out", "r")
     assert answer.status == 0, answer.err
-    assert "figures of all flows count the datagrams of victim; those of each entry are in groups" in answer.err
+    assert "the totals include the datagrams of victim, which have no RTT and no completion time" in answer.err
     queues = json.loads((tmp_path / "r/summary.json").read_text())["queues"]
     assert queues["pauses"] > 0
     shown = {row.split("│")[1].strip(): row.split("│")[2].strip() for row in answer.out.splitlines() if "│" in row}

@@ -18,7 +18,7 @@ from incast.cli import program
 from incast.executor import Executor
 from incast.learn import FlowEnv
 from incast.plan import Job
-from incast.study import estimate, reading, standing
+from incast.study import estimate, reading, status
 
 STAR = """
 
@@ -66,9 +66,9 @@ def test_a_flow_that_beats_its_ideal_makes_a_run_unsound() -> None:
     assert soundness.unsound({"run": {}, "fct": {"slowdown_min": None}}) == ""
     assert soundness.unsound({"run": {}, "fct": {"slowdown_min": 1 - 1e-10}}) == "", "rounding of a ratio"
     told = soundness.unsound({"run": {}, "fct": {"slowdown_min": 0.9}})
-    assert told.startswith("a flow took 0.9 of the time"), told
+    assert told.startswith("a flow took 0.9 of its completion time"), told
     told = soundness.unsound({"run": {}, "fct": {"slowdown_min": 1.2, "delivery_slowdown_min": 0.8}})
-    assert told.startswith("a flow took 0.8 of the time"), "the receiver had its last byte too early"
+    assert told.startswith("a flow took 0.8 of its completion time"), "the receiver had its last byte too early"
     assert soundness.unsound({"run": {}, "fct": {"slowdown_min": None, "delivery_slowdown_min": 1.0}}) == ""
     assert soundness.unsound_figures({"run.unsound": "why"}) == "why"
     with pytest.raises(UnsoundError, match=r"a run: a flow took 0\.9 .* defect"):
@@ -101,11 +101,11 @@ def test_a_study_marks_the_run_and_makes_the_others(tmp_path: Path) -> None:
     assert len(marked) == 2
     assert all(row["fct.mean_s"] is None and row["run.hops"] > 0 for row in marked), "no figure"
     assert all(row["fct.mean_s"] > 0 for row in rows if row["seed"] != 2), "the others have theirs"
-    told = standing.of(store)
+    told = status.of(store)
     assert len(told.unsound) == 2
-    assert any("not sound" in line for line in told.lines())
+    assert any("unsound" in line for line in told.lines())
     with pytest.raises(UnsoundError, match="2 runs without figures"):
-        standing.refuse_unsound(store, study.name)
+        status.refuse_unsound(store, study.name)
     with pytest.raises(UnsoundError, match="a flow took 0.5"):
         reading.find(store, marked[0]["run"])
 
@@ -128,7 +128,7 @@ def test_an_unsound_run_of_one_study_is_no_matter_of_another(tmp_path: Path, mon
     answer = CliRunner().invoke(program(), words)
     assert isinstance(answer.exception, UnsoundError), "it has seed 2 now"
     store = Store.at(tmp_path / "st")
-    assert len(standing.unsound_of(store)) == 1, "a run that both have, once"
+    assert len(status.unsound_of(store)) == 1, "a run that both have, once"
 
 
 @pytest.mark.usefixtures("defect")
@@ -173,6 +173,7 @@ def test_a_sensitivity_is_refused(tmp_path: Path) -> None:
         carry_out(Analysis.of(study, "morris", 2), tmp_path / "found", 1, lambda _: None)
 
 
+@pytest.mark.slow("a paper is run, changed and reported")
 def test_the_report_of_a_paper_refuses_a_run_that_is_there(
     incast: Command, paper: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,7 +185,7 @@ def test_the_report_of_a_paper_refuses_a_run_that_is_there(
     text = json.loads(summary.read_text())
     text["fct"]["slowdown_min"] = 0.5
     summary.write_text(json.dumps(text))
-    incast("paper", "report", *words).failed(1, "a flow took 0.5", str(summary.parent.name), "makes it anew")
+    incast("paper", "report", *words).failed(1, "a flow took 0.5", str(summary.parent.name), "repeats it after")
     again = incast("paper", "run", *words)
     assert again.status == 0, again.err
     assert json.loads(summary.read_text())["fct"]["slowdown_min"] != 0.5
@@ -226,7 +227,7 @@ def test_programs_end_with_status_1(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     answer = CliRunner().invoke(program(), ["study", "run", "s.toml", "--store", "st", "--workers", "1", "--quiet"])
     assert isinstance(answer.exception, UnsoundError), answer.output
     answer = CliRunner().invoke(program(), ["study", "status", "st"])
-    assert "not sound" in answer.output
+    assert "unsound" in answer.output
 
 
 def test_unequal_paths_under_spraying_have_one_ideal(incast: Command, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a store does when its files are damaged, lost, or of another version."""
+"""Stores with damaged, lost, or incompatible files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Command
 from incast import FolderError, Store
-from incast.study.front import extend
+from incast.study.api import extend
 from incast.study.record import packed, read_record
 from stored import contents, small
 
@@ -25,7 +25,7 @@ def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
         path = tmp_path / "s" / name
         whole = path.read_bytes()
         path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
-        assert store.damaged() == [f"{name}: its bytes are not those that were written"]
+        assert store.damaged() == [f"{name}: its checksum differs"]
         with pytest.raises(FolderError, match="damaged"):
             if name.startswith("tables"):
                 store.table("flows")
@@ -46,7 +46,7 @@ def test_a_store_without_its_head_says_what_repairs_it(left: str | None, tmp_pat
     path = tmp_path / "s" / "store.json"
     path.unlink() if left is None else path.write_text(left)
     for words in (made, ("study", "status", "s"), ("query", "s", "select count(*) from runs")):
-        incast(*words).refused("store.json", "the command that made it makes it anew with --rebuild")
+        incast(*words).refused("store.json", "repeat the command that made it with --rebuild")
     assert incast(*made, "--rebuild").status == 0
     assert contents(tmp_path / "s") == before
 
@@ -72,9 +72,9 @@ def test_a_store_without_its_checksums_says_what_repairs_it(
         chunk.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
     if left in (None, "garbage"):
         for words in (made, ("study", "status", "s"), ("query", "s", "select count(*) from runs")):
-            incast(*words).refused("SHA256SUMS", "the command that made it makes it anew with --rebuild")
+            incast(*words).refused("SHA256SUMS", "repeat the command that made it with --rebuild")
     else:
-        assert "has no checksum" in incast("study", "status", "s", "--check").err
+        assert "no checksum" in incast("study", "status", "s", "--check").err
     assert incast(*made, "--rebuild").status == 0
     assert contents(tmp_path / "s") == before
     assert incast("study", "status", "s", "--check").status == 0

@@ -24,15 +24,15 @@ from conftest import Command, command, environment
 from incast import FolderError, ScenarioError, Store, StudyError, progress
 from incast.executor import Status
 from incast.folders import put_first
-from incast.study import estimate, making
+from incast.study import estimate, runner
+from incast.study.api import extend, load
 from incast.study.axes import Axis, in_base_unit, read_axis
 from incast.study.axes import points as points_of
 from incast.study.comparing import ComparisonStudy
 from incast.study.definition import Point
-from incast.study.front import extend, load
-from incast.study.making import make
 from incast.study.record import Journal, Task
 from incast.study.record import make as make_record
+from incast.study.runner import make
 from incast.study.workers import Answer, Processes, Threads
 from stored import SHORT, contents, small
 
@@ -151,7 +151,7 @@ def test_zip_takes_values_side_by_side() -> None:
         ("[axes]\ntraffic.flwos = [1]", ["traffic.flwos: unknown key", "point dumbbell"]),
         (
             "[axes]\nqueue.kind = { from = 'red', to = 'tail', steps = 2 }",
-            ["axis queue.kind.from", "a range is of values that have an order"],
+            ["axis queue.kind.from", "the values of a range must have an order"],
         ),
         ("[axes]\ncontroller.g = { from = 1, to = 0.1, steps = 2 }", ["expected from below to"]),
         ("[axes]\ncontroller.g = { from = 0, to = 1, steps = 2, scale = 'log' }", ["above 0"]),
@@ -162,11 +162,11 @@ def test_zip_takes_values_side_by_side() -> None:
         ("[axes]\ncontroller.g = [0.1, 0.1]", ["given twice"]),
         ("[axes]\nrun.seed = [1]", ["use seeds"]),
         ("[axes]\ncontroller.g = [2]", ["controller.g = 2", "at most 1"]),
-        ("[axes]\nrun.duration = ['100ms', '100000us']", ["run.duration: 100ms and 100000us mean the same"]),
+        ("[axes]\nrun.duration = ['100ms', '100000us']", ["run.duration: 100ms and 100000us are equivalent"]),
         ("[arms.a]", ["arms.a changes nothing"]),
         ("[arms.a]\nrun.until = 'idle'", ["arms.a changes nothing in dumbbell"]),
         ("[arms.a]\ncontroller.g = 0.5\n[arms.b]\ncontroller.g = 0.5", ["arms a and b are the same"]),
-        ("[set]\ncontroller.g = 0.5\n[axes]\ncontroller.g = [1]", ["set gives it too"]),
+        ("[set]\ncontroller.g = 0.5\n[axes]\ncontroller.g = [1]", ["set has it too"]),
         ("sedes = 3", ['sedes: unknown key (did you mean "seeds"?)']),
         ("seeds = 0", ["seeds = 0"]),
         ("design = 'gird'", ['did you mean "grid"?']),
@@ -322,6 +322,7 @@ def test_a_run_that_fails_loses_nothing_that_was_made(tmp_path: Path) -> None:
     assert store.chunks() == ["0001-0000"]  # made before the failure
 
 
+@pytest.mark.slow("parts of the store are made by processes that are killed")
 def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import os, pathlib\n"
@@ -342,7 +343,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     again = small(axes={}, settings=SHORT | {"controller": "mine.py:Mine:once=false"}, origin=tmp_path)
     with pytest.raises(package.RunError, match="killed by SIGKILL") as caught:
         again.run(tmp_path / "t")
-    assert "begun 3 times" in caught.value.__notes__[0]
+    assert "tried 3 times" in caught.value.__notes__[0]
 
 
 def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) -> None:
@@ -364,6 +365,7 @@ def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) 
         assert journal.path.read_bytes() == whole
 
 
+@pytest.mark.slow("a study is made twice, by processes")
 def test_a_store_goes_on_without_what_it_was_made_from(tmp_path: Path) -> None:
     """Scenario, its list of flows, and a class are copied; the originals are then gone, and the store elsewhere."""
     home = tmp_path / "home"
@@ -428,9 +430,10 @@ def kill_at_random(words: list[str], folder: Path, moments: random.Random, longe
 
 
 KILLS = int(os.environ.get("INCAST_KILLS", "3"))
-"""Kills in all; `make kills` sets 200."""
+"""Kills in all; `make kills` sets 200, and `make test-all` 30."""
 
 
+@pytest.mark.extended(part="kills")
 def test_kills_at_random_moments_leave_the_same_bytes(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(FILE.replace("seeds = 2", "seeds = 30").replace('"1ms"', '"4ms"'))
     steps = [
@@ -459,7 +462,7 @@ def test_large_runs_make_chunks_of_fewer(tmp_path: Path, monkeypatch: pytest.Mon
     """So that the tables of many of them are not in memory at once; and the rows are the same."""
     whole = small().run(tmp_path / "whole")
     scenario = small().scenario_of(small().points()[0])
-    monkeypatch.setattr(making, "CHUNK_BYTES", 3 * scenario.memory())
+    monkeypatch.setattr(runner, "CHUNK_BYTES", 3 * scenario.memory())
     parted = small().run(tmp_path / "parted")
     assert [parted.read(f"chunks/{name}.parquet").num_rows for name in parted.chunks()] == [3, 1]
     assert parted.runs.equals(whole.runs)
@@ -513,6 +516,7 @@ done
 """
 
 
+@pytest.mark.slow("parts of the store are made by processes that are killed")
 def test_an_array_job_is_gone_on_with_where_parts_of_it_were_killed(
     tmp_path: Path, incast: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -522,7 +526,7 @@ def test_an_array_job_is_gone_on_with_where_parts_of_it_were_killed(
     (tmp_path / "sbatch").write_text(SBATCH)
     (tmp_path / "sbatch").chmod(0o755)
     monkeypatch.setenv("KILL", "1 2")
-    incast(*words).failed(1, "of 80 runs were not made by the array job", "the same command again submits the others")
+    incast(*words).failed(1, "of 80 runs were not made by the array job", "the same command submits the others")
     assert (tmp_path / "s" / "pending" / "slurm.sh").exists()
     made = json.loads(incast("study", "status", "s", "--json").out)["pending"]["made"]
     assert 0 < made < 80
@@ -535,7 +539,7 @@ def test_an_array_job_is_gone_on_with_where_parts_of_it_were_killed(
 def test_without_slurm_the_script_is_said(file: Path, incast: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(file.parent))
     answer = incast("study", "run", "study.toml", "--store", "s", "--on", "slurm")
-    answer.refused("no program sbatch here", "slurm.sh")
+    answer.refused("sbatch not found", "slurm.sh")
     assert "#SBATCH --array=0-0" in (file.parent / "s" / "pending" / "slurm.sh").read_text()
 
 
@@ -544,7 +548,7 @@ def test_without_slurm_the_script_is_said(file: Path, incast: Command, monkeypat
 
 def test_a_dry_run_says_what_it_takes_and_makes_nothing(file: Path, incast: Command) -> None:
     said = incast("study", "run", "study.toml", "--store", "s", "--dry-run").out
-    assert "runs: 8 new, 0 there (4 points)" in said
+    assert "runs: 8 new, 0 existing (4 points)" in said
     for word in ("hops: about", "CPU time: about", "memory: about", "disk: about", "measured: 6 of the runs"):
         assert word in said
     assert not (file.parent / "s").exists()
@@ -553,7 +557,7 @@ def test_a_dry_run_says_what_it_takes_and_makes_nothing(file: Path, incast: Comm
     told = estimate.of(load(file), file.parent / "other").tried
     # the points of a study differ: six of eight are near the mean of all
     assert sum(one.hops for one in told) / len(told) == pytest.approx(hops, rel=0.3)
-    assert "runs: 0 new, 8 there" in incast("study", "run", "study.toml", "--store", "s", "--dry-run").out
+    assert "runs: 0 new, 8 existing" in incast("study", "run", "study.toml", "--store", "s", "--dry-run").out
 
 
 def test_a_long_run_is_tried_for_a_second_and_scaled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -569,15 +573,16 @@ def test_a_long_run_is_tried_for_a_second_and_scaled_up(tmp_path: Path, monkeypa
 
 def test_what_takes_more_memory_than_there_is_is_refused(file: Path, incast: Command) -> None:
     incast("study", "run", "study.toml", "--store", "s", "--memory-limit", "1kB", "--quiet").refused(
-        "takes about", "1 kB is there", "--memory-limit none"
+        "needs about", "1 kB is available", "--memory-limit none"
     )
     assert not (file.parent / "s").exists()
     assert incast("study", "run", "study.toml", "--store", "s", "--memory-limit", "none", "--quiet").status == 0
-    incast("run", "dumbbell", "--memory-limit", "1kB").refused("dumbbell takes about", "1 kB is there")
+    incast("run", "dumbbell", "--memory-limit", "1kB").refused("dumbbell needs about", "1 kB is available")
     assert incast("run", "dumbbell", "--memory-limit", "99999999TB", "--out", "much", "--quiet").status == 0
     incast("run", "dumbbell", "--memory-limit", "lots").refused('--memory-limit "lots": expected a size such as "8GB"')
 
 
+@pytest.mark.slow("a study is made twice, by processes")
 def test_a_full_disk_is_an_error_and_loses_nothing(file: Path, incast: Command) -> None:
     def small_files() -> None:
         # no file above 300 kB can be written: the journal is full before the study's end
@@ -600,7 +605,7 @@ def test_the_commands_of_a_study(file: Path, incast: Command) -> None:
     assert "red-or-swift: 4 points, 2 seeds, 8 runs" in incast("study", "run", "study.toml", "--store", "s").out
     grown = incast("study", "extend", "s", "--seeds", "1,2,9", "--arm", "reno:controller=newreno")
     assert "6 points, 3 seeds, 18 runs" in grown.out
-    assert "every file is as it was written" in incast("study", "status", "s", "--check").out
+    assert "all files have their checksums" in incast("study", "status", "s", "--check").out
     assert json.loads(incast("study", "status", "s", "--json").out)["runs"] == 18
     assert "18 rows" in incast("study", "export", "s", "--out", "runs.csv").out
     assert len((file.parent / "runs.csv").read_text().splitlines()) == 19
@@ -608,7 +613,7 @@ def test_the_commands_of_a_study(file: Path, incast: Command) -> None:
     incast("study", "export", "s", "--out", "x.parquet", "--table", "flow").refused('did you mean "flows"?')
     incast("study", "extend", "s", "--axis", "queue.limit=1p").refused("the study has no such axis", "topology.senders")
     incast("study", "extend", "s").refused("nothing to extend by")
-    incast("study", "extend", "s", "--arm", "reno:controller=cubic").refused("arm reno is there with other keys")
+    incast("study", "extend", "s", "--arm", "reno:controller=cubic").refused("arm reno exists with other keys")
     incast("study", "run", "none.toml").refused("no file none.toml")
 
 

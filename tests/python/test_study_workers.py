@@ -1,4 +1,4 @@
-"""Who makes the runs of a study."""
+"""Workers that make the runs of a study."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import pytest
 
 from conftest import ROOT
 from incast import Result, Scenario, Study
-from incast.study import making, record
+from incast.study import record, runner
 from incast.study.definition import KEEPS
 from incast.study.workers import Processes
 
 
+@pytest.mark.slow("processes that load the program")
 @pytest.mark.parametrize(("workers", "runs", "hired"), [(2, 100, True), (2, 98, False), (1, 100, False)])
 def test_many_runs_for_each_worker_are_made_by_processes(
     workers: int, runs: int, hired: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -31,7 +32,7 @@ def test_many_runs_for_each_worker_are_made_by_processes(
             super().__init__(count, folder, keep, cores)
             crews.append(self)
 
-    monkeypatch.setattr(making, "Processes", Seen)
+    monkeypatch.setattr(runner, "Processes", Seen)
     short = {"run.duration": "1ms", "run.warmup": "0s"}
     study = Study("dumbbell", settings=short, axes={"controller.g": [0.1, 0.5]}, seeds=runs // 2)
     store = study.run(tmp_path / "s", workers=workers)

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import Command, command, environment, left_in
 from incast import FolderError, Scenario, StudyError, UnsoundError, evaluate, soundness
-from incast.study.front import Study, load
+from incast.study.api import Study, load
 from incast.tuning import outcome, results, search
 from incast.tuning.declaration import Tuning
 from incast.tuning.search import Search
@@ -57,6 +57,7 @@ def searched(folder: Path, tune: dict[str, Any] | None = None, **words: Any) -> 
     return outcome.of(found, found.carry_out(1, lambda _: None), 1)
 
 
+@pytest.mark.slow("a search of many runs")
 def test_a_search_finds_the_least_queue_and_holds_it_against_the_defaults(tmp_path: Path, incast: Command) -> None:
     (tmp_path / "marks.toml").write_text(FILE)
     answer = incast("tune", "marks.toml", "--out", "found", "--workers", "1")
@@ -101,6 +102,7 @@ def killed_in_the_middle(folder: Path, file: str, sets: int) -> None:
     process.wait()
 
 
+@pytest.mark.slow("a search is killed and made anew")
 def test_a_killed_search_goes_on_and_ends_in_the_same_bytes(tmp_path: Path, incast: Command) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     for folder in (whole, broken):
@@ -120,7 +122,7 @@ def test_a_killed_search_goes_on_and_ends_in_the_same_bytes(tmp_path: Path, inca
     tried = (broken / "found" / search.JOURNAL).read_bytes().count(b'"by_seed"')
     again = incast(*words, "--format", "svg,pdf", cwd=broken)
     assert again.status == 0, again.err
-    assert "pictures beside it: parameters.pdf parameters.svg progress.pdf progress.svg\n" in again.out
+    assert "pictures: parameters.pdf parameters.svg progress.pdf progress.svg\n" in again.out
     assert not list((broken / "found").glob("*.png")), "none of an earlier format beside them"
     assert (broken / "found" / "progress.svg").read_text().startswith("<?xml")
     assert (broken / "found" / search.JOURNAL).read_bytes().count(b'"by_seed"') == tried
@@ -136,6 +138,7 @@ def test_a_set_whose_process_was_killed_before_it_said_so_does_not_count(tmp_pat
     assert len(whole.tried) == 5
 
 
+@pytest.mark.extended(part="python")
 def test_two_programs_work_on_one_search_and_count_no_set_twice(tmp_path: Path) -> None:
     (tmp_path / "marks.toml").write_text(FILE)
     words = command(["tune", "marks.toml", "--out", "found", "--workers", "1", "--json", "--quiet"])
@@ -154,6 +157,7 @@ def test_two_programs_work_on_one_search_and_count_no_set_twice(tmp_path: Path) 
     assert [row.split(",")[0] for row in rows] == ["set", *map(str, range(1, 15))]
 
 
+@pytest.mark.slow("a search of many runs")
 def test_several_objectives_end_in_a_front_of_sets_that_no_other_beats(tmp_path: Path) -> None:
     # a low mark makes a short queue, and takes throughput
     found = searched(
@@ -350,7 +354,7 @@ def test_a_figure_is_compared_under_the_seeds_where_both_have_it_and_their_numbe
     told = f"fct.slowdown_mean is compared under {len(compared)} of {len(held_out)} seeds"
     assert f"note: {told}, those where both have it" in answer.err
     assert "flows.goodput_total_bps is compared" not in answer.err  # a figure that every run has
-    unfinished = "with the defaults {} of {}: completion figures are over these"
+    unfinished = "with the defaults {} of {}: completion figures cover these only"
     assert unfinished.format(len(compared), len(held_out)) in answer.err or len(compared) == len(held_out)
     rows = json.loads((tmp_path / "found" / "result.json").read_text())["best"]["held_out"]
     assert {row["seeds"] for row in rows if row["figure"] == "flows.goodput_total_bps"} == {len(held_out)}
@@ -429,11 +433,11 @@ def test_a_folder_keeps_one_search_whose_budget_may_grow(tmp_path: Path) -> None
         ({"sampler": "magic"}, None, "sampler = 'magic': expected one of tpe, nsga2, random"),
         ({"held_out": [2, 9]}, None, "seed 2 is among seeds and held_out"),
         ({"held_out": 1}, None, "at least two seeds"),
-        ({"prune": True, "maximise": "flows.jain"}, None, "several objectives are not pruned"),
+        ({"prune": True, "maximise": "flows.jain"}, None, "several objectives cannot prune"),
         ({"arm": "swift"}, None, "the study has no arms"),
         ({"scenario": "star"}, None, "expected one of dumbbell"),
         ({}, {"queue.mark": {"from": "90p", "to": "5p"}}, "expected from below to"),
-        ({}, {"queue.mark": {"from": "low", "to": "high"}}, "values that have an order"),
+        ({}, {"queue.mark": {"from": "low", "to": "high"}}, "values of a range must have an order"),
         ({}, {}, "a search needs axes"),
         # no flow is so short of acknowledgements in this scenario that its timer matters
         (
@@ -455,7 +459,7 @@ def test_values_too_coarse_to_make_a_difference_are_not_said_to_be_read_by_nobod
     timers(tmp_path, ["200us", "10ms"]).check()
     with pytest.raises(StudyError, match="axis transport.rto_min: 40ms and 80ms gave the same figures") as refused:
         timers(tmp_path, ["40ms", "80ms"]).check()
-    assert "nobody reads" not in str(refused.value)
+    assert "is unused" not in str(refused.value)
 
 
 def test_mistakes_end_the_program_with_status_2(tmp_path: Path, incast: Command) -> None:
@@ -466,6 +470,7 @@ def test_mistakes_end_the_program_with_status_2(tmp_path: Path, incast: Command)
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 @pytest.mark.parametrize(("module", "word"), [("optuna", "tune"), ("SALib.analyze", "sensitivity")])
 def test_without_the_extra_the_error_names_it(module: str, word: str, tmp_path: Path) -> None:
     (tmp_path / "marks.toml").write_text(FILE)
@@ -499,6 +504,7 @@ def test_sensitivity_puts_the_parameter_that_moves_the_figure_first(
         assert first.mean is not None and first.mean > 0  # a higher mark, a longer queue
 
 
+@pytest.mark.slow("a search of many runs")
 def test_sensitivity_says_which_figure_never_changes_and_what_few_samples_do_not_resolve(
     tmp_path: Path, incast: Command
 ) -> None:
@@ -507,13 +513,14 @@ def test_sensitivity_says_which_figure_never_changes_and_what_few_samples_do_not
     answer = incast("sensitivity", "marks.toml", "--out", "found", "--quiet")
     assert answer.status == 0, answer.err
     told = json.loads((tmp_path / "found" / "sensitivity.json").read_text())
-    assert told["notes"][0] == "flows.timeouts is the same at all points: no parameter matters to it here"
+    assert told["notes"][0] == "flows.timeouts is the same at all points: no parameter has an effect on it"
     assert "2 samples are few" in told["notes"][1] and "--samples 8" in told["notes"][1]
     answer = incast("sensitivity", "marks.toml", "--out", "found")
     assert all(f"note: {note}" in answer.err for note in told["notes"])
     assert "flows.timeouts (events)" not in answer.out  # no table of zeros
 
 
+@pytest.mark.slow("a search of many runs")
 def test_sensitivity_goes_on_from_its_store_and_gives_the_same(tmp_path: Path, incast: Command) -> None:
     (tmp_path / "marks.toml").write_text(FILE)
     words = ("sensitivity", "marks.toml", "--samples", "3", "--out", "found", "--json", "--quiet")
@@ -542,7 +549,7 @@ def test_sensitivity_goes_on_from_its_store_and_gives_the_same(tmp_path: Path, i
         ({"samples": 1}, None, "at least two trajectories"),
         ({"figures": ["flows.jian"]}, None, r'did you mean "flows.jain"'),
         ({"sample": 3}, None, r'did you mean "samples"'),
-        ({}, {"queue.mark": ["5p", "9p"]}, "a list of values has no distances"),
+        ({}, {"queue.mark": ["5p", "9p"]}, "sensitivity needs distances between values"),
     ],
 )
 def test_mistakes_of_a_sensitivity_are_named(

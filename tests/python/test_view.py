@@ -202,7 +202,7 @@ def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path)
     assert missing == ["flows", "flows over time", "events", "paths of flows"]
     for change, words in (
         ({"version": 2}, "not of version 1"),
-        ({"ports": []}, "not of the same run"),
+        ({"ports": []}, "does not belong to the same run"),
         ({"frames": 2}, "a frame of 2 or more"),
         ({"nodes": []}, "timeline.json is damaged: ports.0.from = 0; there are no nodes: run the scenario again"),
         ({"nodes": 7}, "timeline.json is damaged: nodes = 7; expected a list of tables"),
@@ -267,14 +267,14 @@ def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path)
 @pytest.mark.parametrize(("table", "column", "odd", "words"), [
     ("timeline_ports", "frame", 2**62, "a frame of 3 or more"),
     ("timeline_flows", "flow", 4, "a flow of 4 or more"),
-    ("timeline_flows", "flow", -1, "a flow that is no whole number from 0 on"),
+    ("timeline_flows", "flow", -1, "a flow that is not a whole number of at least 0"),
     ("timeline_paths", "flow", 4, "a flow of 4 or more"),
     ("timeline_paths", "port", 96, "a port of 96 or more"),
     ("timeline_paths", "port", None, "column port has no value in row 7"),
     ("timeline_paths", "port", "x", "column port is of type string, such as 'x'; expected numbers"),
     ("flows", "flow", 4, "a flow of 4 or more"),
     ("flows", "src", 36, "a src of 36 or more"),
-    ("flows", "dst", 0.5, "a dst that is no whole number from 0 on"),
+    ("flows", "dst", 0.5, "a dst that is not a whole number of at least 0"),
     ("timeline_events", "subject", 96, "a port of 96 or more"),
     ("timeline_events", "subject", None, "column subject has no value in row "),
 ])  # fmt: skip

@@ -37,6 +37,7 @@ def there() -> None:
         pytest.skip("the viewer is not tried in a browser: Chromium is not installed (apt-get install chromium)")
 
 
+@pytest.mark.extended(part="browser")
 def test_the_viewer_works_in_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there()
     # so that the rows of small runs are in several blocks
@@ -76,6 +77,7 @@ def test_the_viewer_works_in_a_browser(tmp_path: Path, monkeypatch: pytest.Monke
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.extended(part="browser")
 def test_pictures_of_the_documentation_are_what_the_viewer_shows(tmp_path: Path) -> None:
     there()
     kept = ROOT / "docs" / "images" / "viewer"
@@ -128,7 +130,7 @@ def told(folder: Path) -> dict[str, object]:
         "markup": f"{MARKUP}>e0",
         "traced": {
             "flow": viewed.TRACED,
-            "words": "30 of data, 1 sent again, 28 without data, 3 marked, 2 lost",
+            "words": "30 of data, 1 retransmitted, 28 without data, 3 marked, 2 lost",
             "lost_frame": int((1e-4 + viewed.LOST * 2e-5) / viewed.FRAME_S + 1e-6),
         },
         "stretch": of_stretch(folder, ports, 50, 100),

@@ -34,6 +34,7 @@ def compared(folder: Path, **settings: str) -> incast.calls.Compared:
     return incast.compare("dumbbell", ["dctcp", "swift"], seeds=2, settings=SHORT | settings, out=folder, workers=1)
 
 
+@pytest.mark.slow("reports with pages of their runs")
 def test_a_comparison_with_timelines_links_a_run_of_each_controller(tmp_path: Path) -> None:
     done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
     report = done.report.read_text(encoding="utf-8")
@@ -50,6 +51,7 @@ def test_a_comparison_with_timelines_links_a_run_of_each_controller(tmp_path: Pa
         assert (run.summary["run"]["seed"], set(run.flows["controller"].to_pylist())) == (1, {kind})
 
 
+@pytest.mark.slow("reports with pages of their runs")
 def test_runs_that_are_there_for_the_page_are_not_made_again(tmp_path: Path) -> None:
     compared(tmp_path / "c", **{"measure.timeline": "auto"})
     places = list(chosen.places(tmp_path / "c", ["dctcp", "swift"]).values())
@@ -78,11 +80,12 @@ def test_a_report_stands_without_the_viewer_and_says_so(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(page, "viewer", missing)
     done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
-    assert "No page of the runs over time: the viewer is not built" in done.report.read_text(encoding="utf-8")
+    assert "No viewer page: the viewer is not built" in done.report.read_text(encoding="utf-8")
     with pytest.raises(incast.IncastError, match="the viewer is not built"):
         done.view()
 
 
+@pytest.mark.slow("reports with pages of their runs")
 def test_a_written_report_links_the_page_again(incast: Command, tmp_path: Path) -> None:
     compared(tmp_path / "c", **{"measure.timeline": "auto"})
     incast("view", "c").refused("c is the folder of a report", "c/view.html", "c/timelines")
@@ -91,6 +94,7 @@ def test_a_written_report_links_the_page_again(incast: Command, tmp_path: Path) 
     assert 'href="view.html"' in (tmp_path / "c" / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow("reports with pages of their runs")
 def test_pairs_with_timelines_link_the_first_controller_beside_each(incast: Command, tmp_path: Path) -> None:
     words = ["coexist", "--cc", "dctcp", "--cc", "swift", "--seeds", "1", "--set", "run.duration=4ms"]
     spoken = [*words, "--set", "run.warmup=1ms", "--out"]
@@ -100,14 +104,14 @@ def test_pairs_with_timelines_link_the_first_controller_beside_each(incast: Comm
     said = incast(*spoken, "r", "--set", "measure.timeline=auto")
     assert "view: r/view.html" in said.out
     report = tmp_path / "r" / "report.html"
-    link = 'href="view.html">view.html</a>, the runs of dctcp beside each of dctcp, swift (coexistence, seed 1)'
+    link = 'href="view.html">view.html</a>, the runs of dctcp with each of dctcp, swift (coexistence, seed 1)'
     assert link in report.read_text(encoding="utf-8")
     (told,) = re.findall(r'id="incast-runs">(.*?)</script>', (tmp_path / "r/view.html").read_text(encoding="utf-8"))
     assert len(json.loads(told)["runs"]) == 2
     places = chosen.places(tmp_path / "r", ["dctcp beside dctcp", "dctcp beside swift"])
     kinds = {name: set(Result.load(run).flows["controller"].to_pylist()) for name, run in places.items()}
     assert kinds == {"dctcp beside dctcp": {"dctcp"}, "dctcp beside swift": {"dctcp", "swift"}}
-    assert "view: 2 runs are made again for the page over time, with up to about" in said.err
+    assert "view: 2 runs are repeated for the viewer page, with up to about" in said.err
     assert "view:" not in incast(*spoken, "r", "--set", "measure.timeline=auto").err
     # what is stored is that of runs without timelines
     shares = [(tmp_path / name / "pairs.csv").read_bytes() for name in ("plain", "r")]
@@ -139,7 +143,7 @@ def test_runs_of_the_page_keep_to_the_memory_limit_and_are_told_of(fits: bool, t
         assert chosen.cost(pairs.viewed(), tmp_path / "r") is None
     else:
         assert gap is not None
-        assert "a run of coexistence takes about" in gap
+        assert "a run of coexistence needs about" in gap
         assert not made
         assert not (tmp_path / "r" / chosen.PAGE).exists()
 
@@ -176,7 +180,7 @@ def test_pairs_without_the_viewer_say_why_there_is_no_page(tmp_path: Path, monke
     found, home, gap = coexistence.carry_out(pairs, tmp_path / "r", workers=1)
     assert gap == "the viewer is not built: make viewer"
     text = coexistence_page.write(pairs, found, home, view_gap=gap).read_text(encoding="utf-8")
-    assert "No page of the runs over time: the viewer is not built: make viewer." in text
+    assert "No viewer page: the viewer is not built: make viewer." in text
 
 
 @pytest.mark.parametrize("timed", [True, False])
@@ -203,6 +207,7 @@ def test_names_that_look_alike_have_folders_of_their_own(tmp_path: Path) -> None
     assert len(set(chosen.places(tmp_path, names).values())) == len(names)
 
 
+@pytest.mark.slow("reports with pages of their runs")
 def test_no_earlier_page_is_taken_for_that_of_runs_that_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
     assert (tmp_path / "c" / chosen.PAGE).is_file()
@@ -214,5 +219,5 @@ def test_no_earlier_page_is_taken_for_that_of_runs_that_fail(tmp_path: Path, mon
     done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
     assert not (tmp_path / "c" / chosen.PAGE).exists()
     assert done.comparison.view_gap == "no viewer here"
-    with pytest.raises(incast.IncastError, match="nothing to view over time: no viewer here"):
+    with pytest.raises(incast.IncastError, match="no view over time: no viewer here"):
         done.view()

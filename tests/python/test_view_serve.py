@@ -73,7 +73,7 @@ def ask(
         return answer.status, answer.read(), dict(answer.getheaders())
 
 
-def told_apart(data: bytes) -> list[bytes]:
+def unique_names(data: bytes) -> list[bytes]:
     """Give the parts of an answer, each of which begins with its length."""
     found = []
     while data:
@@ -96,7 +96,7 @@ def test_the_page_and_the_columns_of_its_runs_are_served(server: serving.Server,
         status, data, headers = ask(server, f"/{server.token}/parts/{at}-{at + 1}")
         assert (status, headers["Content-Type"]) == (200, "application/octet-stream")
         table = pq.read_table(tmp_path / name / "timeline_ports.parquet")
-        for column, part in zip(("queue_max_bytes", "queue_mean_bytes"), told_apart(data), strict=True):
+        for column, part in zip(("queue_max_bytes", "queue_mean_bytes"), unique_names(data), strict=True):
             assert np.array_equal(viewed.unpacked(part), table[column].to_numpy())
 
 
@@ -183,8 +183,8 @@ def test_a_folder_that_is_lost_meanwhile_is_told_of_and_what_was_asked_for_befor
         shutil.rmtree(tmp_path / "a")
     if lost == "replaced":
         viewed.write(tmp_path / "a", frames=3, flows=4, seed=9)
-    why = "cannot be read any more: No such file or directory" if lost == "removed" else (
-        "is of another run by now: call incast view again"
+    why = "can no longer be read: No such file or directory" if lost == "removed" else (
+        "has been replaced by that of another run: run incast view again"
     )  # fmt: skip
     assert part(server, first["queue_max_bytes"]) == (500, f"{path} {why}\n".encode())
     assert part(server, first["busy"]) == before
@@ -219,7 +219,7 @@ def test_a_folder_that_is_replaced_while_a_table_is_read_is_told_of(
         return read(folder, name, columns)
 
     monkeypatch.setattr(run_folder, "read_table", late)
-    with pytest.raises(FolderError, match="is of another run by now: call incast view again"):
+    with pytest.raises(FolderError, match="has been replaced by that of another run: run incast view again"):
         run.table("flows", ["flow"])
 
 
@@ -252,7 +252,7 @@ def test_frames_ports_and_flows_may_be_whole_numbers_of_any_type(
     for kind in (pa.int64(), pa.int32(), pa.uint8(), pa.uint64(), pa.float64(), pa.float32()):
         write(kind)
         assert shown() == before, kind
-    odd = b"is damaged: a frame that is no whole number from 0 on"
+    odd = b"is damaged: a frame that is not a whole number of at least 0"
     for change, told in (
         (lambda old: old - 1, odd),
         (lambda old: old + 0.5, odd),

@@ -7,6 +7,8 @@ commands.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import gc
 import importlib
 import json
@@ -16,19 +18,27 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incast import cli
+from incast import cli, style
 
 LOADED = (
-    "incast.commands.exits", "incast.report", "incast.pictures", "incast.study.front", "incast.papers.page",
-    "pyarrow.parquet", "matplotlib.backends.backend_agg",
+    "incast.commands.exits", "incast.report", "incast.pictures", "incast.study.api", "incast.papers.page",
+    "incast.model", "incast.gallery", "incast.view.page", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.acero",
+    "pyarrow.pandas_compat", "pandas", "matplotlib.backends.backend_agg", "PIL.BmpImagePlugin", "PIL.GifImagePlugin",
+    "PIL.JpegImagePlugin", "PIL.PngImagePlugin", "typer._adapters", "typer.rich_utils", "encodings.ascii",
+    "importlib.readers",
 )  # fmt: skip
-LATER = {"tune": ("incast.tuning.outcome",), "sensitivity": ("incast.tuning.sensitivity",)}
+LATER = {
+    "tune": ("incast.tuning.outcome",),
+    "sensitivity": ("incast.tuning.sensitivity",),
+    "query": ("duckdb",),
+}
 """What some commands load beside: when the first of them comes."""
 LOOKS_EVERY_S = 0.002
 
@@ -38,6 +48,8 @@ class Warm:
     """A process that carries out one command after another."""
 
     process: subprocess.Popen[str]
+    cpu_s: float = 0.0
+    """CPU time of all commands, and of what they started and awaited."""
 
     @classmethod
     def start(cls, env: Mapping[str, str]) -> Warm:
@@ -58,7 +70,8 @@ class Warm:
             asked = {"words": list(words), "env": dict(env), "timeout": timeout, **places}
             self.process.stdin.write(json.dumps(asked) + "\n")
             self.process.stdin.flush()
-            status = json.loads(self.process.stdout.readline())
+            status, cpu_s = json.loads(self.process.stdout.readline())
+            self.cpu_s += cpu_s
             if status is None:
                 raise subprocess.TimeoutExpired(["incast", *words], timeout)
             return subprocess.CompletedProcess(["incast", *words], status, out.read_text(), err.read_text())
@@ -73,10 +86,12 @@ def serve() -> None:
     for name in LOADED:
         importlib.import_module(name)
     cli.program()  # loads every command
+    _draw()
     for line in sys.stdin:
         asked = json.loads(line)
         for name in LATER.get(next(iter(asked["words"]), ""), ()):
-            importlib.import_module(name)
+            with contextlib.suppress(ImportError):  # an extra, without which the command says so
+                importlib.import_module(name)
         gc.freeze()  # or the fork's collector writes to, and so copies, all that was loaded
         child = os.fork()
         if child == 0:
@@ -84,6 +99,16 @@ def serve() -> None:
             return
         print(json.dumps(_awaited(child, asked["timeout"])), flush=True)
     os._exit(0)
+
+
+def _draw() -> None:
+    """Draw a picture, so that fonts and what measures texts are loaded too."""
+    canvas = style.new_canvas(6, 4)
+    axes = canvas.subplots()
+    axes.set_yscale("log")
+    axes.plot([1, 2], [1, 1000], label="line")
+    axes.legend()
+    style.png_bytes(canvas)
 
 
 def _become(asked: Mapping[str, Any]) -> None:
@@ -101,20 +126,34 @@ def _become(asked: Mapping[str, Any]) -> None:
     sys.argv[1:] = asked["words"]
 
 
-def _awaited(child: int, timeout: float) -> int | None:
-    """Wait for a command: its exit status, as ``subprocess`` has it; ``None`` where it had to be killed."""
+def _awaited(child: int, timeout: float) -> tuple[int | None, float]:
+    """Wait for a command: exit status, as ``subprocess`` has it (``None``: it had to be killed), and CPU time."""
     until = time.monotonic() + timeout
     while True:
-        ended, status = os.waitpid(child, os.WNOHANG)
+        ended, status, used = os.wait4(child, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status)
+            return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
         if time.monotonic() > until:
             os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return None
+            _, _, used = os.wait4(child, 0)
+            return None, used.ru_utime + used.ru_stime
         time.sleep(LOOKS_EVERY_S)
+
+
+def _end(status: int) -> None:
+    """End a command as the interpreter does, but for the modules: taking them down copies all that was loaded."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 if __name__ == "__main__":
     serve()
-    runpy.run_module("incast", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("incast", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        if not isinstance(ended.code, int):
+            raise
+        _end(ended.code)

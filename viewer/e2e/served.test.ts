@@ -50,7 +50,7 @@ it("asks a server for columns once something shows them, and says so when it doe
   await page.route("**/parts/*", (route) => route.abort());
   await page.selectOption("#port", String(told.port));
   await becomes(alerts).toEqual(
-    ["This cannot be shown: incast view --serve does not answer any more."]);
+    ["This cannot be shown: incast view --serve no longer answers."]);
   await becomes(() => page.inputValue("#port")).toBe("");
   await page.locator("#port").blur();
   await page.keyboard.press("ArrowRight");
@@ -102,7 +102,7 @@ it("shows a stretch of runs that a server hands out, and two of them beside one 
   await page.click("#all");
   await page.selectOption("#beside", "1");
   await becomes(() => page.locator("#fabric, #other").count()).toBe(2);
-  await becomes(() => page.textContent(".heat .bar")).toContain("less");
+  await becomes(() => page.textContent(".heat .bar")).toContain("minus");
   await page.selectOption("#port", String(told.port));
   await becomes(() => page.locator(".figures").count()).toBe(2);
   await page.click(`#flows tr[data-flow="1"]`);
@@ -168,7 +168,7 @@ it("reads the figures of a port when the pointer rests on it, and says when it c
   expect(asked).toBeGreaterThan(1);
   await page.unroute("**/parts/*");
   await page.mouse.move(box.x + 61, box.y + y + 5);
-  await becomes(tip).toContain("flows over it");
+  await becomes(tip).toContain("flows through it");
   // what the page opened at, of the port of the first host
   await becomes(now).toContain(`frame ${told.frame} of`);
   expect(await page.textContent(".fabric .tip strong")).toBe("h0>e0");

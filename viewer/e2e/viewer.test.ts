@@ -45,7 +45,7 @@ it("opens at the frame with the largest queue, says so, and goes where an addres
     `^Opened at .*, in the frame with most of “largest queue”: ${told.queue_max_bytes} at ${told.name}\\. Click`));
   // a screen reader is told the same
   expect(await page.getAttribute("#fabric", "aria-label")).toContain(
-    `most at ${told.name}: ${told.queue_max_bytes}`);
+    `largest at ${told.name}: ${told.queue_max_bytes}`);
   await becomes(address).toContain(`t=${told.frame / 1e5}`.slice(0, 6));
   await page.close();
   await open("small.html", "#t=0");
@@ -115,7 +115,7 @@ it("sorts and searches flows, and shows a flow over time", async () => {
   await becomes(() => page.textContent(".path")).toContain(">");
   await becomes(() => page.locator(".pane .u-wrap").count()).toBeGreaterThan(1);
   await becomes(() => page.textContent(".states")).toContain("congestion avoidance");
-  await becomes(() => page.textContent(".states output")).toContain("1 timeout in all");
+  await becomes(() => page.textContent(".states output")).toContain("1 timeout in total");
 });
 
 it("has in sight what was chosen last: the flow, or the port", async () => {
@@ -200,7 +200,7 @@ it("selects a stretch of time by single clicks, and zooms by buttons", async () 
     await page.focus(id);
     await page.keyboard.press("Enter");
   }
-  await becomes(() => page.textContent(".stretch p")).toContain("figures are of frame 99");
+  await becomes(() => page.textContent(".stretch p")).toContain("figures cover frame 99");
   await page.click("#all");
   // 140 of 200 frames around frame 99, and all again; the other order of rows leaves the time that is seen
   const range = () => page.textContent(".heat .bar span");
@@ -229,7 +229,7 @@ it("does nothing by keys of one character once they are off, and remembers it", 
   expect(await page.textContent("dialog")).toContain("next event");
   // a dialog has the keys for itself
   await page.keyboard.press("ArrowRight");
-  const acting = page.getByRole("checkbox", { name: "keys of one character act", exact: true });
+  const acting = page.getByRole("checkbox", { name: "enable single-character shortcuts", exact: true });
   await acting.uncheck();
   await page.keyboard.press("Escape");
   await becomes(() => page.locator("dialog[open]").count()).toBe(0);
@@ -263,7 +263,7 @@ it("shows the packets of a traced flow as a ladder, with losses and marks", asyn
   await open("small.html", `#t=0&flow=${told.traced.flow}`);
   await becomes(() => page.textContent(".ladder h3")).toContain(told.traced.words);
   await becomes(async () => Number(await page.getAttribute(".ladder canvas", "data-rungs"))).toBeGreaterThan(30);
-  await becomes(() => page.textContent(".states output")).toContain("2 packets lost, 3 packets marked in all");
+  await becomes(() => page.textContent(".states output")).toContain("2 packets lost, 3 packets marked in total");
   // by keys: the first mark, the second, and the drop after it; the cursor goes along
   for (const words of ["marked at e0>h1", "dropped at e0>h1", "marked at e0>h1", "lost at h0>e0"]) {
     await page.focus(".ladder button:has-text('next mark or loss')");
@@ -535,10 +535,10 @@ it("shows two runs beside one another on one clock, and their difference", async
   await open("two.html", `#t=${told.frame * 1e-5}&port=${told.port}&beside=1`);
   await becomes(() => page.locator("#fabric, #other").count()).toBe(2);
   await becomes(() => page.textContent("h1")).toContain(" and ");
-  await becomes(() => page.textContent(".heat .bar")).toContain("less");
-  await becomes(() => page.textContent(".heat .legend")).toContain("alike");
+  await becomes(() => page.textContent(".heat .bar")).toContain("minus");
+  await becomes(() => page.textContent(".heat .legend")).toContain("equal");
   // the second run is over by then: all of the queue is the first's
-  await becomes(() => page.locator(".corner strong").nth(1).textContent()).toContain("over since");
+  await becomes(() => page.locator(".corner strong").nth(1).textContent()).toContain("ended at");
   let wobble = 0;
   const tip = async () => {
     const box = (await page.locator("#heat").boundingBox())!;

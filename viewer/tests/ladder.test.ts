@@ -33,7 +33,7 @@ describe("packets of a flow", () => {
     expect(saidOf(packets[1]!)).toBe(
       "ACK of 100, from the receiver, sent 2 s, received 4 s, flags ACK ECE");
     expect(saidOf(packets[3]!)).toContain("dropped at s>h1, 6 s");
-    expect(saidOf(packets[4]!)).toMatch(/^sent again: bytes 200 to 299, .* under way at the run's end/);
+    expect(saidOf(packets[4]!)).toMatch(/^retransmitted: bytes 200 to 299, .* in flight at the end of the run/);
   });
 });
 

@@ -83,10 +83,10 @@ describe("what is read", () => {
         records: { starts: list(0, 1, 2, 2), port: list(1, 3), ...numbers(["busy"]), ...others } });
       for (const need of needsOf(NOTHING, false)) await run.read(need);
       expect(figuresOf(run, "busy")).toContain('"data-figure":"busy"');
-      expect(figuresOf(run, "busy")).not.toContain("flows over it");
+      expect(figuresOf(run, "busy")).not.toContain("flows through it");
       expect(() => figuresOf(run)).toThrow("was not read");
       await run.read(ofPort(1));
-      expect(figuresOf(run)).toContain("flows over it");
+      expect(figuresOf(run)).toContain("flows through it");
     }
   });
 

@@ -277,7 +277,7 @@ describe("two runs", async () => {
     const some = new Pair(await made(), other);
     expect([some.why, some.alone, some.firstOf(3), some.secondOf(3)]).toEqual(["", 2, null, null]);
     const third = new Pair(await made(), await made({ timeline: { frame_s: 7e-6 } }));
-    expect(third.why).toContain("no multiple");
+    expect(third.why).toContain("do not match");
     expect(new Pair(await made(), await made({ timeline: { start_s: 1e-3 } })).why).toContain("begin");
   });
 

@@ -82,7 +82,7 @@ describe("columns", () => {
       pull(answer) { answer.error(new TypeError("network error")); },
     });
     vi.stubGlobal("fetch", () => Promise.resolve(new Response(some)));
-    await expect(served(1)).rejects.toThrow("incast view --serve does not answer any more");
+    await expect(served(1)).rejects.toThrow("incast view --serve no longer answers");
     vi.stubGlobal("fetch", () => Promise.resolve(new Response("r/x.parquet is gone\n", { status: 500 })));
     await expect(served(1)).rejects.toThrow("incast view --serve says: r/x.parquet is gone");
     vi.unstubAllGlobals();

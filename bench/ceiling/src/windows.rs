@@ -110,7 +110,7 @@ impl<A: Copy> Loop<A> {
         while self.counts.hops < end {
             self.window += 1;
             let mut bucket = take(&mut self.near[(self.window % NEAR) as usize]);
-            self.deal(&bucket.domains);
+            self.scatter(&bucket.domains);
             for i in 0..self.todo.len() {
                 self.walk(i, &bucket.packets, &mut scratch);
             }
@@ -144,7 +144,7 @@ impl<A: Copy> Loop<A> {
     }
 
     /// Distributes the packets of a window to their domains.
-    fn deal(&mut self, domains: &[u32]) {
+    fn scatter(&mut self, domains: &[u32]) {
         for d in domains {
             let run = &mut self.runs[*d as usize];
             if run.1 == 0 {

@@ -54,7 +54,7 @@ pub static KIND: Kind = Kind {
         ("told_packets", "queue of the port that sent the latest notice, packets"),
         ("told_after_s", "time from the sending of the packet that met that queue to the notice"),
     ],
-    profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Room, ..Profile::TCP },
+    profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Bolt, ..Profile::TCP },
     params: Params::PARAMS,
 };
 
@@ -79,7 +79,7 @@ pub struct Bolt {
     reduced: Option<Time>,
     /// Count of bytes sent that ends the current round trip.
     round_end: u64,
-    told: Option<(f64, Time)>,
+    notice: Option<(f64, Time)>,
 }
 
 impl Bolt {
@@ -107,7 +107,7 @@ impl Bolt {
             rtt: None,
             reduced: None,
             round_end: 0,
-            told: None,
+            notice: None,
         }
     }
 
@@ -130,7 +130,7 @@ impl Controller for Bolt {
     fn on_backlog(&mut self, backlog: &Backlog) {
         let Backlog { now, sent, packets, rate } = *backlog;
         let took = now - sent;
-        self.told = Some((packets, took));
+        self.notice = Some((packets, took));
         let before = *self.reduced.get_or_insert(sent);
         if self.cwnd <= self.mss {
             return self.set(self.cwnd * (1.0 - self.max_mdf));
@@ -143,7 +143,7 @@ impl Controller for Bolt {
         }
     }
 
-    fn on_room(&mut self, packets: u32) {
+    fn on_bolt_grant(&mut self, packets: u32) {
         self.set(self.cwnd + f64::from(packets) * self.mss);
     }
 
@@ -180,7 +180,7 @@ impl Controller for Bolt {
     }
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        let (packets, took) = self.told.map_or((f64::NAN, f64::NAN), |(n, took)| (n, took.as_secs_f64()));
+        let (packets, took) = self.notice.map_or((f64::NAN, f64::NAN), |(n, took)| (n, took.as_secs_f64()));
         visit("told_packets", packets);
         visit("told_after_s", took);
     }

@@ -264,9 +264,9 @@ pub enum Asks {
     Rate,
     /// A change of the window (XCP): the controller gets the smallest allowed change by [`Controller::on_feedback`].
     Window,
-    /// Room for one more packet (Bolt): the controller gets it by [`Controller::on_room`], and notices of queues by
-    /// [`Controller::on_backlog`].
-    Room,
+    /// Room for one more packet (Bolt): the controller gets it by [`Controller::on_bolt_grant`], and notices of queues
+    /// by [`Controller::on_backlog`].
+    Bolt,
 }
 
 /// Requirements of a controller on its transport; the transport's `auto` settings become these values.
@@ -389,10 +389,10 @@ pub trait Controller {
     /// With [`Asks::Window`]: the change that the switches on the path allowed to a packet, or to several packets
     /// that one ACK acknowledges. Called before the `on_ack` of that ACK.
     fn on_feedback(&mut self, _feedback: &Feedback) {}
-    /// With [`Asks::Room`]: number of acknowledged packets to which the switches granted one more packet of window.
+    /// With [`Asks::Bolt`]: number of acknowledged packets to which the switches granted one more packet of window.
     /// Called before the `on_ack` of that ACK.
-    fn on_room(&mut self, _packets: u32) {}
-    /// With [`Asks::Room`]: a port has a queue. Called when the port's own packet arrives, or before the `on_ack` of
+    fn on_bolt_grant(&mut self, _packets: u32) {}
+    /// With [`Asks::Bolt`]: a port has a queue. Called when the port's own packet arrives, or before the `on_ack` of
     /// the ACK that reports a port which sent none.
     fn on_backlog(&mut self, _backlog: &Backlog) {}
     /// With [`Profile::delivery`] and a scoreboard that is not ns-3's: a sample of the delivery rate. Called before

@@ -30,7 +30,7 @@ macro_rules! forward {
             on_rate(&mut self, granted: f64);
             wants(&self, now: $crate::Time) -> f64;
             on_feedback(&mut self, feedback: &$crate::Feedback);
-            on_room(&mut self, packets: u32);
+            on_bolt_grant(&mut self, packets: u32);
             on_backlog(&mut self, backlog: &$crate::Backlog);
             on_delivery(&mut self, sample: &$crate::Delivery);
             on_deadline(&mut self, deadline: &$crate::Deadline);

@@ -141,25 +141,25 @@ pub enum Side {
 
 impl EngineId {
     /// Maximum number of engines on one side of a host.
-    pub const MOST: u32 = 64;
+    pub const MAX: u32 = 64;
 
-    /// Engine number `engine`, below [`EngineId::MOST`], of this side of a host.
+    /// Engine number `engine`, below [`EngineId::MAX`], of this side of a host.
     pub const fn new(host: NodeId, side: Side, engine: u32) -> EngineId {
-        EngineId((host.0 * 2 + side as u32) * EngineId::MOST + engine)
+        EngineId((host.0 * 2 + side as u32) * EngineId::MAX + engine)
     }
 
     /// Host of the engine.
     pub const fn host(self) -> NodeId {
-        NodeId(self.0 / EngineId::MOST / 2)
+        NodeId(self.0 / EngineId::MAX / 2)
     }
 
     /// Side of the host that the engine serves.
     pub const fn side(self) -> Side {
-        if self.0 / EngineId::MOST % 2 == 1 { Side::Send } else { Side::Receive }
+        if self.0 / EngineId::MAX % 2 == 1 { Side::Send } else { Side::Receive }
     }
 
     /// Number of the engine among those of its side.
     pub const fn engine(self) -> u32 {
-        self.0 % EngineId::MOST
+        self.0 % EngineId::MAX
     }
 }

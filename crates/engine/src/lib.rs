@@ -33,7 +33,7 @@ pub(crate) mod validate;
 pub use ids::{CellId, EngineId, FlowId, LinkId, NodeId, OpeningId, TriggerId};
 pub use spec::{About, RunError};
 pub use threads::clock::Cost;
-pub use threads::watch::Progress;
+pub use threads::progress::Progress;
 
 /// Internals that the tests of this workspace use. For nothing else.
 #[doc(hidden)]
@@ -45,21 +45,21 @@ pub mod testing {
     pub use crate::event::outbox::{Instant, Outbox, Stamp};
     pub use crate::event::packet::{Blocks, Ext, Kind, Packet, flag};
     pub use crate::hash::{purpose, uniform};
-    pub use crate::host::messages::ConnectionSide;
+    pub use crate::host::messages::Tcb;
     pub use crate::ids::{HostIx, PoolIx, PortIx, QueryId, SenderIx};
     pub use crate::node::context::Env;
-    pub use crate::port::buffer::{Account, Pool, Room};
+    pub use crate::port::buffer::{Account, Pool, SharedBuffer};
     pub use crate::port::explicit::Offered;
     pub use crate::port::{Port, Sent};
     pub use crate::program::{At, Programs, SwitchProgram, Verdict};
-    pub use crate::radio::channel::Heard;
+    pub use crate::radio::channel::ReceptionCounts;
     pub use crate::radio::frame::{Frame, What};
-    pub use crate::radio::{Cell, Effect, Sighting, Watch};
+    pub use crate::radio::{Cell, Effect, Observed, Sighting};
     pub use crate::run::windows;
     pub use crate::run::windows::Threads;
     pub use crate::run::worker::Visit;
     pub use crate::switch::route::Planned;
-    pub use crate::threads::pace::{Done, Rule};
+    pub use crate::threads::mode::{Done, Rule};
     pub use crate::transport::ranges::Ranges;
     pub use crate::transport::reordering::Reordering;
     pub use crate::transport::tcp::receiver::Receiver;
@@ -78,7 +78,7 @@ pub mod testing {
 use incast_record::Outcome;
 use run::windows::Threads;
 use spec::Spec;
-use threads::watch::Watch;
+use threads::progress::Monitor;
 
 /// Refuses a specification that contradicts itself, as far as that shows without building it. [`run()`] checks too.
 pub fn check(spec: &Spec) -> Result<(), RunError> {
@@ -92,7 +92,7 @@ pub fn run(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Ou
 
 /// Runs `spec` as [`run()`] does. Returns the cost of the run as well.
 pub fn run_timed(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<(Outcome, Cost), RunError> {
-    let simulation = domain::build::Simulation::watched(spec, &mut Watch::new(progress, spec.duration))?;
+    let simulation = domain::build::Simulation::monitored(spec, &mut Monitor::new(progress, spec.duration))?;
     let threads = Threads::of(&simulation);
     run::windows::run_timed(simulation, run::worker::Visit::Forward, threads, progress)
 }

@@ -61,7 +61,7 @@ impl Outbox for Heap {
         let key = Key::timer(self.order, time, generation, timer);
         self.queue.push(Reverse(Queued { key, event: Event::Timer(timer) }));
     }
-    fn post(&mut self, _to: NodeId, time: Time, message: Timer) {
+    fn send_message(&mut self, _to: NodeId, time: Time, message: Timer) {
         self.timer(time, 0, message);
     }
 }
@@ -75,7 +75,7 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             Timer::Activation(trigger) => net.place[net.triggers.list[trigger].home].domain,
             Timer::Opening(opening) => net.place[net.triggers.openings[opening].host].domain,
             Timer::Process(engine) => net.place[engine.host()].domain,
-            Timer::Program(node) | Timer::Turn(node) | Timer::Pull(node) | Timer::Token(node) => {
+            Timer::Program(node) | Timer::Tx(node) | Timer::Pull(node) | Timer::Token(node) => {
                 net.place[node.ix()].domain
             }
             Timer::Cell(cell) => net.cells[cell].domain,
@@ -97,7 +97,7 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
 pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
     let spec = simulation.net.spec;
     // shortcuts of the engine of windows are not taken here, and so are tested
-    simulation.domains.iter_mut().for_each(Domain::spell_out);
+    simulation.domains.iter_mut().for_each(Domain::disable_fast_paths);
     let mut heap = Heap { order: simulation.net.order, queue: BinaryHeap::new(), pushes: 0 };
     let mut collector = Collector::new(spec.groups.len());
     for (_, time, timer) in simulation.first_timers() {

@@ -1,14 +1,14 @@
 //! Validation of a specification: contradictions are refused before anything is built.
 
-use crate::event::aside::STAMPS;
+use crate::event::metadata::STAMPS;
 use crate::ids::{EngineId, FlowId, LinkId};
 use crate::map::back;
 use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{
-    About, CellSpec, D3, Discipline, Entropy, Eqds, ExpressPass, FlowSpec, Homa, LinkSpec, Loss, MOST_DATAGRAM,
-    MOST_DISCOVERY, MOST_PSDU, MOST_STATIONS, PHost, Pacer, PathChoice, Program, ProgramSpec, Protocol, Qjump,
-    QuerySpec, QueueSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec, Uet, Xcp,
+    About, CellSpec, D3, Discipline, Entropy, Eqds, ExpressPass, FlowSpec, Homa, LinkSpec, Loss, MAX_DATAGRAM,
+    MAX_DISCOVERY, MAX_PSDU, MAX_STATIONS, PHost, Pacer, PathChoice, Program, ProgramSpec, Protocol, Qjump, QuerySpec,
+    QueueSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec, Uet, Xcp,
 };
 use incast_cc::{Rate, Time};
 
@@ -83,7 +83,7 @@ fn check_segments(t: &TransportSpec) -> Result<(), RunError> {
     if t.mtu > 0 && (t.mss + t.header).div_ceil((t.mtu - 20) / 8 * 8) > 16 {
         return invalid(format!("a segment of {} bytes needs more than 16 fragments", t.mss + t.header));
     }
-    if t.rank.is_some() && t.protocol.is_driven() {
+    if t.rank.is_some() && t.protocol.is_receiver_driven() {
         return invalid(format!("{} does not support ranks", t.protocol.name()));
     }
     Ok(())
@@ -95,8 +95,8 @@ fn check_hosts(spec: &Spec) -> Result<(), RunError> {
         return invalid(format!("processing times of {} hosts, expected {}", spec.host_costs.len(), spec.hosts));
     }
     let sides = spec.host_costs.iter().flat_map(|h| [&h.receive, &h.send]).flatten();
-    if let Some(costs) = { sides }.find(|c| !(1..=EngineId::MOST).contains(&c.engines)) {
-        return invalid(format!("{} engines per direction of a host, expected 1 to {}", costs.engines, EngineId::MOST));
+    if let Some(costs) = { sides }.find(|c| !(1..=EngineId::MAX).contains(&c.engines)) {
+        return invalid(format!("{} engines per direction of a host, expected 1 to {}", costs.engines, EngineId::MAX));
     }
     Ok(())
 }
@@ -125,13 +125,13 @@ fn check_returns(spec: &Spec) -> Result<(), RunError> {
 fn check_demotion(t: &TransportSpec) -> Result<(), RunError> {
     let sizes = &t.demotion;
     let rise = sizes.is_sorted_by(|a, b| a < b) && sizes.first() != Some(&0);
-    if rise && sizes.len() <= TransportSpec::MOST_SIZES && (sizes.is_empty() || t.protocol == Protocol::Tcp) {
+    if rise && sizes.len() <= TransportSpec::MAX_SIZES && (sizes.is_empty() || t.protocol == Protocol::Tcp) {
         return Ok(());
     }
     invalid(format!(
         "demotion of {} by sizes {sizes:?}, expected tcp, and at most {} sizes above 0 that rise",
         t.protocol.name(),
-        TransportSpec::MOST_SIZES
+        TransportSpec::MAX_SIZES
     ))
 }
 
@@ -145,9 +145,10 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
         return Err(RunError::Refused(About::Transport(sleek), text));
     }
     let by_endpoints = matches!(spec.choice, PathChoice::GivenPath | PathChoice::Entropy(Entropy::Given));
-    let driven =
-        |f: &FlowSpec| f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.is_driven();
-    if by_endpoints && !spec.flows.iter().all(driven) {
+    let receiver_driven = |f: &FlowSpec| {
+        f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.is_receiver_driven()
+    };
+    if by_endpoints && !spec.flows.iter().all(receiver_driven) {
         let text = "the routing policy needs endpoints that choose paths; those of TCP and UDP do not".to_owned();
         return Err(RunError::Refused(About::Routing, text));
     }
@@ -170,7 +171,7 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
 
 /// One receiver-driven transport, and features that it excludes.
 fn check_alone(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
-    if !t.protocol.is_driven() {
+    if !t.protocol.is_receiver_driven() {
         return Ok(());
     }
     let name = t.protocol.name();
@@ -201,7 +202,7 @@ fn check_alone(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
 /// Homa: levels and cutoffs, one setting for all flows, and the lowest level as the class of its flows.
 fn check_homa(spec: &Spec, homa: &Homa) -> Result<(), RunError> {
     let cutoffs = homa.cutoffs.as_deref().unwrap_or_default();
-    let levels = (1..=Homa::MOST_LEVELS).contains(&homa.levels) && cutoffs.len() < homa.levels as usize;
+    let levels = (1..=Homa::MAX_LEVELS).contains(&homa.levels) && cutoffs.len() < homa.levels as usize;
     if homa.unscheduled == 0 || !levels || homa.overcommit == Some(0) || !cutoffs.is_sorted_by(|a, b| a < b) {
         return invalid(format!(
             "homa with {} unscheduled bytes (expected at least 1), {} levels, overcommit {:?} (expected at least 1) \
@@ -209,7 +210,7 @@ fn check_homa(spec: &Spec, homa: &Homa) -> Result<(), RunError> {
             homa.unscheduled,
             homa.levels,
             homa.overcommit,
-            Homa::MOST_LEVELS
+            Homa::MAX_LEVELS
         ));
     }
     if spec.transports.iter().filter_map(|t| t.protocol.homa()).any(|other| other != homa) {
@@ -401,11 +402,11 @@ fn check_uet(spec: &Spec, uet: &Uet) -> Result<(), RunError> {
              all its flows"
         ));
     }
-    if ratio > 1.0 && uet.rtt.is_some_and(|rtt| rtt < Uet::LEAST_RTT) {
+    if ratio > 1.0 && uet.rtt.is_some_and(|rtt| rtt < Uet::MIN_RTT) {
         return invalid(format!(
             "uet with oversubscription {ratio} and a round-trip time of {:?}, expected at least {}",
             uet.rtt,
-            Uet::LEAST_RTT
+            Uet::MIN_RTT
         ));
     }
     let pace = uet.pull_rate > 0.0 && uet.pull_rate <= 1.0;
@@ -471,8 +472,8 @@ fn check_cell(spec: &Spec, number: u32, cell: &CellSpec) -> Result<(), RunError>
         return invalid(format!("cell {number}: its channel, node {channel}, is not a switch"));
     }
     let count = cell.stations.len();
-    if !(2..=MOST_STATIONS).contains(&count) {
-        return invalid(format!("cell {}: {count} stations, expected 2 to {MOST_STATIONS}", name(channel)));
+    if !(2..=MAX_STATIONS).contains(&count) {
+        return invalid(format!("cell {}: {count} stations, expected 2 to {MAX_STATIONS}", name(channel)));
     }
     let ends = |from: u32, to: u32| move |l: &&LinkSpec| (l.from, l.to) == (from, to);
     for station in &cell.stations {
@@ -500,16 +501,16 @@ fn check_cell(spec: &Spec, number: u32, cell: &CellSpec) -> Result<(), RunError>
         return invalid(format!("cell {}: node {} runs a program, expected none", name(channel), name(node)));
     }
     let framing = &cell.framing;
-    if framing.overhead.saturating_add(framing.payload) > MOST_PSDU {
-        return invalid(format!("cell {}: frames of more than {MOST_PSDU} bytes", name(channel)));
+    if framing.overhead.saturating_add(framing.payload) > MAX_PSDU {
+        return invalid(format!("cell {}: frames of more than {MAX_PSDU} bytes", name(channel)));
     }
     if let Some(adaptation) = &framing.adaptation
         && let Some(discovery) = adaptation.discovery
     {
-        let most = MOST_DISCOVERY + if adaptation.mesh.is_some() { 7 } else { 0 };
-        if framing.payload < most || discovery.waiting == 0 || discovery.interval == Time::ZERO {
+        let max = MAX_DISCOVERY + if adaptation.mesh.is_some() { 7 } else { 0 };
+        if framing.payload < max || discovery.waiting == 0 || discovery.interval == Time::ZERO {
             return invalid(format!(
-                "cell {}: neighbour discovery with frames of {} bytes (expected at least {most}), {} waiting packets \
+                "cell {}: neighbour discovery with frames of {} bytes (expected at least {max}), {} waiting packets \
                  (expected at least 1) and an interval of {} (expected above 0)",
                 name(channel),
                 framing.payload,
@@ -521,14 +522,14 @@ fn check_cell(spec: &Spec, number: u32, cell: &CellSpec) -> Result<(), RunError>
     for t in &spec.transports {
         let size = (t.mss + t.header).max(t.ack_size + 4 * t.sack_block).max(t.syn_size);
         let fits = match &framing.adaptation {
-            Some(_) => size <= MOST_DATAGRAM && (t.mtu == 0 || t.mtu >= MOST_DATAGRAM),
+            Some(_) => size <= MAX_DATAGRAM && (t.mtu == 0 || t.mtu >= MAX_DATAGRAM),
             None => size <= framing.payload,
         };
         if !fits {
             return invalid(format!(
                 "cell {}: packets of {size} bytes do not fit: expected at most {} bytes",
                 name(channel),
-                if framing.adaptation.is_some() { MOST_DATAGRAM } else { framing.payload }
+                if framing.adaptation.is_some() { MAX_DATAGRAM } else { framing.payload }
             ));
         }
     }
@@ -615,8 +616,8 @@ fn check_xcp(xcp: &Xcp) -> Result<(), RunError> {
     ))
 }
 
-/// Queue of a link, and its requirements for the traffic, whose highest class is `most`.
-fn check_queue(spec: &Spec, link: &LinkSpec, most: usize) -> Result<(), RunError> {
+/// Queue of a link, and its requirements for the traffic, whose highest class is `max`.
+fn check_queue(spec: &Spec, link: &LinkSpec, max: usize) -> Result<(), RunError> {
     let queue = &spec.queues[link.queue as usize];
     if spec.is_explicit(link) && link.bucket > 0 {
         return invalid(format!("link {}: an explicit queue does not support a token bucket", link.name));
@@ -626,7 +627,8 @@ fn check_queue(spec: &Spec, link: &LinkSpec, most: usize) -> Result<(), RunError
             return invalid(format!("link {}: a trimming queue does not support a device queue", link.name));
         }
         let whole = |t: &TransportSpec| t.mtu == 0 || t.mss + t.header <= t.mtu;
-        let fit = |t: &TransportSpec| whole(t) && (t.protocol.is_driven() || t.sack && t.scoreboard != Rules::Ns3);
+        let fit =
+            |t: &TransportSpec| whole(t) && (t.protocol.is_receiver_driven() || t.sack && t.scoreboard != Rules::Ns3);
         if !spec.transports.iter().all(fit) {
             return invalid(format!(
                 "link {}: with a trimming queue, transports must not fragment segments, and must detect losses by SACK \
@@ -652,9 +654,9 @@ fn check_queue(spec: &Spec, link: &LinkSpec, most: usize) -> Result<(), RunError
         return invalid(format!("link {}: a class queue is served in order of arrival, not by rank", link.name));
     }
     if matches!(queue.discipline, Discipline::Classes { .. }) {
-        if most >= classes.len() {
+        if max >= classes.len() {
             let has = classes.len();
-            return invalid(format!("link {}: has {has} classes, but flows use class {most}", link.name));
+            return invalid(format!("link {}: has {has} classes, but flows use class {max}", link.name));
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ fn phase_name(phase: Phase) -> &'static str {
 }
 
 /// Declares the Python object passed to a controller's method: name, type and value of each attribute.
-macro_rules! told {
+macro_rules! event_class {
     ($(#[$doc:meta])* $class:ident $name:literal of $event:pat = $of:ty;
      $($(#[$of_one:meta])* $attribute:ident: $type:ty = $value:expr,)*) => {
         $(#[$doc])*
@@ -41,7 +41,7 @@ macro_rules! told {
     };
 }
 
-told! {
+event_class! {
     /// Facts of its flow for a new controller. Times in picoseconds, sizes in bytes.
     PyEnv "Env" of env = &Env;
     flow: u32 = env.flow,
@@ -56,7 +56,7 @@ told! {
     line_packet_time_ps: u64 = env.line_packet_time.0,
 }
 
-told! {
+event_class! {
     /// An acknowledgement. Times in picoseconds, sizes in bytes.
     PyAck "Ack" of ack = &Ack;
     now_ps: u64 = ack.now.0,
@@ -79,7 +79,7 @@ told! {
     phase: &'static str = phase_name(ack.phase),
 }
 
-told! {
+event_class! {
     /// A loss, a mark, or a timeout. Times in picoseconds, sizes in bytes.
     PyCongestion "Congestion" of (event, timeouts) = (&Congestion, u32);
     now_ps: u64 = event.now.0,
@@ -162,9 +162,9 @@ pub fn failure(py: Python<'_>, controllers: &[Config]) -> Option<PyErr> {
         return Some(error);
     }
     let message = format!("{name} failed in flow {flow} at {:.4} us: {}", at.0 as f64 * 1e-6, words(py, &error));
-    let told = crate::errors::ControllerError::new_err(message);
-    told.set_cause(py, Some(error));
-    Some(told)
+    let text = crate::errors::ControllerError::new_err(message);
+    text.set_cause(py, Some(error));
+    Some(text)
 }
 
 /// Resolves controller `name` with these parameters, named by `key` of the scenario: asks `incast.controllers` for
@@ -279,8 +279,8 @@ impl Instance {
         let object = object.bind(py);
         let cwnd: f64 = object.getattr(intern!(py, "cwnd"))?.extract()?;
         if !(cwnd > 0.0 && cwnd <= LARGEST) {
-            let told = if cwnd > LARGEST { format!("{cwnd:e}") } else { cwnd.to_string() };
-            let message = format!("cwnd is {told}; expected a number of bytes above 0 and at most {LARGEST:e}");
+            let text = if cwnd > LARGEST { format!("{cwnd:e}") } else { cwnd.to_string() };
+            let message = format!("cwnd is {text}; expected a number of bytes above 0 and at most {LARGEST:e}");
             return Err(pyo3::exceptions::PyValueError::new_err(message));
         }
         self.cwnd = cwnd;
@@ -332,13 +332,13 @@ impl Instance {
     }
 
     /// Calls a method under the GIL, and reads the resulting window and pacing.
-    fn call(&mut self, at: Time, tell: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<()>) {
+    fn call(&mut self, at: Time, invoke: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<()>) {
         if self.object.is_none() || self.failure.interrupted.load(Ordering::Relaxed) {
             return;
         }
         let result = Python::attach(|py| {
             if let Some(object) = &self.object {
-                tell(object.bind(py))?;
+                invoke(object.bind(py))?;
             }
             self.read(py)
         });
@@ -347,7 +347,7 @@ impl Instance {
 }
 
 /// Calls a method of an object with some arguments.
-macro_rules! tell {
+macro_rules! method {
     ($name:literal $(, $argument:expr)*) => {
         |object| object.call_method1(intern!(object.py(), $name), ($($argument,)*)).map(drop)
     };
@@ -355,16 +355,16 @@ macro_rules! tell {
 
 impl Controller for Instance {
     fn on_ack(&mut self, ack: &Ack) {
-        self.call(ack.now, tell!("on_ack", PyAck::from(ack)));
+        self.call(ack.now, method!("on_ack", PyAck::from(ack)));
     }
 
     fn on_loss(&mut self, event: &Congestion) {
-        self.call(event.now, tell!("on_loss", PyCongestion::from((event, 0))));
+        self.call(event.now, method!("on_loss", PyCongestion::from((event, 0))));
     }
 
     fn on_ecn(&mut self, event: &Congestion) {
         if self.has("on_ecn") {
-            self.call(event.now, tell!("on_ecn", PyCongestion::from((event, 0))));
+            self.call(event.now, method!("on_ecn", PyCongestion::from((event, 0))));
         } else {
             self.on_loss(event);
         }
@@ -373,24 +373,24 @@ impl Controller for Instance {
     fn on_timeout(&mut self, event: &Timeout) {
         let Timeout { now, in_flight, window, rtt, consecutive, .. } = *event;
         let event = Congestion { now, in_flight, window, rtt, srtt: Time::ZERO };
-        self.call(now, tell!("on_timeout", PyCongestion::from((&event, consecutive))));
+        self.call(now, method!("on_timeout", PyCongestion::from((&event, consecutive))));
     }
 
     fn on_recovered(&mut self, now: Time, _in_flight: u64) {
         if self.has("on_recovered") {
-            self.call(now, tell!("on_recovered", now.0));
+            self.call(now, method!("on_recovered", now.0));
         }
     }
 
     fn on_undo(&mut self) {
         if self.has("on_undo") {
-            self.call(self.at, tell!("on_undo"));
+            self.call(self.at, method!("on_undo"));
         }
     }
 
     fn on_idle(&mut self, idle: &Idle) {
         if self.has("on_idle") {
-            self.call(idle.now, tell!("on_idle", idle.now.0));
+            self.call(idle.now, method!("on_idle", idle.now.0));
         }
     }
 

@@ -142,8 +142,8 @@ fn run(
     py.detach(|| {
         let mut spec = scenario.spec().map_err(scenario_error)?;
         spec.cores = cores;
-        spec.observe.most_kept = most_kept;
-        spec.told_every = every_ps.map(|every| Time(every.max(1)));
+        spec.observe.max_kept = most_kept;
+        spec.progress_every = every_ps.map(|every| Time(every.max(1)));
         if external::are_among(&spec.controllers) {
             spec.threads = Some(1);
         }
@@ -189,11 +189,11 @@ fn run(
 #[pyfunction]
 fn columns(table: &str) -> Vec<(&'static str, bool, bool)> {
     let Some((_, make)) = TABLES.iter().find(|(name, _)| *name == table) else { return Vec::new() };
-    let told = |column: Column| {
+    let described = |column: Column| {
         let is_text = matches!(column.values, Values::Str(_) | Values::Dict { .. });
         (column.name, is_text, !matches!(column.values, Values::OptU64(_) | Values::OptF64(_)))
     };
-    make(&Outcome::default()).into_iter().map(told).collect()
+    make(&Outcome::default()).into_iter().map(described).collect()
 }
 
 /// Checks signals, then calls the callback; returns whether the run continues.

@@ -1,6 +1,6 @@
 //! Record of a flow in one frame of a timeline.
 
-use crate::packed::{Framed, Packer, apart, beside, take};
+use crate::packed::{Framed, Packer, add_zigzag, take, zigzag_difference};
 
 /// State of a flow. Tables hold the number.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -69,7 +69,7 @@ impl Framed for FlowFrame {
     fn pack(&self, before: (u32, u64), into: &mut Packer) {
         into.put((self.frame - before.0) as u64 * FlowState::ALL.len() as u64 + self.state as u64);
         into.put(self.delivered_bytes);
-        into.put(apart(self.window(), before.1));
+        into.put(zigzag_difference(self.window(), before.1));
     }
 
     fn unpack(before: (u32, u64), from: &mut &[u8]) -> Option<Self> {
@@ -79,7 +79,7 @@ impl Framed for FlowFrame {
             flow: 0,
             state: FlowState::ALL[(first % states) as usize],
             delivered_bytes: take(from)?,
-            cwnd_bytes: beside(before.1, take(from)?).checked_sub(1),
+            cwnd_bytes: add_zigzag(before.1, take(from)?).checked_sub(1),
         })
     }
 }
@@ -94,7 +94,7 @@ impl FlowFrame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packed::Lane;
+    use crate::packed::FrameSeries;
 
     #[test]
     fn rows_come_back() {
@@ -112,8 +112,8 @@ mod tests {
             row(9, 3, Some(14_479), FlowState::Avoidance),
             row(u32::MAX, 0, Some(u64::MAX - 1), FlowState::Done),
         ];
-        let mut lane = Lane::default();
-        rows.iter().for_each(|row| lane.push(*row));
-        assert!(lane.rows().eq(rows));
+        let mut series = FrameSeries::default();
+        rows.iter().for_each(|row| series.push(*row));
+        assert!(series.rows().eq(rows));
     }
 }

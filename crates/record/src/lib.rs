@@ -32,7 +32,7 @@ pub use collector::Collector;
 pub use flow_frame::{FlowFrame, FlowState};
 pub use histogram::Histogram;
 pub use name::Name;
-use packed::Lanes;
+use packed::FrameTable;
 pub use port_frame::PortFrame;
 pub use radio_counts::RadioCounts;
 pub use timeline_event::{EventKind, PathPort, Subject, TimelineEvent};
@@ -89,9 +89,9 @@ pub struct Outcome {
     /// Requested time series, ordered by (series, time).
     pub samples: Vec<Sample>,
     /// Port records in frames of a timeline, by (frame, port); only where something happened.
-    pub port_frames: Lanes<PortFrame>,
+    pub port_frames: FrameTable<PortFrame>,
     /// Flow records in frames of a timeline.
-    pub flow_frames: Lanes<FlowFrame>,
+    pub flow_frames: FrameTable<FlowFrame>,
     /// Events of the timeline, by (time, kind, subject).
     pub timeline_events: Vec<TimelineEvent>,
     /// Ports that flows pass, by (flow, position, port), if there is a timeline.

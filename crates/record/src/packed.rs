@@ -4,7 +4,7 @@
 //! Trailing zero bits of the first byte give the number of further bytes: a number of up to eight bytes has 7 bits of
 //! its own per byte and is written and read at once. A larger number follows a zero byte.
 
-use crate::store::{NONE, ROOM, Room, Store};
+use crate::store::{NONE, ROOM, Store, StoreBudget};
 use std::fmt::{self, Debug, Formatter};
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -90,22 +90,22 @@ pub fn take(from: &mut &[u8]) -> Option<u64> {
 }
 
 /// Difference to another number, zigzag-encoded: small if the two are near.
-pub fn apart(number: u64, other: u64) -> u64 {
+pub fn zigzag_difference(number: u64, other: u64) -> u64 {
     let by = number.wrapping_sub(other) as i64;
     ((by << 1) ^ (by >> 63)) as u64
 }
 
-/// Inverse of [`apart`].
-pub fn beside(other: u64, apart: u64) -> u64 {
-    let by = (apart >> 1) as i64 ^ -((apart & 1) as i64);
+/// Inverse of [`zigzag_difference`].
+pub fn add_zigzag(other: u64, zigzag_difference: u64) -> u64 {
+    let by = (zigzag_difference >> 1) as i64 ^ -((zigzag_difference & 1) as i64);
     other.wrapping_add(by as u64)
 }
 
-/// Rows of one subject, in the order of frames. The latest rows are in the lane itself, so that most writes touch no
-/// further memory. The others are in a [`Store`]; their records belong to this lane, which frees them.
+/// Rows of one subject, in the order of frames. The latest rows are in the series itself, so that most writes touch no
+/// further memory. The others are in a [`Store`]; their records belong to this series, which frees them.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Lane<R: Framed> {
+pub struct FrameSeries<R: Framed> {
     base: R::Base,
     /// Number of bytes in the tail, which follows the records.
     length: u8,
@@ -115,34 +115,34 @@ pub struct Lane<R: Framed> {
     store: Option<Store>,
 }
 
-impl<R: Framed> Default for Lane<R> {
+impl<R: Framed> Default for FrameSeries<R> {
     fn default() -> Self {
-        Lane { base: R::Base::default(), length: 0, tail: [0; ROOM], last: NONE, store: None }
+        FrameSeries { base: R::Base::default(), length: 0, tail: [0; ROOM], last: NONE, store: None }
     }
 }
 
-impl<R: Framed + PartialEq> PartialEq for Lane<R> {
+impl<R: Framed + PartialEq> PartialEq for FrameSeries<R> {
     /// Compares the rows; their storage does not matter.
     fn eq(&self, other: &Self) -> bool {
         self.rows().eq(other.rows())
     }
 }
 
-impl<R: Framed> Lane<R> {
-    /// An empty lane with its rows in `store`; without a store it creates its own.
-    pub fn stored(store: &Store) -> Lane<R> {
-        Lane { store: Some(store.clone()), ..Lane::default() }
+impl<R: Framed> FrameSeries<R> {
+    /// An empty series with its rows in `store`; without a store it creates its own.
+    pub fn stored(store: &Store) -> FrameSeries<R> {
+        FrameSeries { store: Some(store.clone()), ..FrameSeries::default() }
     }
 
-    /// Takes the rows out and leaves the lane empty.
-    pub fn take(&mut self) -> Lane<R> {
-        let empty = Lane { store: self.store.clone(), ..Lane::default() };
+    /// Takes the rows out and leaves the series empty.
+    pub fn take(&mut self) -> FrameSeries<R> {
+        let empty = FrameSeries { store: self.store.clone(), ..FrameSeries::default() };
         std::mem::replace(self, empty)
     }
 
-    /// A store for another thread, which shares memory and file with that of this lane.
-    pub fn store_beside(&self) -> Store {
-        self.store.as_ref().map_or_else(|| Store::new(&Room::new(u64::MAX)), Store::beside)
+    /// A store for another thread, which shares memory and file with that of this series.
+    pub fn sibling_store(&self) -> Store {
+        self.store.as_ref().map_or_else(|| Store::new(&StoreBudget::new(u64::MAX)), Store::sibling)
     }
 
     /// Appends a row; its frame is not before the last one. Rows of one frame are added up when read.
@@ -220,7 +220,7 @@ impl<R: Framed> Lane<R> {
 
     fn read(&self, records: Vec<u32>, step: usize) -> Rows<'_, R> {
         let (records, base) = (records.into_iter(), R::Base::default());
-        let mut rows = Rows { lane: self, records, step, bytes: Vec::new(), from: 0, tail: true, base, ahead: None };
+        let mut rows = Rows { series: self, records, step, bytes: Vec::new(), from: 0, tail: true, base, ahead: None };
         rows.ahead = rows.following();
         rows
     }
@@ -231,9 +231,9 @@ impl<R: Framed> Lane<R> {
     }
 }
 
-/// Store of a lane; creates one if there is none.
+/// Store of a series; creates one if there is none.
 fn own(store: &mut Option<Store>) -> &Store {
-    store.get_or_insert_with(|| Store::new(&Room::new(u64::MAX)))
+    store.get_or_insert_with(|| Store::new(&StoreBudget::new(u64::MAX)))
 }
 
 /// Rows packed one after the other.
@@ -267,10 +267,10 @@ fn copy(to: &mut [u8], from: &[u8]) {
 /// Longest row, in bytes.
 const LONGEST: usize = NUMBERS * WIDEST;
 
-/// Rows of a lane.
+/// Rows of a series.
 #[derive(Clone, Debug)]
 pub struct Rows<'a, R: Framed> {
-    lane: &'a Lane<R>,
+    series: &'a FrameSeries<R>,
     /// Records not read yet, and whether the tail is still to be read.
     records: IntoIter<u32>,
     tail: bool,
@@ -300,7 +300,7 @@ impl<R: Framed> Rows<'_, R> {
 
     /// Reads until a whole row is available, or everything is read.
     fn read(&mut self) {
-        let Lane { store, tail, length, .. } = self.lane;
+        let FrameSeries { store, tail, length, .. } = self.series;
         while self.tail && self.bytes.len() - self.from < LONGEST {
             self.bytes.drain(..std::mem::take(&mut self.from));
             match store {
@@ -335,59 +335,59 @@ impl<R: Framed> Iterator for Rows<'_, R> {
 
 /// Rows of all subjects of a kind.
 #[derive(PartialEq)]
-pub struct Lanes<R: Framed> {
-    of: Vec<Lane<R>>,
+pub struct FrameTable<R: Framed> {
+    of: Vec<FrameSeries<R>>,
 }
 
-impl<R: Framed> Default for Lanes<R> {
+impl<R: Framed> Default for FrameTable<R> {
     fn default() -> Self {
-        Lanes { of: Vec::new() }
+        FrameTable { of: Vec::new() }
     }
 }
 
-impl<R: Framed + Debug> Debug for Lanes<R> {
+impl<R: Framed + Debug> Debug for FrameTable<R> {
     /// Shows the rows.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.rows()).finish()
     }
 }
 
-impl<R: Framed> From<Vec<Lane<R>>> for Lanes<R> {
-    /// One lane per subject, in the order of subjects.
-    fn from(of: Vec<Lane<R>>) -> Self {
-        Lanes { of }
+impl<R: Framed> From<Vec<FrameSeries<R>>> for FrameTable<R> {
+    /// One series per subject, in the order of subjects.
+    fn from(of: Vec<FrameSeries<R>>) -> Self {
+        FrameTable { of }
     }
 }
 
-impl<R: Framed> Lanes<R> {
+impl<R: Framed> FrameTable<R> {
     /// All rows by (frame, subject).
     pub fn rows(&self) -> ByFrame<'_, R> {
-        let lanes = self.of.iter().map(Lane::rows).map(Iterator::peekable).collect();
-        let block = (MOST / self.of.len().max(1)).clamp(1, FRAMES);
-        ByFrame { lanes, block, first: 0, open: Vec::new(), closed: Vec::new(), spare: Vec::new() }
+        let table = self.of.iter().map(FrameSeries::rows).map(Iterator::peekable).collect();
+        let block = (MAX / self.of.len().max(1)).clamp(1, FRAMES);
+        ByFrame { table, block, first: 0, open: Vec::new(), closed: Vec::new(), spare: Vec::new() }
     }
 
     /// Bytes of rows in the file, for all stores that share it.
     pub fn far(&self) -> u64 {
-        self.of.iter().find_map(|lane| lane.store.as_ref()).map_or(0, Store::far)
+        self.of.iter().find_map(|series| series.store.as_ref()).map_or(0, Store::far)
     }
 
     /// True without rows.
     pub fn is_empty(&self) -> bool {
-        self.of.iter().all(Lane::is_empty)
+        self.of.iter().all(FrameSeries::is_empty)
     }
 }
 
-/// Most rows in a block of frames, if every lane had one in each; a block has at least one frame.
-const MOST: usize = 1 << 20;
+/// Most rows in a block of frames, if every series had one in each; a block has at least one frame.
+const MAX: usize = 1 << 20;
 /// Most frames in a block.
 const FRAMES: usize = 1 << 12;
 
-/// Rows of all lanes, frame by frame. They are unpacked in blocks of frames, lane by lane: going from lane to lane
-/// for every frame would miss the cache each time.
+/// Rows of all series, frame by frame. They are unpacked in blocks of frames, series by series: going from series to
+/// series for every frame would miss the cache each time.
 #[derive(Debug)]
 pub struct ByFrame<'a, R: Framed> {
-    lanes: Vec<Peekable<Rows<'a, R>>>,
+    table: Vec<Peekable<Rows<'a, R>>>,
     /// Frames in a block, and the first frame of the next one.
     block: usize,
     first: u32,
@@ -401,13 +401,13 @@ pub struct ByFrame<'a, R: Framed> {
 impl<R: Framed> ByFrame<'_, R> {
     /// Unpacks the next block; `None` at the end.
     fn take_block(&mut self) -> Option<()> {
-        let next = self.lanes.iter_mut().filter_map(|lane| lane.peek()).map(R::frame).min()?;
+        let next = self.table.iter_mut().filter_map(|series| series.peek()).map(R::frame).min()?;
         self.first = self.first.max(next);
         let (first, block) = (self.first, self.block);
         let spare = &mut self.spare;
         self.closed.resize_with(block, || spare.pop().unwrap_or_default());
-        for (subject, lane) in (0..).zip(&mut self.lanes) {
-            while let Some(row) = lane.next_if(|row| ((row.frame() - first) as usize) < block) {
+        for (subject, series) in (0..).zip(&mut self.table) {
+            while let Some(row) = series.next_if(|row| ((row.frame() - first) as usize) < block) {
                 self.closed[block - 1 - (row.frame() - first) as usize].push(row.of(subject));
             }
         }
@@ -461,17 +461,17 @@ mod tests {
         }
         fn pack(&self, before: (u32, u64), into: &mut Packer) {
             into.put((self.0 - before.0) as u64);
-            into.put(apart(self.2, before.1));
+            into.put(zigzag_difference(self.2, before.1));
         }
         fn unpack(before: (u32, u64), from: &mut &[u8]) -> Option<Row> {
-            Some(Row(before.0 + take(from)? as u32, 0, beside(before.1, take(from)?)))
+            Some(Row(before.0 + take(from)? as u32, 0, add_zigzag(before.1, take(from)?)))
         }
     }
 
-    fn lane(rows: &[(u32, u64)]) -> Lane<Row> {
-        let mut lane = Lane::default();
-        rows.iter().for_each(|(frame, value)| lane.push(Row(*frame, 0, *value)));
-        lane
+    fn series(rows: &[(u32, u64)]) -> FrameSeries<Row> {
+        let mut series = FrameSeries::default();
+        rows.iter().for_each(|(frame, value)| series.push(Row(*frame, 0, *value)));
+        series
     }
 
     #[test]
@@ -489,72 +489,72 @@ mod tests {
             assert_eq!(from, [7]);
             assert_eq!(take(&mut &bytes[..bytes.len() - 1]), None);
             for other in [0, 5, u64::MAX / 2, u64::MAX] {
-                assert_eq!(beside(other, apart(number, other)), number);
+                assert_eq!(add_zigzag(other, zigzag_difference(number, other)), number);
             }
         }
-        assert_eq!((apart(7, 7), apart(6, 7), apart(8, 7)), (0, 1, 2));
+        assert_eq!((zigzag_difference(7, 7), zigzag_difference(6, 7), zigzag_difference(8, 7)), (0, 1, 2));
     }
 
     #[test]
     fn rows_of_a_frame_become_one_and_frames_may_be_joined() {
-        let mut one = lane(&[(0, 3), (0, 4), (5, u64::MAX - 9), (6, 1), (7, 2)]);
-        let rows = |lane: &Lane<Row>| lane.rows().map(|row| (row.0, row.2)).collect::<Vec<_>>();
+        let mut one = series(&[(0, 3), (0, 4), (5, u64::MAX - 9), (6, 1), (7, 2)]);
+        let rows = |series: &FrameSeries<Row>| series.rows().map(|row| (row.0, row.2)).collect::<Vec<_>>();
         assert_eq!(rows(&one), [(0, 7), (5, u64::MAX - 9), (6, 1), (7, 2)]);
         one.coarsen();
         assert_eq!(rows(&one), [(0, 7), (2, u64::MAX - 9), (3, 3)]);
-        assert_eq!(rows(&Lane::default()), []);
+        assert_eq!(rows(&FrameSeries::default()), []);
     }
 
     #[test]
     fn rows_come_back_from_the_tail_of_a_lane_and_from_before_it() {
         let rows: Vec<_> = (0..200).map(|i| (i * 3, 1_u64 << (i % 64))).collect();
         for many in 0..rows.len() {
-            let lane = lane(&rows[..many]);
-            assert!(lane.rows().map(|row| (row.0, row.2)).eq(rows[..many].iter().copied()), "{many} rows");
-            assert_eq!(lane.last(), rows[..many].last().map(|row| row.0));
-            assert_eq!(lane.is_empty(), many == 0);
+            let series = series(&rows[..many]);
+            assert!(series.rows().map(|row| (row.0, row.2)).eq(rows[..many].iter().copied()), "{many} rows");
+            assert_eq!(series.last(), rows[..many].last().map(|row| row.0));
+            assert_eq!(series.is_empty(), many == 0);
         }
     }
 
     #[test]
     fn lanes_whose_frames_become_longer_give_the_file_back_what_they_had() {
-        let store = Store::new(&Room::new(0));
-        let lanes = (0..200).map(|_| Lane::stored(&store)).collect();
-        let mut lanes = Lanes { of: lanes };
-        let fill = |lanes: &mut Lanes<Row>, from: u32| {
-            (from..1000).for_each(|t| lanes.of.iter_mut().for_each(|lane| lane.push(Row(t, 0, (t as u64) << 40))));
-            lanes.far()
+        let store = Store::new(&StoreBudget::new(0));
+        let table = (0..200).map(|_| FrameSeries::stored(&store)).collect();
+        let mut table = FrameTable { of: table };
+        let fill = |table: &mut FrameTable<Row>, from: u32| {
+            (from..1000).for_each(|t| table.of.iter_mut().for_each(|series| series.push(Row(t, 0, (t as u64) << 40))));
+            table.far()
         };
-        let first = fill(&mut lanes, 0);
+        let first = fill(&mut table, 0);
         assert_eq!(first > 1_000_000, cfg!(unix), "{first} bytes");
         for _ in 0..6 {
-            lanes.of.iter_mut().for_each(Lane::coarsen);
-            assert!(lanes.far() <= first * 6 / 10, "{} of {first} bytes", lanes.far());
-            assert!(fill(&mut lanes, 500) <= first * 11 / 10);
+            table.of.iter_mut().for_each(FrameSeries::coarsen);
+            assert!(table.far() <= first * 6 / 10, "{} of {first} bytes", table.far());
+            assert!(fill(&mut table, 500) <= first * 11 / 10);
         }
-        assert_eq!(lanes.rows().count(), 200 * 1000);
+        assert_eq!(table.rows().count(), 200 * 1000);
     }
 
     #[test]
     fn rows_of_lanes_whose_frames_become_longer_stay_as_they_are_wherever_they_lie() {
         for bytes in [0, 40_000, u64::MAX] {
-            let store = Store::new(&Room::new(bytes));
-            let mut lanes: Vec<Lane<Row>> = (0..30).map(|_| Lane::stored(&store)).collect();
-            let mut expected: Vec<Vec<(u32, u64)>> = vec![Vec::new(); lanes.len()];
+            let store = Store::new(&StoreBudget::new(bytes));
+            let mut table: Vec<FrameSeries<Row>> = (0..30).map(|_| FrameSeries::stored(&store)).collect();
+            let mut expected: Vec<Vec<(u32, u64)>> = vec![Vec::new(); table.len()];
             let mut frame = 0;
             for round in 0..5 {
                 for t in frame..frame + 400 {
-                    for (i, (lane, rows)) in lanes.iter_mut().zip(&mut expected).enumerate() {
-                        // some lanes have few rows, and some small ones
+                    for (i, (series, rows)) in table.iter_mut().zip(&mut expected).enumerate() {
+                        // some series have few rows, and some small ones
                         if (t as usize).is_multiple_of(i % 7 + 1) {
                             let value = (t as u64 * 7919 + i as u64) << (i % 5 * 8);
-                            lane.push(Row(t, 0, value));
+                            series.push(Row(t, 0, value));
                             rows.push((t, value));
                         }
                     }
                 }
-                for (lane, rows) in lanes.iter_mut().zip(&mut expected) {
-                    lane.coarsen();
+                for (series, rows) in table.iter_mut().zip(&mut expected) {
+                    series.coarsen();
                     rows.iter_mut().for_each(|row| row.0 /= 2);
                     rows.dedup_by(|later, row| {
                         later.0 == row.0 && {
@@ -562,8 +562,11 @@ mod tests {
                             true
                         }
                     });
-                    assert!(lane.rows().map(|row| (row.0, row.2)).eq(rows.iter().copied()), "{bytes} B, round {round}");
-                    assert_eq!(lane.last(), rows.last().map(|row| row.0));
+                    assert!(
+                        series.rows().map(|row| (row.0, row.2)).eq(rows.iter().copied()),
+                        "{bytes} B, round {round}"
+                    );
+                    assert_eq!(series.last(), rows.last().map(|row| row.0));
                 }
                 frame = (frame + 400) / 2;
             }
@@ -572,15 +575,15 @@ mod tests {
 
     #[test]
     fn lanes_are_alike_whose_rows_are() {
-        assert_eq!(lane(&[(0, 3), (0, 4), (2, 1)]), lane(&[(0, 7), (2, 1)]));
-        assert_ne!(lane(&[(0, 3)]), lane(&[(1, 3)]));
+        assert_eq!(series(&[(0, 3), (0, 4), (2, 1)]), series(&[(0, 7), (2, 1)]));
+        assert_ne!(series(&[(0, 3)]), series(&[(1, 3)]));
     }
 
     #[test]
     fn rows_of_all_lanes_come_by_frame_and_subject() {
         let (one, two) = ([(1, 10), (2, 11), (9, 12)], [(0, 20), (1, 21), (9, 22), (10, 23)]);
-        let lanes = Lanes::from(Vec::from([&one[..], &[], &two, &[(1, 30), (4, 31)]].map(lane)));
-        let rows: Vec<_> = lanes.rows().map(|row| (row.0, row.1, row.2)).collect();
+        let table = FrameTable::from(Vec::from([&one[..], &[], &two, &[(1, 30), (4, 31)]].map(series)));
+        let rows: Vec<_> = table.rows().map(|row| (row.0, row.1, row.2)).collect();
         let expected = [
             (0, 2, 20),
             (1, 0, 10),
@@ -599,11 +602,11 @@ mod tests {
     fn rows_that_take_more_bytes_when_they_are_coarsened_are_kept() {
         // the sums of two of three rows are far from the third
         let much = 1 << 40;
-        let mut lane = Lane::default();
-        (0..13).flat_map(|i| [4 * i, 4 * i + 1, 4 * i + 2]).for_each(|frame| lane.push(Row(frame, 0, much)));
-        assert!(lane.store.is_none(), "all are in the tail");
-        lane.coarsen();
+        let mut series = FrameSeries::default();
+        (0..13).flat_map(|i| [4 * i, 4 * i + 1, 4 * i + 2]).for_each(|frame| series.push(Row(frame, 0, much)));
+        assert!(series.store.is_none(), "all are in the tail");
+        series.coarsen();
         let expected: Vec<_> = (0..13).flat_map(|i| [Row(2 * i, 0, 2 * much), Row(2 * i + 1, 0, much)]).collect();
-        assert_eq!(lane.rows().collect::<Vec<_>>(), expected);
+        assert_eq!(series.rows().collect::<Vec<_>>(), expected);
     }
 }

@@ -115,7 +115,7 @@ impl PortFrame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packed::Lane;
+    use crate::packed::FrameSeries;
 
     #[test]
     fn rows_come_back() {
@@ -136,8 +136,8 @@ mod tests {
             PortFrame { frame: 9, byte_time: 1 << 64, ..PortFrame::default() },
             PortFrame { frame: u32::MAX, drops: 4, ..PortFrame::default() },
         ];
-        let mut lane = Lane::default();
-        rows.iter().for_each(|row| lane.push(*row));
-        assert!(lane.rows().eq(rows));
+        let mut series = FrameSeries::default();
+        rows.iter().for_each(|row| series.push(*row));
+        assert!(series.rows().eq(rows));
     }
 }

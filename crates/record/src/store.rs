@@ -32,7 +32,7 @@ pub const NONE: u32 = u32::MAX;
 
 /// Memory and file shared by all stores of a run.
 #[derive(Debug)]
-pub struct Room {
+pub struct StoreBudget {
     /// Bytes of memory still available.
     left: AtomicU64,
     /// Number of pages in the file.
@@ -50,14 +50,14 @@ struct Places {
     free: Vec<u64>,
 }
 
-impl Room {
+impl StoreBudget {
     /// Limits memory to `bytes`, plus one page per store and one number per record.
-    pub fn new(bytes: u64) -> Arc<Room> {
-        Room::on(bytes, OnceLock::new())
+    pub fn new(bytes: u64) -> Arc<StoreBudget> {
+        StoreBudget::on(bytes, OnceLock::new())
     }
 
-    fn on(bytes: u64, disk: OnceLock<Option<Box<dyn Disk>>>) -> Arc<Room> {
-        Arc::new(Room { left: AtomicU64::new(bytes), far: AtomicU64::new(0), places: Mutex::default(), disk })
+    fn on(bytes: u64, disk: OnceLock<Option<Box<dyn Disk>>>) -> Arc<StoreBudget> {
+        Arc::new(StoreBudget { left: AtomicU64::new(bytes), far: AtomicU64::new(0), places: Mutex::default(), disk })
     }
 
     /// Reserves memory for a page; returns whether it was available.
@@ -176,14 +176,14 @@ struct Inner {
     /// First free record of the full pages in memory; its link is the number of the next free record.
     free: AtomicU32,
     full: Mutex<Vec<Page>>,
-    room: Arc<Room>,
+    room: Arc<StoreBudget>,
     /// Set while a thread writes; checked by debug builds only.
     writes: AtomicBool,
 }
 
 impl Store {
     /// An empty store.
-    pub fn new(room: &Arc<Room>) -> Store {
+    pub fn new(room: &Arc<StoreBudget>) -> Store {
         Store(Arc::new(Inner {
             open: std::iter::repeat_with(AtomicU64::default).take(PAGE * WORDS).collect(),
             first: AtomicU32::new(0),
@@ -196,7 +196,7 @@ impl Store {
     }
 
     /// An empty store for another thread; it shares memory and file with this one.
-    pub fn beside(&self) -> Store {
+    pub fn sibling(&self) -> Store {
         Store::new(&self.0.room)
     }
 
@@ -421,7 +421,7 @@ mod tests {
     #[test]
     fn records_come_back_from_memory_and_from_the_file() {
         for pages in [0, 1, 4, 100] {
-            let room = Room::new(pages * PAGE_BYTES);
+            let room = StoreBudget::new(pages * PAGE_BYTES);
             let store = Store::new(&room);
             let last = filled(&store, COUNT);
             let far = if cfg!(unix) { 10_u64.saturating_sub(pages) } else { 0 };
@@ -433,7 +433,7 @@ mod tests {
 
     #[test]
     fn stores_share_room_and_file() {
-        let room = Room::new(3 * PAGE_BYTES);
+        let room = StoreBudget::new(3 * PAGE_BYTES);
         let stores = [Store::new(&room), Store::new(&room)];
         let lasts = stores.each_ref().map(|store| filled(store, COUNT));
         for (store, last) in stores.iter().zip(lasts) {
@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn records_that_are_given_back_are_taken_again_and_no_other_is_lost() {
         for pages in [0, 2, 100] {
-            let room = Room::new(pages * PAGE_BYTES);
+            let room = StoreBudget::new(pages * PAGE_BYTES);
             let store = Store::new(&room);
             let last = filled(&store, COUNT);
             let near = |store: &Store| store.full().len();
@@ -465,9 +465,9 @@ mod tests {
     struct Small(u64, Mutex<Vec<u8>>);
 
     impl Small {
-        fn room(pages: u64) -> Arc<Room> {
+        fn room(pages: u64) -> Arc<StoreBudget> {
             let disk: Box<dyn Disk> = Box::new(Small(pages, Mutex::default()));
-            Room::on(0, OnceLock::from(Some(disk)))
+            StoreBudget::on(0, OnceLock::from(Some(disk)))
         }
     }
 

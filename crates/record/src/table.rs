@@ -5,7 +5,7 @@
 
 pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
-use crate::packed::{Framed, Lanes};
+use crate::packed::{FrameTable, Framed};
 use crate::{Outcome, entries, flows, hosts, messages, ports, radios, series, timeline};
 
 /// Function that makes a table.
@@ -98,12 +98,12 @@ const NEAR: usize = 1 << 10;
 
 fn parts_of<R: Framed>(
     table: &[Quantity<R>],
-    lanes: &Lanes<R>,
+    packed: &FrameTable<R>,
     outcome: &Outcome,
     most: usize,
     show: &mut dyn FnMut(Vec<Column>),
 ) {
-    let mut rows = lanes.rows();
+    let mut rows = packed.rows();
     let mut near: Vec<R> = Vec::with_capacity(NEAR.min(most));
     loop {
         let (mut left, mut part) = (most, Vec::<Column>::new());

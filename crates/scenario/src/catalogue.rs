@@ -262,13 +262,13 @@ pub fn keys_of(schema: Schema) -> Vec<Key> {
 }
 
 /// Largest table described together with its key; a larger one is an item of its own.
-const MOST_KEYS: usize = 12;
+const MAX_KEYS: usize = 12;
 
 /// Tables among the values of a schema's keys; equal tables are shared.
 fn tables_of(schema: Schema) -> Vec<SubTable> {
     let mut tables: Vec<SubTable> = Vec::new();
     for (name, s, _) in schema.keys() {
-        let Some(keys) = s.table().map(keys_of).filter(|keys| keys.len() <= MOST_KEYS) else { continue };
+        let Some(keys) = s.table().map(keys_of).filter(|keys| keys.len() <= MAX_KEYS) else { continue };
         let alike = |t: &SubTable| t.keys.iter().map(|k| &k.name).eq(keys.iter().map(|k| &k.name));
         match tables.iter_mut().find(|t| alike(t)) {
             Some(t) => t.of.push(name.into()),

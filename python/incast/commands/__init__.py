@@ -1,1 +1,1 @@
-"""The commands of ``incast``, a file each; ``cli`` puts them together."""
+"""Commands of ``incast``, one file each; ``cli`` assembles them."""

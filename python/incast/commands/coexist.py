@@ -1,4 +1,4 @@
-"""``incast coexist``: controllers that share a fabric, two by two."""
+"""``incast coexist``: pairs of controllers that share a fabric."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def coexist(
     ],
     scenario: Annotated[
         str,
-        typer.Argument(metavar="SCENARIO", help="A scenario with two traffic entries, one for each of a pair."),
+        typer.Argument(metavar="SCENARIO", help="A scenario with two traffic entries, one per controller of a pair."),
     ] = "coexistence",
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N for every pair.")] = 3,
     workers: Workers = 0,
     out_: Annotated[
         str | None,
-        typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/coexist-...)."),
+        typer.Option("--out", metavar="DIR", help="Folder for the results (default: runs/coexist-...)."),
     ] = None,
     set_: Settings = None,
     format_: Format = "png",
@@ -56,15 +56,14 @@ def coexist(
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    """Let controllers share a fabric two by two: shares of the goodput, delays, fairness.
+    """Let pairs of controllers share a fabric: shares of the goodput, delays, fairness.
 
-    Called again with the same words it goes on where it was interrupted; with further controllers or seeds it makes
-    only what is new.
+    The same command resumes an interrupted comparison. With more controllers or seeds it adds only the new runs.
     """
     allow(allow_code)
     with loading():
         from incast import coexistence, coexistence_page
-        from incast.look import formats_of
+        from incast.style import formats_of
         from incast.view import chosen
 
     formats = formats_of(format_)
@@ -82,11 +81,11 @@ def coexist(
     pairs = coexistence.governed(pairs, home)
     print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, home, formats, gap), quiet)
     if gap:
-        err.print(f"no page of runs over time: {gap}", highlight=False, soft_wrap=True)
+        err.print(f"no viewer page: {gap}", highlight=False, soft_wrap=True)
 
 
 def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path, quiet: bool) -> None:
-    """Say what controllers got beside each other, and where the report is."""
+    """Print the results of the pairs, and the path of the report."""
     from incast import coexistence_page
     from incast.view import chosen
 

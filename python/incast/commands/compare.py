@@ -50,20 +50,22 @@ def compare(
     vary: Annotated[
         list[str] | None,
         typer.Option(
-            "--vary", metavar="KEY=V1,V2,...", help="The key on the x axis and its values, once; without it one point."
+            "--vary",
+            metavar="KEY=V1,V2,...",
+            help="Key on the x axis, and its values; at most once (default: a single point).",
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N at every point.")] = 3,
     workers: Workers = 0,
     out_: Annotated[
         str | None,
-        typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/compare-...)."),
+        typer.Option("--out", metavar="DIR", help="Folder for the results (default: runs/compare-...)."),
     ] = None,
     store: SharedStore = None,
     set_: Settings = None,
     as_study: Annotated[
         Path | None,
-        typer.Option("--as-study", metavar="FILE", help="Write the same runs as a study file instead of making them."),
+        typer.Option("--as-study", metavar="FILE", help="Write the comparison as a study file instead of running it."),
     ] = None,
     paired: Paired = False,
     bins: Bins = None,
@@ -75,15 +77,15 @@ def compare(
 ) -> None:
     """Compare controllers on the same placements, over one key and seeds; ends in a report.
 
-    Called again with the same words it goes on where it was interrupted; with further controllers, values or seeds it
-    makes only what is new.
+    The same command resumes an interrupted comparison. With more controllers, values or seeds it adds only the new
+    runs.
     """
     allow(allow_code)
     if vary and len(vary) > 1:
         raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
 
     def under(pairs: Pairs) -> ComparisonStudy:
-        # without a key the point is the scenarios' duration, which a setting may change
+        # without a key the single point is the scenarios' duration, which a setting may change
         return ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, pairs)
 
     study = under(settings(set_))
@@ -100,10 +102,10 @@ def compare(
     )
     study.refuse_equal_scenarios()
     study.refuse_equal_controllers()
-    # Plotting libraries take a second to load: what is asked for in a wrong way is refused before.
+    # plotting libraries take a second to load: refuse wrong arguments first
     with loading():
         from incast import comparison, completions, report
-        from incast.look import formats_of
+        from incast.style import formats_of
         from incast.view import chosen
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
@@ -127,11 +129,11 @@ def _write_study(study: ComparisonStudy, path: Path) -> None:
         write_named(path, study.study_file())
     except OSError as error:
         raise FolderError(f"cannot write {path}: {error.strerror}") from None
-    beside(path).print(f"study: {path}; incast study run {path} makes its runs", highlight=False, soft_wrap=True)
+    beside(path).print(f"study: {path}; run it with: incast study run {path}", highlight=False, soft_wrap=True)
 
 
 def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) -> None:
-    """Say what a comparison found, and where its report and pictures are."""
+    """Print the results of a comparison, and the paths of its report and pictures."""
     from incast import report
     from incast.view import chosen
 
@@ -143,10 +145,10 @@ def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) ->
                 report.print_table(done, out, paired=True)
         pictures = " ".join(sorted(p.name for p in page.parent.iterdir() if p.suffix in (".png", ".svg", ".pdf")))
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
-        told = f"pictures beside it: {pictures}" if pictures else "no picture beside it: the report says why"
-        out.print(told, highlight=False, soft_wrap=True)
+        message = f"pictures: {pictures}" if pictures else "no pictures: the report says why"
+        out.print(message, highlight=False, soft_wrap=True)
         if view.is_file():
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
-    for what, gap in (("picture", done.series_gap), ("page of runs", done.view_gap)):
+    for what, gap in (("picture over time", done.series_gap), ("viewer page", done.view_gap)):
         if gap:
-            err.print(f"no {what} over time: {gap}", highlight=False, soft_wrap=True)
+            err.print(f"no {what}: {gap}", highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``incast list``, ``incast describe`` and ``incast schema``: what there is, and what it is."""
+"""``incast list``, ``incast describe`` and ``incast schema``: names and descriptions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from incast.commands.options import out
 from incast.errors import ScenarioError
 
 PAPERS = "papers"
-"""Kind of what ``incast paper`` runs and shows."""
+"""Kind of the papers of ``incast paper``."""
 
 
 def list_(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of: {', '.join([*kinds.KINDS, PAPERS])}.")],
 ) -> None:
-    """List what there is of a kind."""
+    """List all names of a kind."""
     if kind in ("paper", PAPERS):
         paper.list_()
         return
@@ -37,11 +37,11 @@ def describe(
         list[str],
         typer.Argument(
             metavar="[KIND] NAME",
-            help=f"A name (incast list KIND); the kind where several have it, one of: {', '.join(kinds.KINDS)}.",
+            help=f"A name (incast list KIND), after its kind if several kinds have it: {', '.join(kinds.KINDS)}.",
         ),
     ],
 ) -> None:
-    """Say what something is: its parameters with units, defaults and sources."""
+    """Describe a name: parameters with units, defaults and sources."""
     match words:
         case [("paper" | "papers"), name]:
             paper.show(name)

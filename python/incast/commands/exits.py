@@ -1,4 +1,4 @@
-"""Exit statuses, and the messages that go with them."""
+"""Exit statuses and error messages."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from incast.errors import (
 
 def _fail(status: int, error: BaseException, words: str = "") -> NoReturn:
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
-    told = Text.assemble(("error:", "bold red"), " ", output.escaped(f"{words or error}{notes}", keep="\n\t"))
-    with suppress(OSError):  # a terminal that was closed
-        err.print(told, highlight=False, soft_wrap=True)
+    message = Text.assemble(("error:", "bold red"), " ", output.escaped(f"{words or error}{notes}", keep="\n\t"))
+    with suppress(OSError):  # the terminal may be closed
+        err.print(message, highlight=False, soft_wrap=True)
     sys.exit(status)
 
 
 def _interrupted(error: BaseException) -> NoReturn:
-    if not interrupts.has_last_word():  # it has been said, and the process is about to end
+    if not interrupts.has_last_word():  # another thread has reported it and ends the process
         threading.Event().wait()
     again = interrupts.again()
     _fail(interrupts.status(), error, f"{interrupts.INTERRUPTED}\n{again}" if again else interrupts.INTERRUPTED)
 
 
 def carry_out(app: Typer) -> None:
-    """Carry out the command line: turn what goes wrong into a message and an exit status."""
+    """Run the command line: turn exceptions into messages and exit statuses."""
     try:
         output.guard()
         with interrupts.watched():
@@ -53,22 +53,22 @@ def carry_out(app: Typer) -> None:
     except (ScenarioError, StudyError, FolderError, PaperError, ModelError, ExtraError) as error:
         _fail(2, error)
     except SystemExit as ended:
-        # typer turns Ctrl-C into the status 130
+        # typer turns Ctrl-C into exit status 130
         if ended.code == 130:
             _interrupted(ended)
         raise
     except (KeyboardInterrupt, RunStopped) as error:
         _interrupted(error)
     except ControllerError as error:
-        if told := users_traceback(error):
-            err.print(told, highlight=False, markup=False)
+        if message := users_traceback(error):
+            err.print(message, highlight=False, markup=False)
         _fail(1, error)
     except (RunError, output.OutputError) as error:
         _fail(1, error)
     except MemoryError as error:
-        _fail(1, error, "memory is exhausted; no half-written result was left behind: make what is asked for smaller")
+        _fail(1, error, "out of memory; no half-written result was left behind: make the run smaller")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         again = interrupts.again()
-        told = f"cannot write the results: {where}{error.strerror or error}; no half-written result was left behind"
-        _fail(1, error, f"{told}\n{again}" if again else told)
+        message = f"cannot write the results: {where}{error.strerror or error}; no half-written result was left behind"
+        _fail(1, error, f"{message}\n{again}" if again else message)

@@ -1,4 +1,4 @@
-"""``incast export``: a run in the formats of other programs."""
+"""``incast export``: a run in file formats of other programs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,12 @@ def export(
         typer.Option("--perfetto", metavar="FILE", help="Flows over time for ui.perfetto.dev, as JSON."),
     ] = None,
     flow: Annotated[
-        list[int] | None, typer.Option("--flow", metavar="NUMBER", help="A flow (default: all; may be repeated).")
+        list[int] | None, typer.Option("--flow", metavar="NUMBER", help="A flow (default: all); repeats.")
     ] = None,
-    at: Annotated[
-        str, typer.Option("--at", metavar="END", help="Where packets are captured: at the sender, or the receiver.")
-    ] = "sender",
+    at: Annotated[str, typer.Option("--at", metavar="END", help="End of the capture: sender or receiver.")] = "sender",
     quiet: Quiet = False,
 ) -> None:
-    """Write a run for other programs: a capture for Wireshark, a trace for Perfetto."""
+    """Export a run: a packet capture for Wireshark, a trace for Perfetto."""
     with loading():
         from incast.export import pcapng as captures
         from incast.export import perfetto as traces

@@ -22,12 +22,12 @@ def model(
     ] = None,
     out_: Annotated[
         str | None,
-        typer.Option("--out", metavar="FILE", help="Write the table too: a .csv or .json file, in SI units."),
+        typer.Option("--out", metavar="FILE", help="Also write the table: a .csv or .json file, in SI units."),
     ] = None,
     plot: Annotated[
-        str | None, typer.Option("--plot", metavar="FILE", help="Draw it: a .svg, .png or .pdf file.")
+        str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: a .svg, .png or .pdf file.")
     ] = None,
-    y: Annotated[str, typer.Option("--y", metavar="FIGURE", help="The figure on the y axis of --plot.")] = "",
+    y: Annotated[str, typer.Option("--y", metavar="FIGURE", help="Figure on the y axis of --plot.")] = "",
     points: Annotated[
         str | None,
         typer.Option("--points", metavar="FILE", help="Measured points for --plot: a .csv with the axes' columns."),
@@ -35,22 +35,22 @@ def model(
     set_: Settings = None,
     json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
     quiet: Quiet = False,
-    help_: Annotated[bool, typer.Option("--help", "-h", help="Show this message, or of a model what it is.")] = False,
+    help_: Annotated[bool, typer.Option("--help", "-h", help="Show this message, or describe the model.")] = False,
 ) -> None:
-    """Work out a closed-form model: tables and curves over its parameters.
+    """Evaluate a closed-form model: tables and curves over its parameters.
 
-    A parameter is a value (0.01, 14us, 100Gbps), some values (0.01,0.02), or a range (0.001:0.1:log20, 10us:30us:lin5).
+    A parameter is a value (0.01, 14us, 100Gbps), a list (0.01,0.02), or a range (0.001:0.1:log20, 10us:30us:lin5).
     fair-share and ideal-fct take a scenario instead: incast model fair-share permutation. incast model beside STORE --y
-    FIGURE puts the closed form of a figure beside the runs of a study.
+    FIGURE compares a figure of a study's runs with its closed form.
     """
     name, *rest = words or [""]
     if not name or (help_ and name == "list"):
         sys.stdout.write(context.get_help() + "\n")
         return
     with loading():
-        from incast import beside, curves
+        from incast import curves, model_overlay
         from incast import model as models
-        from incast.study.front import of_store
+        from incast.study.api import of_store
         from incast.study.store import Store
 
     if help_:
@@ -64,30 +64,30 @@ def model(
     drawing = None if plot is None else curves.check_file(plot, curves.PICTURES)
     if name == "beside":
         if len(rest) not in (1, 2) or rest[0].startswith("--") or not y or points is not None or set_:
-            forms = ", ".join(form.figure for form in beside.FORMS)
+            forms = ", ".join(form.figure for form in model_overlay.FORMS)
             raise ModelError(
-                f"beside takes a store of studies and --y FIGURE ({forms}), and maybe the axis to draw over"
+                f"beside expected a store of studies and --y FIGURE ({forms}), optionally the axis to draw over"
             )
         store = Store.at(rest[0])
-        found_beside = beside.of(store, of_store(store), y, *rest[1:])
-        rows = found_beside.rows()
-        columns_beside = {word: [row[word] for row in rows] for word in rows[0]}
+        overlay = model_overlay.of(store, of_store(store), y, *rest[1:])
+        rows = overlay.rows()
+        overlay_columns = {word: [row[word] for row in rows] for word in rows[0]}
         if drawing is not None:
             if drawing.suffix != ".png":
-                raise ModelError(f"--plot {drawing}: beside a study expected a .png file")
-            curves.write(drawing, beside.picture(found_beside))
+                raise ModelError(f"--plot {drawing}: for a study, expected a .png file")
+            curves.write(drawing, model_overlay.picture(overlay))
         if table is not None:
-            curves.write(table, curves.text_of(columns_beside, table.suffix))
+            curves.write(table, curves.text_of(overlay_columns, table.suffix))
         if json:
-            sys.stdout.write(curves.text_of(columns_beside, ".json"))
+            sys.stdout.write(curves.text_of(overlay_columns, ".json"))
         elif not quiet:
-            curves.print_columns(columns_beside, {}, y, out)
+            curves.print_columns(overlay_columns, {}, y, out)
         return
     if drawing is None and (points is not None or y):
-        raise ModelError(f"{'--points' if points is not None else '--y'} is for a picture: give --plot FILE too")
+        raise ModelError(f"{'--points' if points is not None else '--y'} is for a picture: expected --plot FILE too")
     if name in models.SCENARIO_FIGURES:
         if len(rest) != 1 or rest[0].startswith("--") or drawing is not None:
-            raise ModelError(f"{name} takes a scenario, and draws nothing: incast model {name} permutation")
+            raise ModelError(f"{name} takes a scenario and draws no picture: incast model {name} permutation")
         columns = models.bounds(name, Scenario.load(rest[0]).with_(dict(settings(set_))))
         show = partial(curves.print_bounds, name, columns)
     else:

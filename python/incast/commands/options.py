@@ -1,4 +1,4 @@
-"""Options that several commands take, what they mean, and where commands print."""
+"""Options shared by commands, and consoles."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from incast.plan import slug
 from incast.scenario import Scenario
 
 MOST_NAME = 120
-"""Letters of a folder's name that is not given."""
+"""Most letters of a default folder name."""
 out = output.Screen()
 err = output.Screen(stderr=True)
 
 
 def beside(path: Path) -> output.Screen:
-    """Say where to tell of a file that was written: not among its bytes, where these went to the standard output."""
+    """Return the console for messages about a written file: standard error if the file is standard output."""
     return err if is_standard_output(path) else out
 
 
 ScenarioName = Annotated[
     str,
     typer.Argument(
-        metavar="SCENARIO", help="A scenario file, a built-in scenario (incast list scenarios), or -: standard input."
+        metavar="SCENARIO",
+        help="A scenario file, a built-in scenario (incast list scenarios), or - for standard input.",
     ),
 ]
 Settings = Annotated[
@@ -39,47 +40,47 @@ Settings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, e.g. topology.k=8; repeats."),
 ]
 Paired = Annotated[
-    bool, typer.Option("--paired", help="Also how much each controller differs from the first, seed by seed.")
+    bool, typer.Option("--paired", help="Also print differences from the first controller, seed by seed.")
 ]
 Bins = Annotated[
     str | None,
     typer.Option(
         "--bins",
         metavar="SIZE,...",
-        help="Sizes that part flows for slowdowns, such as 10kB,100kB,1MB (default decades).",
+        help="Edges of the size bins for slowdowns, such as 10kB,100kB,1MB (default: decades).",
     ),
 ]
 Format = Annotated[
-    str, typer.Option("--format", metavar="KIND,...", help="Files of pictures: png, svg, pdf, or several with commas.")
+    str, typer.Option("--format", metavar="KIND,...", help="Image formats: png, svg, pdf, or several with commas.")
 ]
-Workers = Annotated[int, typer.Option(min=0, help="Runs side by side; 0: one a core.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table; notes and errors stay.")]
+Workers = Annotated[int, typer.Option(min=0, help="Parallel runs; 0: one per core.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no table; only notes and errors.")]
 Rebuild = Annotated[
-    bool, typer.Option("--rebuild", help="Make anew what another build of the engine made, or what is damaged.")
+    bool, typer.Option("--rebuild", help="Repeat runs that are damaged or were made by another build of the engine.")
 ]
 SharedStore = Annotated[
     Path | None,
-    typer.Option("--store", metavar="DIR", help="Store of runs that studies share (default one in the folder)."),
+    typer.Option("--store", metavar="DIR", help="Store of runs that studies share (default: one in the folder)."),
 ]
 MemoryLimit = Annotated[
     str | None,
     typer.Option(
-        "--memory-limit", metavar="SIZE", help="Refuse what takes more memory, such as 8GB (none: run it anyway)."
+        "--memory-limit", metavar="SIZE", help="Refuse runs that need more memory, such as 8GB (none: no limit)."
     ),
 ]
 
 
 def allow(code: bool) -> None:
-    """Take ``--allow-code``: allow all code that files name, or else ask at the terminal, where there is one."""
+    """Apply ``--allow-code``: allow all code that files name, or else ask at the terminal, if there is one."""
     is_seen = sys.stdin is not None and sys.stdin.isatty() and err.is_terminal
-    consent.asks(_asked if is_seen else None, lambda told: tell([told]))
+    consent.asks(_asked if is_seen else None, lambda note: tell([note]))
     if code:
         consent.allow_everything()
 
 
 def _asked(what: str) -> bool:
-    progress.clear()  # it would be drawn over the question
-    with loading():  # Ctrl-C leaves, also before the question is whole: nothing is written yet
+    progress.clear()  # it would overwrite the question
+    with loading():  # Ctrl-C exits, even while the question is printed: nothing is written yet
         err.print(
             f"{output.escaped(what)} is a program that runs with your rights. Run it? [y/N] ",
             highlight=False, markup=False, soft_wrap=True, end="",
@@ -91,14 +92,14 @@ AllowCode = Annotated[
     bool,
     typer.Option(
         "--allow-code",
-        help="Run classes that files and stores name as controllers: programs with your rights. Those that stand on "
-        "the command line run anyway.",
+        help="Run the controller classes that files and stores name: programs with your rights. Classes on the command "
+        "line always run.",
     ),
 ]
 
 
 def settings(texts: list[str] | None) -> list[tuple[str, str]]:
-    """Read the values of ``--set``; classes that they name may run."""
+    """Read the values of ``--set``, and allow the classes that they name."""
     consent.grant(texts and [text.partition("=")[2] for text in texts])
     pairs = []
     for text in texts or []:
@@ -116,31 +117,31 @@ Pairs = Sequence[tuple[str, str]]
 def without_effect(
     given: Pairs, made: Callable[[Pairs], list[Scenario]], bases: Callable[[Pairs], list[Scenario]]
 ) -> Iterator[str]:
-    """Say which settings are lost: a later one replaces them, or what else is asked for does.
+    """Yield a note for each setting without effect: a later setting or another option overrides it.
 
-    Those that change ``bases`` by themselves, and nothing in the scenarios ``made`` with all that is asked for. A
-    default that is written out is not lost. Of several that say the same one is kept.
+    Such a setting changes ``bases`` by itself, but not the scenarios ``made`` with all options. A default written out
+    does not count. Of several equal settings one is kept.
     """
     kept = [(key, value) for at, (key, value) in enumerate(given) if key not in (later for later, _ in given[at + 1 :])]
     for key, value in given:
         if (key, value) not in kept:
-            yield f"--set {key}={value} does nothing: it is set again, and the last one counts"
+            yield f"--set {key}={value} has no effect: a later --set of the key replaces it"
     whole, plain = made(kept), bases([])
     for pair in list(kept):
         others = [other for other in kept if other != pair]
         try:
             lost = made(others) == whole and bases([pair]) != plain
-        except (ScenarioError, StudyError):  # others need it, or it needs others
+        except (ScenarioError, StudyError):  # settings that depend on each other
             continue
         if lost:
             kept = others
-            yield f"--set {pair[0]}={pair[1]} does nothing: all is the same without it"
+            yield f"--set {pair[0]}={pair[1]} has no effect: other options override it"
 
 
 def folder(given: str | None, default: str) -> Path:
-    """Return the folder for results that ``--out`` gives, or one of runs."""
+    """Return the folder of ``--out``, or a default one in runs/."""
     if given is None:
-        # a scenario's name may be any text, and the folder is to be one of runs
+        # a scenario's name may be any text, and the folder must be in runs/
         if len(default) > MOST_NAME:
             digest = hashlib.sha256(default.encode("utf-8", "surrogatepass")).hexdigest()
             default = f"{default[: MOST_NAME - 13]}-{digest[:12]}"
@@ -151,6 +152,6 @@ def folder(given: str | None, default: str) -> Path:
 
 
 def tell(notes: Iterable[str]) -> None:
-    """Say what is worth knowing before a run, once each."""
+    """Print notes to standard error, each once."""
     for note in dict.fromkeys(notes):
         err.print(f"note: {note}", highlight=False, soft_wrap=True)

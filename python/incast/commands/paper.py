@@ -1,4 +1,4 @@
-"""``incast paper``: figures of published papers, made again, and their claims."""
+"""``incast paper``: reproduction of figures of published papers, and checks of their claims."""
 
 from __future__ import annotations
 
@@ -25,48 +25,52 @@ if TYPE_CHECKING:
 PaperName = Annotated[
     str, typer.Argument(metavar="NAME[/FIG]", help="A paper (incast paper list), or one of its figures.")
 ]
-Scale = Annotated[str, typer.Option("--scale", metavar="small|paper", help="Sizes: quick ones, or the paper's own.")]
+Scale = Annotated[
+    str, typer.Option("--scale", metavar="small|paper", help="Size of the runs: small (quick), or that of the paper.")
+]
 PaperSeeds = Annotated[
     int | None,
-    typer.Option("--seeds", min=1, help="No more seeds a point than this (default: as many as the figure has)."),
+    typer.Option("--seeds", min=1, help="Most seeds per point (default: those of the figure)."),
 ]
 PaperFolder = Annotated[
-    str | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default runs/paper-NAME-SCALE).")
+    str | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default: runs/paper-NAME-SCALE).")
 ]
 Changed = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Change a key in the runs of a figure, whose verdicts are of another set-up then; repeats.",
+        help="Change a key in the runs of a figure; its verdicts are then marked as another set-up; repeats.",
     ),
 ]
 Varied = Annotated[
     str | None,
-    typer.Option("--vary", metavar="KEY=V1,V2,...", help="Give a key several values: a figure each, and one of all."),
+    typer.Option(
+        "--vary", metavar="KEY=V1,V2,...", help="Give a key several values: one figure per value, and one of all."
+    ),
 ]
 OfSeries = Annotated[
     list[str] | None,
     typer.Option(
-        "--series", metavar="NAME", help="A series that --set and --vary change (default all with the key); repeats."
+        "--series", metavar="NAME", help="A series that --set and --vary change (default: all with the key); repeats."
     ),
 ]
 
 
 def _found(name: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
-    """Find a paper and its figures, and say where a folder has the name of one that comes with the package."""
+    """Find a paper and its figures; print a note if a folder has the name of a built-in paper."""
     from incast.papers import reading
     from incast.papers.definition import PAPER_FILE
 
     first = name.partition("/")[0]
     if reading.is_known(name) and (Path(first) / PAPER_FILE).is_file():
-        tell([f"{first} is the paper that comes with Incast; ./{first} is the folder here"])
+        tell([f"{first} is the built-in paper; write ./{first} for the folder"])
     return reading.find(name, seeds)
 
 
 def list_(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One paper alone.", show_default=False)] = "",
-    names: Annotated[bool, typer.Option("--names", help="The papers' names alone.")] = False,
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="A single paper.", show_default=False)] = "",
+    names: Annotated[bool, typer.Option("--names", help="Print only the names of the papers.")] = False,
 ) -> None:
     """List the papers and their figures."""
     from incast.papers import reading
@@ -109,7 +113,7 @@ def run(
         typer.Option(
             "--timeline",
             metavar="SERIES@POINT",
-            help="Make a run of a figure (or: first) again with a timeline, and its page over time.",
+            help="Repeat a run of a figure (or: first) with a timeline, and write its viewer page.",
         ),
     ] = None,
     out_: PaperFolder = None,
@@ -120,13 +124,13 @@ def run(
 ) -> None:
     """Run a paper's figures and write its report, with a verdict on every claim.
 
-    Called again it goes on where it was interrupted; figures that were run before stay in the report. Figures that
-    --set or --vary change go to a folder of their own.
+    The same command resumes an interrupted run; earlier figures stay in the report. Figures changed by --set or --vary
+    go to a separate folder.
     """
     allow(allow_code)
     with loading():
-        from incast.look import formats_of
         from incast.papers import planning, reading
+        from incast.style import formats_of
 
     _known_scale(scale)
     formats = formats_of(format_)
@@ -158,10 +162,10 @@ def report(
     format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
-    """Write a paper's report again from the runs that are there."""
+    """Write a paper's report again from its finished runs."""
     with loading():
-        from incast.look import formats_of
         from incast.papers import planning
+        from incast.style import formats_of
 
     _known_scale(scale)
     formats = formats_of(format_)
@@ -170,7 +174,7 @@ def report(
     paper, figures, folder = asked.changed()
     if not (folder / planning.MARK).is_file():
         begin = asked.again(figures[0] if len(figures) == 1 else None, out_)
-        raise FolderError(f"{folder} holds no results of a paper: begin with {begin}")
+        raise FolderError(f"{folder} holds no results of a paper: start with {begin}")
     planning.mark_folder(paper, scale, folder)
     _print_paper(asked, paper, figures, folder, quiet)
 
@@ -180,10 +184,10 @@ def show(
     scale: Scale = "small",
     scenario: Annotated[
         str | None,
-        typer.Option("--scenario", metavar="SERIES@POINT", help="Print the whole scenario of a run (or: first)."),
+        typer.Option("--scenario", metavar="SERIES@POINT", help="Print the resolved scenario of a run (or: first)."),
     ] = None,
 ) -> None:
-    """Show what a figure is made of: scenario, series, points, claims, assumptions, published numbers."""
+    """Show the parts of a figure: scenario, series, points, claims, assumptions, published numbers."""
     from incast.papers import reading, showing
 
     _known_scale(scale)
@@ -202,9 +206,9 @@ def show(
 
 def copy(
     name: PaperName,
-    to: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the copy: a new one, or an empty one.")],
+    to: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the copy, new or empty.")],
 ) -> None:
-    """Copy a paper, or a figure of it, to edit: a folder of your own that runs from anywhere."""
+    """Copy a paper or one of its figures into an editable folder."""
     from incast import _core
     from incast.papers import copying
     from incast.papers.definition import PAPER_FILE
@@ -216,7 +220,7 @@ def copy(
     if made.scenarios:
         listed = ", ".join(str(to / one) for one in made.scenarios)
         lines.append(f"edit: {listed} for topology, queues, traffic and controllers")
-    lines += [f"not copied: {place}, a class that is found from the working directory" for place in made.classes]
+    lines += [f"not copied: {place}, a class relative to the working directory" for place in made.classes]
     lines.append(f"then: incast paper run {made.paper.called()}")
     for line in lines:
         out.print(output.escaped(line), highlight=False, soft_wrap=True)
@@ -224,7 +228,7 @@ def copy(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a command asks for: figures of a paper, how they are run, what is changed of them, where they go."""
+    """Arguments of a command: figures of a paper, scale, changes, results folder."""
 
     paper: Paper
     figures: list[Figure]
@@ -237,13 +241,13 @@ class _Asked:
     series: Sequence[str]
 
     def changed(self) -> tuple[Paper, list[Figure], Path]:
-        """Give the paper and the figures with what is changed of them, and the folder of the results."""
+        """Return the changed paper and figures, and the results folder."""
         from incast.papers import changing
         from incast.study.comparing import varied
 
         if not (self.set or self.vary):
             if self.series:
-                raise PaperError(f"--series {self.series[0]}: expected --set or --vary beside it")
+                raise PaperError(f"--series {self.series[0]}: needs --set or --vary too")
             return self.paper, self.figures, folder_of(self.out, f"paper-{self.paper.name}-{self.scale}")
         if len(self.figures) > 1:
             one = self.paper.called(self.figures[0])
@@ -253,12 +257,12 @@ class _Asked:
         vary = varied(self.vary) if self.vary else None
         if vary is not None:
             consent.grant(list(vary[1]))
-        paper = changing.of(self.paper, figure, self.scale, given, vary, self.series, lambda told: tell([told]))
+        paper = changing.of(self.paper, figure, self.scale, given, vary, self.series, lambda note: tell([note]))
         name = changing.folder_name(self.paper, figure, self.scale, given, self.vary, self.series)
         return paper, list(paper.figures.values()), folder_of(self.out, name)
 
     def again(self, figure: Figure | None, out_: str | None) -> str:
-        """Return the command that makes a figure, or all, again with these options, in that folder."""
+        """Return the command that runs a figure, or all, with the same options, into that folder."""
         is_changed = bool(self.set or self.vary)
         options = [
             *(["--scale", self.scale] if self.scale != "small" else []),
@@ -296,21 +300,21 @@ def _print_paper(
         else:
             found.append(done)
     if not found:
-        told = "; ".join(page.told_missing(one) for one in missing if one.lacking < one.runs)
+        reasons = "; ".join(page.missing_text(one) for one in missing if one.lacking < one.runs)
         raise FolderError(
-            f"{folder} holds no figure of which all runs are there{f' ({told})' if told else ''}: "
+            f"{folder} holds no complete figure{f' ({reasons})' if reasons else ''}: "
             f"{asked.again(figures[0] if len(figures) == 1 else None, asked.out)}"
         )
-    # the page does not say where it was made
+    # the page does not name the folder
     report = page.write(paper, asked.scale, found, missing, folder, lambda one: asked.again(one, None), asked.formats)
     names = {figure.name for figure in figures}
     with output.about(folder):
         if not quiet:
             page.print_verdicts([done for done in found if done.figure.name in names], out)
             for one in missing:
-                # Of a whole paper some figures may never have been begun.
+                # some figures of a paper may not have been started
                 if one.figure.name in names and (one.lacking < one.runs or len(figures) == 1):
-                    out.print(page.told_missing(one), highlight=False, soft_wrap=True)
+                    out.print(page.missing_text(one), highlight=False, soft_wrap=True)
         out.print(f"report: {report}", highlight=False, soft_wrap=True)
         for view in page.views([done for done in found if done.figure.name in names], folder):
             out.print(f"view: {view}", highlight=False, soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from incast import output
+from incast import output, progress
 from incast.commands.options import Format, Quiet, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError
@@ -23,26 +23,28 @@ def plot(
     format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
-    """Draw pictures of a run: its flows, and what it recorded over time.
+    """Draw pictures of a run: its flows, and its recorded time series.
 
-    Windows need a run with --set measure.series.flows=[0,1], queues and their heat map one with
-    --set measure.series.ports=all.
+    A run of at most eight flows without a timeline is simulated again with one: over-time shows throughput, windows and
+    the busiest queue. Windows of more flows need a run with --set measure.series.flows=[0,1]; queues and their heat map
+    need --set measure.series.ports=all.
     """
     result = Result.load(run)
     with loading():
         from incast import pictures
-        from incast.look import formats_of
+        from incast.style import formats_of
 
     formats = formats_of(format_)
     folder = run if out_ is None else folder_of(out_, "")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        files, reasons = pictures.draw(result, folder, formats)
+        with progress.of_wait(err, "pictures", quiet):
+            files, reasons = pictures.draw(result, folder, formats)
     except OSError as error:
         raise FolderError(f"cannot write pictures to {folder}: {error.strerror}") from None
     if not quiet:
         for reason in reasons:
             err.print(reason, highlight=False, soft_wrap=True)
     with output.about(folder):
-        told = f"pictures: {' '.join(str(folder / name) for name in files)}" if files else "there is nothing to draw"
-        out.print(told, highlight=False, soft_wrap=True)
+        message = f"pictures: {' '.join(str(folder / name) for name in files)}" if files else "nothing to draw"
+        out.print(message, highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``incast report``: what finished runs say, again."""
+"""``incast report``: reports from finished runs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from incast.run_folder import MANIFEST
 from incast.study.comparing import STUDY_FILE
 
 PAIRS_FILE, PAPER_MARK = "coexistence.json", "paper.json"
-"""Files that mark folders of controllers side by side and of papers, here without loading what reads them."""
+"""Files that mark folders of pairs and of papers, repeated here to avoid slow imports."""
 
 
 def _of_pairs(folder: Path, format_: str, quiet: bool) -> None:
     with loading():
         from incast import coexistence, coexistence_page
-        from incast.look import formats_of
+        from incast.style import formats_of
 
     formats = formats_of(format_)
     with held(folder):
@@ -36,9 +36,9 @@ def _of_pairs(folder: Path, format_: str, quiet: bool) -> None:
 
 
 def _refuse(folder: Path, what: str, options: Sequence[str]) -> None:
-    """Raise ``StudyError`` where options were given that a folder of this kind has no use for."""
+    """Raise ``StudyError`` for options that do not apply to a folder of this kind."""
     if options:
-        raise StudyError(f"{' and '.join(options)}: expected the folder of a comparison, and {folder} has {what}")
+        raise StudyError(f"{' and '.join(options)}: only for the folder of a comparison, and {folder} has {what}")
 
 
 def report(
@@ -50,7 +50,7 @@ def report(
     format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
-    """Write the report of a comparison or of pairs again from its runs; of a single run, print its table again."""
+    """Rewrite the report of a comparison or of pairs from its runs; for a single run, print its table."""
     of_comparisons = [option for option, given in (("--bins", bins), ("--paired", paired)) if given]
     if not folder.exists():
         raise FolderError(f"{folder} does not exist: expected the folder of a run or of a comparison")
@@ -68,8 +68,8 @@ def report(
         return
     if not (folder / STUDY_FILE).exists() and (folder / STORE_FILE).exists():
         raise FolderError(
-            f"{folder} is a store of runs: expected the folder of a comparison or of pairs, or that of one run, which "
-            f"incast study export {shlex.quote(str(folder))} --run RUN --out DIR writes"
+            f"{folder} is a store of runs: expected the folder of a comparison or of pairs, or that of one run: "
+            f"incast study export {shlex.quote(str(folder))} --run RUN --out DIR writes it"
         )
     if (folder / PAPER_MARK).is_file() and not (folder / STUDY_FILE).exists():
         again = f"incast paper report NAME --out {shlex.quote(str(folder))}"
@@ -84,7 +84,7 @@ def report(
         from incast import comparison
     from incast import completions
     from incast import report as page
-    from incast.look import formats_of
+    from incast.style import formats_of
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
     with held(folder):

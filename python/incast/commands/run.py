@@ -37,31 +37,31 @@ def run(
     scenario: ScenarioName,
     extra: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     set_: Settings = None,
-    seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed, instead of the scenario's.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed (default: the scenario's).")] = None,
     out_: Annotated[
         str | None,
-        typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/SCENARIO-SEED-HASH)."),
+        typer.Option("--out", metavar="DIR", help="Folder for the results (default: runs/SCENARIO-SEED-HASH)."),
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=255, help="Threads of the run, instead of the scenario's; no result depends on it."),
+        typer.Option(min=1, max=255, help="Threads of the run (default: the scenario's); results do not depend on it."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     memory_limit: MemoryLimit = None,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    """Simulate a scenario once and leave a run folder.
+    """Simulate a scenario once and write a run folder.
 
-    What is worth knowing before the run although nothing is wrong goes to the standard error as notes.
+    Hints about the scenario are printed to standard error as notes; they are not errors.
     """
     allow(allow_code)
     if extra:
-        asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"one scenario a run, and that is {scenario}"
+        asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"a single scenario, already given as {scenario}"
         raise ScenarioError(f"{extra[0]}: expected {asked_for}")
-    # paths in a scenario from the standard input start from the working directory
+    # paths in a scenario from standard input are relative to the working directory
     text = _standard_input() if scenario == "-" else None
-    # a class of the file may be replaced by what is set: nobody is asked for it before
+    # a setting may replace a class of the file: do not ask for it before
     with consent.looking_away() if set_ else nullcontext():
         given = Scenario.load(scenario) if text is None else Scenario.from_toml(text, name="stdin")
         notes = [*without_effect(settings(set_), *[lambda pairs: [given.with_(dict(pairs))]] * 2)]
@@ -80,8 +80,8 @@ def run(
     if not quiet and (err.is_terminal or needed >= memory.WORTH_TELLING):
         err.print(f"memory: about {memory.spoken(needed)}", highlight=False)
     if not quiet and disk:
-        told = f"up to about {memory.spoken(disk)} on disk and {cpu_s:.2g} s of CPU time"
-        err.print(f"timeline: {told}", highlight=False, soft_wrap=True)
+        cost = f"up to about {memory.spoken(disk)} on disk and {cpu_s:.2g} s of CPU time"
+        err.print(f"timeline: {cost}", highlight=False, soft_wrap=True)
     folder = folder_of(out_, f"{asked.name}-{asked.seed}-{asked.hash[:8]}")
     if _is_there(folder, asked):
         tell([f"this run is already in {folder}: nothing was simulated"])
@@ -94,7 +94,7 @@ def run(
             try:
                 result = asked.run(progress=show, set_up=set_up, memory_limit=limit)
             except UnsoundError as error:
-                # the folder has what shows the defect
+                # keep the folder, which shows the defect
                 if error.result is None:
                     raise
                 result = error.result
@@ -103,14 +103,14 @@ def run(
 
 
 MOST_MIB = 64
-"""Size of a scenario from the standard input, which may have no end."""
+"""Most MiB of a scenario from standard input, which may be endless."""
 
 
 def _standard_input() -> str:
     if sys.stdin is None:  # closed by the shell, `<&-`
         raise ScenarioError("-: the standard input is closed; expected a scenario")
     try:
-        # bytes: Python's text would take what is no UTF-8 for letters
+        # bytes: Python's text mode would accept invalid UTF-8
         found = sys.stdin.buffer.read((MOST_MIB << 20) + 1)
     except OSError as error:
         raise ScenarioError(f"-: the standard input cannot be read: {error.strerror}") from None
@@ -130,10 +130,22 @@ def _show(result: Result, folder: Path, json: bool, quiet: bool) -> None:
             sys.stdout.write(result.json())
         elif not quiet:
             run_table.show(result, folder, out)
+            if err.is_terminal:
+                err.print(_next(result, folder), highlight=False, soft_wrap=True)
+
+
+def _next(result: Result, folder: Path) -> str:
+    """Name the commands that show the run."""
+    run, timed = shlex.quote(str(folder)), shlex.quote(f"{folder}-timed")
+    view = f"incast view {run}"
+    if result.timeline_json is None:
+        scenario = shlex.quote(str(folder / "scenario.toml"))
+        view = f"incast run {scenario} --set measure.timeline=auto --out {timed} && incast view {timed}"
+    return f"next: incast plot {run}\n      {view}"
 
 
 def _is_there(folder: Path, scenario: Scenario) -> bool:
-    """Whether the folder has this run already; raises ``FolderError`` where another build of the engine made it."""
+    """Return whether the folder has this run already; raises ``FolderError`` if another build of the engine made it."""
     if not (folder / MANIFEST).is_file():
         return False
     there = read_manifest(folder)
@@ -142,6 +154,6 @@ def _is_there(folder: Path, scenario: Scenario) -> bool:
     if there["engine"] != engine_digest():
         raise FolderError(
             f"this run is already in {folder}, made by another build of the engine: incast report "
-            f"{shlex.quote(str(folder))} shows it; to run it again give another --out, or remove the folder first"
+            f"{shlex.quote(str(folder))} shows it; to repeat it, give another --out, or remove the folder first"
         )
     return True

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from incast.study.store import Store
 
 StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="Folder of a store.")]
-StudyName = Annotated[str | None, typer.Option("--study", metavar="NAME", help="The study, where a store has several.")]
+StudyName = Annotated[str | None, typer.Option("--study", metavar="NAME", help="The study, if the store has several.")]
 On = Annotated[
     str | None,
     typer.Option(
         "--on",
         metavar="WHERE",
-        help="Who makes the runs: threads, processes, ray, ray:HOST:PORT, ray://HOST:PORT or slurm.",
+        help="Where the runs are made: threads, processes, ray, ray:HOST:PORT, ray://HOST:PORT or slurm.",
     ),
 ]
 SlurmOptions = Annotated[
@@ -41,29 +41,29 @@ SlurmOptions = Annotated[
 def run(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A study file.")],
     store: Annotated[
-        str | None, typer.Option("--store", metavar="DIR", help="The store (default runs/study-NAME).")
+        str | None, typer.Option("--store", metavar="DIR", help="Folder of the store (default: runs/study-NAME).")
     ] = None,
     workers: Workers = 0,
     on: On = None,
     slurm: SlurmOptions = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it would take, from some runs that are tried; make nothing.")
+        bool, typer.Option("--dry-run", help="Estimate the cost from a few trial runs; write nothing.")
     ] = False,
     memory_limit: MemoryLimit = None,
     rebuild: Rebuild = False,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make the runs of a study that its store lacks.
+    """Make the missing runs of a study in its store.
 
-    Called again it goes on where it was stopped. A file with more seeds, values or arms makes only what is new.
+    The same command resumes a stopped study. With more seeds, values or arms in the file it adds only the new runs.
     """
     allow(allow_code)
     with loading():
-        from incast.study import front
-    # what is only estimated runs no code, and asks nobody
+        from incast.study import api
+    # an estimate runs no code, and asks nobody
     with consent.looking_away() if dry_run else nullcontext():
-        study = front.load(file)
+        study = api.load(file)
         folder = folder_of(store, f"study-{study.name}")
         if dry_run:
             from incast.study import estimate
@@ -83,17 +83,19 @@ def extend(
     study: StudyName = None,
     seeds: Annotated[
         str | None,
-        typer.Option("--seeds", metavar="N", help="Seeds 1 to N, or a list such as 4,5,9, beside those there."),
+        typer.Option(
+            "--seeds", metavar="N", help="Seeds 1 to N, or a list such as 4,5,9, in addition to existing ones."
+        ),
     ] = None,
     axis: Annotated[
-        list[str] | None, typer.Option("--axis", metavar="KEY=V1,V2,...", help="Further values of an axis; repeats.")
+        list[str] | None, typer.Option("--axis", metavar="KEY=V1,V2,...", help="Additional values of an axis; repeats.")
     ] = None,
     arm: Annotated[
         list[str] | None,
-        typer.Option("--arm", metavar="NAME:KEY=VALUE,...", help="A further arm and what it sets; repeats."),
+        typer.Option("--arm", metavar="NAME:KEY=VALUE,...", help="An additional arm with its settings; repeats."),
     ] = None,
     samples: Annotated[
-        int | None, typer.Option("--samples", metavar="N", help="Points in all of a random or lhs design.")
+        int | None, typer.Option("--samples", metavar="N", help="Total number of points of a random or lhs design.")
     ] = None,
     workers: Workers = 0,
     on: On = None,
@@ -103,17 +105,17 @@ def extend(
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    """Extend a study by seeds, values, arms or samples; only what is new is made."""
+    """Extend a study by seeds, values, arms or samples; only new runs are made."""
     allow(allow_code)
     with loading():
-        from incast.study import front
+        from incast.study import api
         from incast.study.store import Store
     if seeds is None and not axis and not arm and samples is None:
         raise StudyError("nothing to extend by: expected --seeds, --axis, --arm or --samples")
     there = Store.at(store)
-    name = front.name_in(there, study)
+    name = api.name_in(there, study)
     with progress.of_batch(err, quiet) as show:
-        made = front.extend(
+        made = api.extend(
             there,
             name,
             seeds=None if seeds is None else _seeds(seeds),
@@ -132,14 +134,14 @@ def extend(
 def work(
     store: StoreFolder,
     part: Annotated[int, typer.Option("--part", help="Number of the part, from 0.")],
-    of: Annotated[int, typer.Option("--of", min=1, help="Parts in all.")],
+    of: Annotated[int, typer.Option("--of", min=1, help="Number of parts.")],
     allowed: Annotated[
         list[str] | None,
         typer.Option("--allowed", metavar="DIGEST", help="Code that the submitting program may run; repeats."),
     ] = None,
 ) -> None:
-    """Make a part of the runs that are asked for: what a job of an array does."""
-    consent.asks(None, lambda told: tell([told]))  # a worker never asks
+    """Make one part of the pending runs, as one job of an array."""
+    consent.asks(None, lambda note: tell([note]))  # a worker never asks
     consent.inherit(allowed or [])
     from incast.study import slurm
     from incast.study.store import Store
@@ -149,44 +151,44 @@ def work(
 
 def status(
     store: StoreFolder,
-    check: Annotated[bool, typer.Option("--check", help="Hold every file against its checksum.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Verify the checksum of every file.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Say what a store holds, and what is asked for and not made yet."""
-    from incast.study import standing
+    """Show the content of a store, and pending runs."""
+    from incast.study import status
     from incast.study.store import Store
 
     with held(store):
-        found = standing.of(Store.at(store), check)
+        found = status.of(Store.at(store), check)
     if json:
         sys.stdout.write(json_.dumps(found.data(), indent=2) + "\n")
     else:
         for line in found.lines():
             out.print(line, highlight=False, soft_wrap=True)
     if found.damaged:
-        raise standing.Damaged(f"{store} is damaged: {'; '.join(found.damaged)}")
+        raise status.Damaged(f"{store} is damaged: {'; '.join(found.damaged)}")
 
 
 def export(
     store: StoreFolder,
     to: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="A file: .csv, .json or .parquet; with --run a folder.")
+        Path, typer.Option("--out", metavar="FILE", help="Output file: .csv, .json or .parquet; with --run a folder.")
     ],
     table: Annotated[
-        str | None, typer.Option("--table", help="runs, unless given, or a table of runs such as flows.")
+        str | None, typer.Option("--table", help="Table of the runs, such as flows (default: runs).")
     ] = None,
     study: StudyName = None,
     run: Annotated[
-        str | None, typer.Option("--run", metavar="RUN", help="Write the folder of one run, by its column run.")
+        str | None, typer.Option("--run", metavar="RUN", help="Write the folder of one run, named by the column run.")
     ] = None,
 ) -> None:
-    """Write the runs of a store, or a table of them, to a file; or one run to a folder."""
+    """Export the runs of a store, or one of their tables, to a file; or one run to a folder."""
     from incast.study import reading, tabular
     from incast.study.store import Store
 
     if run is not None:
         if table is not None or study is not None:
-            raise StudyError("--run: expected neither --table nor --study beside it: a run's folder has all its tables")
+            raise StudyError("--run: not allowed with --table or --study: a run's folder has all its tables")
         with held(store):
             folder = reading.find(Store.at(store), run).save(to)
         out.print(f"run: {folder}", highlight=False, soft_wrap=True)
@@ -199,20 +201,20 @@ def export(
 
 def query(
     store: StoreFolder,
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="A query; views are runs, costs, flows, ports, ...")],
-    to: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file: .csv, .json or .parquet.")] = None,
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="A query over the views runs, costs, flows, ports, ...")],
+    to: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Output file: .csv, .json or .parquet.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print rows as JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print rows as CSV.")] = False,
     allow_files: Annotated[
         bool,
-        typer.Option(
-            "--allow-files", help="Let the query read and write all files that you may, and load DuckDB's extensions."
-        ),
+        typer.Option("--allow-files", help="Let the query access all your files and load DuckDB extensions."),
     ] = False,
 ) -> None:
-    """Answer an SQL query over a store (needs the extra "query").
+    """Run an SQL query over a store (needs the extra "query").
 
-    A query reads the store alone, and writes nothing, unless --allow-files is given.
+    Without --allow-files a query only reads the store, and writes nothing.
     """
     from incast.study import query as queries
     from incast.study import tabular
@@ -234,24 +236,24 @@ def _print_rows(rows: pa.Table) -> None:
     from incast import tables
     from incast.tables import Column
 
-    def told(value: Any) -> str:
+    def text_of(value: Any) -> str:
         return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
     columns = []
     for name, values in zip(rows.column_names, rows.columns, strict=True):
         listed = values.to_pylist()
         numbers = all(value is None or isinstance(value, (int, float)) for value in listed)
-        columns.append(Column(name, [told(value) for value in listed], "right" if numbers else "left"))
+        columns.append(Column(name, [text_of(value) for value in listed], "right" if numbers else "left"))
     first = columns[: len(columns) > 1]
     tables.show(out, "", first, columns[len(first) :])
 
 
 def _where(on: str | None, workers: int, options: str) -> dict[str, Any]:
-    """Read ``--on``: the options of ``make`` that say who makes the runs."""
+    """Read ``--on``: the options of ``make`` about the workers."""
     from incast.study.workers import Processes, Threads
 
     if options and on != "slurm":
-        raise StudyError("--slurm: expected --on slurm beside it")
+        raise StudyError("--slurm: needs --on slurm too")
     match on:
         case None:
             return {}
@@ -271,13 +273,13 @@ def _where(on: str | None, workers: int, options: str) -> dict[str, Any]:
 
 
 def _tell_made(store: Store, study: str, quiet: bool) -> None:
-    from incast.study import standing
+    from incast.study import status
 
     if not quiet:
         with output.about(store.folder):
-            for line in standing.of(store).lines():
+            for line in status.of(store).lines():
                 out.print(line, highlight=False, soft_wrap=True)
-    standing.refuse_unsound(store, study)
+    status.refuse_unsound(store, study)
 
 
 def _seeds(text: str) -> int | list[int]:
@@ -309,7 +311,7 @@ def _arm(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _value(text: str) -> Any:
-    """Read a value as a study file would: a number, true or false, or else a text without its quotes."""
+    """Read a value like a study file: a number, true or false, or else a text without quotes."""
     from incast.study.comparing import value_of
 
     is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"

@@ -1,4 +1,4 @@
-"""``incast tune`` and ``incast sensitivity``: choosing the values of parameters, and what each of them matters."""
+"""``incast tune`` and ``incast sensitivity``: search for parameter values, and sensitivity analysis."""
 
 from __future__ import annotations
 
@@ -28,26 +28,27 @@ StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file w
 def tune(
     file: StudyFile,
     budget: Annotated[
-        int | None, typer.Option("--budget", min=1, metavar="N", help="Sets that are tried, in place of the file's.")
+        int | None,
+        typer.Option("--budget", min=1, metavar="N", help="Number of parameter sets to try (default: the file's)."),
     ] = None,
     workers: Workers = 0,
     out_: Annotated[
-        str | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/tune-NAME).")
+        str | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default: runs/tune-NAME).")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     format_: Format = "png",
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    r"""Search for the best values of a study's parameters; ends in a scenario file to use.
+    r"""Search for the best values of a study's parameters; writes the best scenario file.
 
-    What is searched for stands in the study's table \[tune]. Called again it goes on where it was stopped. Called
-    several times at once, on machines that share the folder, all work on one search.
+    The study's table \[tune] declares the objective. The same command resumes a stopped search. Several processes, on
+    machines that share the folder, can work on one search.
     """
     allow(allow_code)
     with loading():
-        from incast.look import formats_of
-        from incast.study.front import load
+        from incast.study.api import load
+        from incast.style import formats_of
         from incast.tuning import outcome
         from incast.tuning.declaration import Tuning
         from incast.tuning.search import Search
@@ -87,17 +88,17 @@ def _write(found: Outcome, folder: Path, formats: Sequence[str], json: bool, qui
         for path in scenarios:
             out.print(f"scenario: {path}", highlight=False, soft_wrap=True)
         pictures = " ".join(sorted(path.name for path in folder.iterdir() if path.suffix[1:] in formats))
-        out.print(f"pictures beside it: {pictures}", highlight=False, soft_wrap=True)
+        out.print(f"pictures: {pictures}", highlight=False, soft_wrap=True)
 
 
 def _print(found: Outcome) -> None:
     tuning = found.tuning
     given_up = sum(one.scores is None and not one.refused and not one.unfinished for one in found.tried)
     refused = [one for one in found.tried if one.refused]
-    told = f"{len(found.tried)} sets tried under {len(tuning.seeds)} seeds"
-    told += f", {given_up} of them given up after fewer" if given_up else ""
-    told += f", {len(refused)} that could not be run (the first: {refused[0].refused})" if refused else ""
-    out.print(f"{tuning.target.study.name}: {' and '.join(map(str, tuning.objectives))}; {told}", highlight=False)
+    summary = f"{len(found.tried)} sets tried under {len(tuning.seeds)} seeds"
+    summary += f", {given_up} of them stopped after fewer" if given_up else ""
+    summary += f", {len(refused)} that could not be run (the first: {refused[0].refused})" if refused else ""
+    out.print(f"{tuning.target.study.name}: {' and '.join(map(str, tuning.objectives))}; {summary}", highlight=False)
     for one in found.tried:
         if one.unfinished:
             out.print(f"set {one.number + 1} {one.unfinished}", highlight=False, soft_wrap=True)
@@ -142,8 +143,8 @@ def _print_compared(chosen: Chosen, seeds: int) -> None:
     for row in chosen.compared:
         if row.seeds < seeds:
             where = f" in {row.scenario}" if several else ""
-            told = f"note: {row.figure}{where} is compared under {row.seeds} of {seeds} seeds, those where both have it"
-            err.print(told, highlight=False, soft_wrap=True)
+            note = f"note: {row.figure}{where} is compared under {row.seeds} of {seeds} seeds, those where both have it"
+            err.print(note, highlight=False, soft_wrap=True)
 
 
 def _cells(row: Compared, factor: float) -> list[str]:
@@ -169,13 +170,13 @@ def _print_front(found: Outcome) -> None:
         scores = [rounded(score * scale.factor) for score, scale in zip(one.tried.scores or (), scales, strict=True)]
         table.add_row(mark, *(str(one.tried.values[key]) for key in keys), *scores)
     out.print(table)
-    out.print("*: nearest to the best of each objective, in spans of the front; chosen")
+    out.print("*: chosen: nearest to the best value of each objective, relative to the range of the front")
 
 
 def sensitivity(
     file: StudyFile,
     method: Annotated[
-        str | None, typer.Option("--method", metavar="NAME", help="morris or sobol, in place of the file's.")
+        str | None, typer.Option("--method", metavar="NAME", help="morris or sobol (default: the file's).")
     ] = None,
     samples: Annotated[
         int | None,
@@ -183,22 +184,22 @@ def sensitivity(
     ] = None,
     workers: Workers = 0,
     out_: Annotated[
-        str | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/sensitivity-...).")
+        str | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default: runs/sensitivity-...).")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     format_: Format = "png",
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say how much each parameter of a study matters to its figures, over the whole of its range.
+    """Measure the effect of each parameter of a study on its figures, over its whole range.
 
-    Morris' elementary effects take N (parameters + 1) points, Sobol's indices N (parameters + 2). Called again it
-    goes on where it was stopped.
+    Morris' elementary effects take N (parameters + 1) points, Sobol's indices N (parameters + 2). The same command
+    resumes a stopped analysis.
     """
     allow(allow_code)
     with loading():
-        from incast.look import formats_of
-        from incast.study.front import load
+        from incast.study.api import load
+        from incast.style import formats_of
         from incast.tuning import sensitivity as sensitivities
     formats = formats_of(format_)
     study = load(file)
@@ -223,8 +224,8 @@ def _print_indices(found: Found) -> None:
     from incast.tuning.pictures import Scale
 
     analysis = found.analysis
-    told = f"{found.points} points, {found.runs} runs, {analysis.method}"
-    out.print(f"{analysis.target.study.name}: {told}", highlight=False)
+    summary = f"{found.points} points, {found.runs} runs, {analysis.method}"
+    out.print(f"{analysis.target.study.name}: {summary}", highlight=False)
     for figure in analysis.figures:
         if figure in found.still:
             continue

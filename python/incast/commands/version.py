@@ -21,4 +21,4 @@ def incast(
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Take what belongs to no command."""
+    """Handle options without a command."""

@@ -1,4 +1,4 @@
-"""``incast view``: a fabric over time, as one file for the browser or by a server of this machine."""
+"""``incast view``: runs over time, as one HTML file or by a local server."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def view(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs with a timeline.")],
     out_: Annotated[
         str | None,
-        typer.Option("--out", metavar="FILE", help="The file (default: view.html in the first run's folder)."),
+        typer.Option("--out", metavar="FILE", help="Output file (default: view.html in the first run's folder)."),
     ] = None,
     serve: Annotated[
-        bool, typer.Option("--serve", help="No file: show runs that are too large for one, until Ctrl-C.")
+        bool, typer.Option("--serve", help="Serve the page until Ctrl-C, for runs too large for one file.")
     ] = False,
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Port of --serve at 127.0.0.1 (default: any that is free).")
+        int | None, typer.Option(min=1, max=65535, help="Port of --serve at 127.0.0.1 (default: any free port).")
     ] = None,
-    open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show runs over time: fabric, queues, flows and windows, in one file for the browser.
+    """Show runs over time: fabric, queues, flows and windows, in one HTML file.
 
-    The file needs no network. Runs need a timeline: --set measure.timeline=auto.
+    The file works offline. Runs need a timeline: --set measure.timeline=auto.
     """
     with loading():
         from incast.view import chosen, page, serving
@@ -43,14 +43,14 @@ def view(
     chosen.refuse_reports(runs)
     if serve:
         if out_ is not None:
-            raise FolderError(f'--out "{out_}": expected no --serve beside it, which writes no file')
+            raise FolderError(f'--out "{out_}": not allowed with --serve, which writes no file')
         with serving.Server(port or 0) as server:
             with progress.of_wait(err, "view: reading", quiet):
                 server.show(runs)
             _serve(server, open_)
             return
     if port is not None:
-        raise FolderError(f"--port {port}: expected --serve beside it")
+        raise FolderError(f"--port {port}: needs --serve too")
     if out_ is not None and not out_.strip():
         raise FolderError(f'--out "{out_}": expected the name of a file')
     path = runs[0] / "view.html" if out_ is None else Path(out_)
@@ -59,15 +59,15 @@ def view(
     size = page.write(runs, path, named=out_ is not None)
     if not quiet:
         with output.about(path):
-            told = "" if open_ else "; open it in a browser"
-            beside(path).print(f"view: {path} ({size / 1e6:.2f} MB){told}", highlight=False, soft_wrap=True)
+            hint = "" if open_ else "; open it in a browser"
+            beside(path).print(f"view: {path} ({size / 1e6:.2f} MB){hint}", highlight=False, soft_wrap=True)
     if open_:
         _open(path.resolve().as_uri())
 
 
 def _serve(server: Server, open_: bool) -> None:
-    """Answer until Ctrl-C, which is how it ends; a polite kill has its own exit status."""
-    out.print(f"view: {server.address} (Ctrl-C ends it)", highlight=False, soft_wrap=True)
+    """Serve until Ctrl-C, the normal end; SIGTERM has its own exit status."""
+    out.print(f"view: {server.address} (Ctrl-C stops the server)", highlight=False, soft_wrap=True)
     sys.stdout.flush()
     if open_:
         _open(server.opening())
@@ -82,4 +82,4 @@ def _open(address: str) -> None:
     import webbrowser
 
     if not webbrowser.open(address):
-        err.print("note: no browser was found to open it in", highlight=False, soft_wrap=True)
+        err.print("note: no browser found", highlight=False, soft_wrap=True)

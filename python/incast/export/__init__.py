@@ -1,1 +1,1 @@
-"""A run in the formats of other programs: packets for Wireshark, time for Perfetto."""
+"""Export of a run to other programs: packets for Wireshark, events over time for Perfetto."""

@@ -1,12 +1,12 @@
-"""The packets of traced flows as a capture file, pcapng (draft-ietf-opsawg-pcapng), for Wireshark.
+"""Packets of traced flows as a capture file, pcapng (draft-ietf-opsawg-pcapng), for Wireshark.
 
-A capture is that of one end of each flow: what its host sends, when the transport hands it to the NIC, and what arrives
-for it there. Frames are Ethernet (RFC 894), IPv4 (RFC 791) with the bits of ECN (RFC 3168), and TCP (RFC 9293) or, for
-datagrams and transports that receivers drive, UDP (RFC 768). Times are whole picoseconds.
+A capture is taken at one end of each flow: packets sent by its host, when the transport hands them to the NIC, and
+packets that arrive there. Frames are Ethernet (RFC 894), IPv4 (RFC 791) with ECN bits (RFC 3168), and TCP (RFC 9293)
+or, for datagrams and receiver-driven transports, UDP (RFC 768). Times are whole picoseconds.
 
-What a trace does not have is made up, always alike: addresses by the numbers of hosts, ports by that of the flow, first
-sequence numbers of 0, the window field (65,535). Headers longer than 20 bytes of IP and 20 of TCP are filled up with
-TCP's option "no operation", and payload is not in the file: captured are headers, as with a snapshot length.
+Fields that a trace lacks have fixed values: addresses from host numbers, ports from the flow number, initial sequence
+numbers of 0, a window field of 65,535. Headers longer than 20 bytes of IP and 20 of TCP are padded with TCP's "no
+operation" option. Payload is not in the file: only headers are captured, as with a snapshot length.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ENDS = ("sender", "receiver")
 SERVER_PORT = 5001
-"""Port of the receiving end (iperf's)."""
+"""Port number of the receiving end (iperf's)."""
 ETHERNET = 14
 IP = 20
 TCP = 20
@@ -36,9 +36,9 @@ IPPROTO_TCP, IPPROTO_UDP = 6, 17
 
 
 def capture(result: Result, flows: list[int], at: str = "sender") -> bytes:
-    """Give the bytes of a capture of traced ``flows`` (all of them if empty), ``at`` the "sender" or the "receiver".
+    """Return the bytes of a capture of traced ``flows`` (all if empty), ``at`` the "sender" or the "receiver".
 
-    Raises ``FolderError`` where the run has no trace of them.
+    Raises ``FolderError`` if the run has no trace of them.
     """
     datagrams = _datagrams(result)
     chosen = traced_flows(result, flows)
@@ -51,7 +51,7 @@ def capture(result: Result, flows: list[int], at: str = "sender") -> bytes:
 
 
 def _datagrams(result: Result) -> set[int]:
-    """Give the flows that are no TCP."""
+    """Return the flows that do not use TCP."""
     import tomllib
 
     scenario = tomllib.loads(result.toml)
@@ -75,7 +75,7 @@ def _packets(flow: Traced, at: str, datagrams: bool) -> Iterator[tuple[int, int,
 
 
 def _frame(flow: Traced, line: dict[str, Any], back: bool, datagrams: bool, number: int) -> tuple[bytes, int]:
-    """Make the headers of a packet, and tell the length of its whole frame."""
+    """Return the headers of a packet, and the length of its whole frame."""
     flags = set(line["flags"].split("|"))
     payload, ports = line["payload_bytes"], (1024 + flow.flow % 60_000, SERVER_PORT)
     ends = (flow.src, flow.dst)
@@ -97,13 +97,13 @@ def _frame(flow: Traced, line: dict[str, Any], back: bool, datagrams: bool, numb
 def _tcp(line: dict[str, Any], flags: set[str], back: bool, ports: tuple[int, int], ends: tuple[int, int]) -> bytes:
     bits = sum(bit for name, bit in BITS.items() if name in flags)
     if back:
-        # an answer: SYN's says ACK too
+        # an answer: that of a SYN has ACK set too
         bits |= ACK if "SYN" in flags else 0
     syn = bits & SYN > 0
     seq = 0 if syn else 1 if back else line["seq"] + 1
     ack = line["ack"] + 1 if bits & ACK else 0
     if not back and not syn:
-        # data acknowledges the handshake; what it acknowledges beyond is in the trace of connections both ways
+        # data acknowledges the handshake; more only in the trace of two-way connections
         bits |= ACK
         ack = max(ack, 1)
     options = min(max(line["size_bytes"] - IP - TCP - line["payload_bytes"], 0) // 4 * 4, MOST_OPTIONS)
@@ -112,7 +112,7 @@ def _tcp(line: dict[str, Any], flags: set[str], back: bool, ports: tuple[int, in
     head: bytes = struct.pack(">HHIIBBHHH", *ports, *wrapped, offset, bits, 65535, 0, 0) + b"\x01" * options
     pseudo = _address(ends[0]) + _address(ends[1])
     pseudo += struct.pack(">HH", IPPROTO_TCP, (len(head) + line["payload_bytes"]) & 0xFFFF)
-    # bytes of payload are 0, and add nothing
+    # payload bytes are 0, and do not change the sum
     checked = struct.pack(">H", _checksum(pseudo + head))
     return head[:16] + checked + head[18:]
 
@@ -122,12 +122,12 @@ def _address(host: int) -> bytes:
 
 
 def _mac(host: int) -> bytes:
-    """Make an address that is administered locally."""
+    """Return a locally administered address."""
     return b"\x02\x00" + struct.pack(">I", host + 1)
 
 
 def _checksum(data: bytes) -> int:
-    """Sum as RFC 1071 does."""
+    """Return the checksum of RFC 1071."""
     data += b"\x00" * (len(data) % 2)
     total: int = sum(struct.unpack(f">{len(data) // 2}H", data))
     while total >> 16:

@@ -1,8 +1,8 @@
 """A run over time as a trace for Perfetto (https://ui.perfetto.dev): the JSON of Chrome's trace viewer.
 
-Flows are tracks with a slice from start to end; what happens to them (timeouts, and of traced flows marks, drops and
-losses) are instants on these. Time series of flows and ports are counters, and where a run has a timeline windows and
-rates of the flows by frames. Times are microseconds with all their digits.
+Flows are tracks with a slice from start to end. Their events (timeouts; marks, drops and losses of traced flows) are
+instants. Time series of flows and ports are counters, and so are windows and rates of flows per frame of a timeline.
+Times are microseconds with all digits.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     from incast.result import Result
 
 MOST_FLOWS = 500
-"""Flows of a trace unless some are named: the viewer becomes slow with more."""
+"""Most flows of a trace if none is named: the viewer becomes slow with more."""
 HAPPENINGS = ("mark", "drop", "loss")
 FLOWS, NETWORK = 1, 2
-"""Numbers of the two processes."""
+"""Identifiers of the two processes."""
 
 
 def trace(result: Result, flows: list[int]) -> str:
-    """Give the text of a trace of ``flows``, or of all if empty.
+    """Return the text of a trace of ``flows``, or of all if empty.
 
-    Raises ``FolderError`` where one is not there, or where there are more than ``MOST_FLOWS`` and none is named.
+    Raises ``FolderError`` for an unknown flow, or if there are more than ``MOST_FLOWS`` and none is named.
     """
     rows = result.flows.to_pylist()
     if unknown := [flow for flow in flows if not 0 <= flow < len(rows)]:
         raise FolderError(f"no flow {unknown[0]}: expected numbers from 0 to {len(rows) - 1}")
     if not flows and len(rows) > MOST_FLOWS:
         raise FolderError(
-            f"the run has {len(rows):,} flows, of which {MOST_FLOWS} go into a trace: name some by --flow"
+            f"the run has {len(rows):,} flows, and a trace holds at most {MOST_FLOWS}: select some with --flow"
         )
     chosen = sorted(set(flows)) or list(range(len(rows)))
     events = [*_tracks(rows, chosen, result.summary["run"]["sim_s"]), *_series(result, set(chosen))]
     events += [*_frames(result, set(chosen)), *_events(result, set(chosen)), *_packets(result, set(chosen))]
-    told = {"scenario": result.summary["run"]["scenario"], "seed": result.summary["run"]["seed"]}
-    whole = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": told}
+    metadata = {"scenario": result.summary["run"]["scenario"], "seed": result.summary["run"]["seed"]}
+    whole = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": metadata}
     return json.dumps(whole, allow_nan=False, separators=(",", ":")) + "\n"
 
 
@@ -89,7 +89,7 @@ def _series(result: Result, chosen: set[int]) -> Iterator[dict[str, Any]]:
 
 
 def _frames(result: Result, chosen: set[int]) -> Iterator[dict[str, Any]]:
-    """Show windows and rates by frames: a rate over its frame, a window at the frame's end."""
+    """Yield windows and rates by frame: a rate over its frame, a window at the frame's end."""
     if result.timeline_json is None or result.timeline_flows.num_columns == 0:
         return
     frame_s = json.loads(result.timeline_json)["frame_s"]

@@ -1,4 +1,4 @@
-"""The packets of traced flows, as a run folder has them."""
+"""Packets of traced flows, from a run folder."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ HOW = "make one with incast run SCENARIO --set measure.trace=[0] --out DIR"
 
 @dataclass(frozen=True)
 class Traced:
-    """A traced flow: where it begins and ends, and the lines of its packets in the order of time."""
+    """A traced flow: its end hosts, and the lines of its packets in order of time."""
 
     flow: int
     src: int
     dst: int
     sender: str
-    """Name of the sending host, as in the column ``place``."""
+    """Sending host, as in the column ``place``."""
     receiver: str | None
-    """Name of the receiving host; ``None`` where nothing of the flow came to one."""
+    """Receiving host; ``None`` if no packet of the flow arrived."""
     lines: list[dict[str, Any]]
 
 
 def traced_flows(result: Result, flows: list[int]) -> list[Traced]:
-    """Read the traced flows, those of ``flows`` or all; raises ``FolderError`` where one is not traced."""
+    """Read the traced flows, those of ``flows`` or all; raises ``FolderError`` for a flow that is not traced."""
     ends = {row["flow"]: row for row in result.flows.select(["flow", "src", "dst"]).to_pylist()}
     lines: dict[int, list[dict[str, Any]]] = {}
     for line in result.trace.to_pylist():
@@ -43,7 +43,7 @@ def traced_flows(result: Result, flows: list[int]) -> list[Traced]:
 
 
 def _traced(ends: dict[str, Any], lines: list[dict[str, Any]]) -> Traced:
-    # whoever sends first opens the flow, and only data has payload
+    # the first sender opens the flow, and only data has payload
     sender = next(line["place"] for line in lines if line["event"] == "send")
     receiver = next(
         (line["place"] for line in lines if line["event"] == "receive" and line["payload_bytes"] > 0),

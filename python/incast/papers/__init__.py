@@ -1,6 +1,6 @@
-"""Papers as data: every folder here with a ``paper.toml`` is a paper whose figures ``incast paper`` makes again.
+"""Papers as data: every folder here with a ``paper.toml`` is a paper whose figures ``incast paper`` reproduces.
 
-``reading`` reads and checks a folder (``keys`` its keys) into what ``definition`` names; ``expression`` evaluates what
-claims say, ``judging`` whether they hold; ``planning`` makes the runs, ``measuring`` reads numbers off them,
-``evaluation`` puts both together; ``drawing`` and ``page`` show them. No module knows any paper.
+``reading`` reads and checks a folder (``keys`` its keys) into the classes of ``definition``. ``expression`` evaluates
+claims, ``judging`` decides whether they hold. ``planning`` makes the runs, ``measuring`` reads numbers from them, and
+``evaluation`` combines both. ``drawing`` and ``page`` show the results. No module depends on a specific paper.
 """

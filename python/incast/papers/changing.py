@@ -1,4 +1,4 @@
-"""Figures under another set-up: keys that a command sets in their runs, or gives one value after the other."""
+"""Figures under another set-up: keys of their runs that a command sets or varies."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from incast.errors import PaperError, ScenarioError
 from incast.output import nearest
 from incast.papers.definition import Change, Claim, Figure, Paper, Point, Series, X
-from incast.plan import slug, told_apart
+from incast.plan import slug, unique_names
 from incast.scenario import Scenario, in_order, text_of, toml_value
 
 Pairs = Sequence[tuple[str, str]]
 """Settings: keys and values."""
 MOST_LINES = 24
-"""Series of a figure that has the curves of all values; of more every value has its own figure alone."""
+"""Most series of a figure with the curves of all values; beyond that there are only the figures per value."""
 LACKING = (": unknown key", " has no parameter ")
-"""Parts of messages about keys that a scenario has not, where another one may have them."""
+"""Parts of messages about keys unknown to a scenario, which another scenario may have."""
 NEAR = "did you mean"
-"""Part of messages that know a key near to the one that a scenario has not."""
+"""Part of messages with a hint at a similar key."""
 Tell = Callable[[str], object]
 
 
@@ -32,11 +32,11 @@ def of(
     only: Sequence[str],
     tell: Tell,
 ) -> Paper:
-    """Give a paper of the figure as it is with these settings, or of one a value and one of all their curves.
+    """Return a paper of the changed figure; with ``vary`` of one figure per value, and one with all curves.
 
-    ``only`` are the series that are changed; all that have the keys unless given. ``tell`` is told who stays as
-    published. Raises ``PaperError`` where points set a key, where some series set one and others do not, where nothing
-    changes, or where a figure has no runs, and ``ScenarioError`` of keys and values.
+    ``only`` are the series to change (default: all with the keys). ``tell`` receives notes about unchanged series.
+    Raises ``PaperError`` if points set a key, if some series set one and others do not, if nothing changes, or if a
+    figure has no runs, and ``ScenarioError`` for wrong keys and values.
     """
     at = figure.at(scale)
     runs = [one for one in at.series if not one.values]
@@ -51,7 +51,7 @@ def of(
         found = [changed(given)]
     else:
         key, values = vary
-        names = told_apart([f"{figure.name}-{slug(value)[:40]}"] for value in values)
+        names = unique_names([f"{figure.name}-{slug(value)[:40]}"] for value in values)
         each = [replace(changed([*given, (key, value)]), name=name) for name, value in zip(names, values, strict=True)]
         _refuse_equal_values(paper, each, scale, key, values)
         beside = _all_curves(figure, each, key, values)
@@ -72,7 +72,7 @@ def _refuse(
     called = paper.called(figure)
     if not runs:
         raise PaperError(
-            f"{called}: every series is worked out by a formula, so that there are no runs to change; edit the "
+            f"{called}: every series is computed by a formula, so there are no runs to change; edit the "
             f"formulas of a copy: incast paper copy {called} DIR"
         )
     for name in only:
@@ -81,12 +81,12 @@ def _refuse(
     keys = [key for key, _ in given]
     for key in keys:
         if keys.count(key) > 1:
-            raise PaperError(f"--set {key}: given more than once; expected one value of it")
+            raise PaperError(f"--set {key}: given more than once; expected one value")
     if vary is not None and vary[0] in keys:
-        raise PaperError(f"--vary {vary[0]}: --set gives a value of it too; expected one of the two")
+        raise PaperError(f"--vary {vary[0]}: also given by --set; expected one of the two")
     for key in [*keys, *([vary[0]] if vary else [])]:
         if key == "run.seed":
-            raise PaperError(f"{key}: a figure runs every point under seeds of its own: use --seeds")
+            raise PaperError(f"{key}: a figure runs every point under its own seeds: use --seeds")
 
 
 def _changed(
@@ -98,9 +98,9 @@ def _changed(
     is_named: bool,
     tell: Tell,
 ) -> Figure:
-    """Give the figure with some settings in the series that have their keys, and that they change.
+    """Return the figure with settings applied to the series that have the keys and that they change.
 
-    Series that set a key themselves take the new value; where others do not set it, they are to be named.
+    Series that set a key themselves take the new value; if only some set it, they must be named.
     """
     asked = dict(given)
     before = {
@@ -122,11 +122,9 @@ def _changed(
     changes = [_change(key, asked, takers, before) for key in asked]
     idle = [one.text for one in changes if not one.series]
     if len(idle) == len(changes):
-        raise PaperError(
-            f"{', '.join(idle)} changes nothing in {paper.called(at)}: all its runs are the same without it"
-        )
+        raise PaperError(f"{', '.join(idle)} has no effect on {paper.called(at)}: all its runs are the same without it")
     for text in idle:
-        tell(f"{text} does nothing: all is the same without it")
+        tell(f"{text} has no effect: all runs are the same without it")
     found = replace(figure, changes=[one for one in changes if one.series])
     _refuse_equal(paper, replace(at, changes=found.changes), chosen, before)
     return replace(found, claims=[_without_reason(one) for one in figure.claims])
@@ -139,7 +137,7 @@ Runs = Mapping[tuple[str, X], Scenario]
 def _takers(
     paper: Paper, at: Figure, chosen: Sequence[Series], asked: Mapping[str, str], before: Runs, tell: Tell
 ) -> dict[str, list[str]]:
-    """Find the series that have each key; raises ``ScenarioError`` where none has it, or a value is wrong."""
+    """Find the series that have each key; raises ``ScenarioError`` if none has it, or for a wrong value."""
     takers: dict[str, list[str]] = {key: [] for key in asked}
     lacking: dict[str, ScenarioError] = {}
     for series in chosen:
@@ -167,7 +165,7 @@ def _takers(
 
 
 def _change(key: str, asked: Mapping[str, str], takers: Mapping[str, Sequence[str]], before: Runs) -> Change:
-    """Find the series in which a key changes something, and what it was there."""
+    """Find the series in which a key changes something, with the old values."""
     names: dict[str, None] = {}
     was: dict[str, None] = {}
     for (name, _), scenario in before.items():
@@ -183,7 +181,7 @@ def _change(key: str, asked: Mapping[str, str], takers: Mapping[str, Sequence[st
 
 
 def _value_at(table: Any, parts: Sequence[str]) -> str | None:
-    """Read the value of a key in a resolved scenario; ``None`` of a table, and where there is none."""
+    """Read the value of a key in a resolved scenario; ``None`` for a table or a missing key."""
     for place, part in enumerate(parts):
         if isinstance(table, list):
             named = [one for one in table if isinstance(one, dict) and one.get("name") == part]
@@ -197,7 +195,7 @@ def _value_at(table: Any, parts: Sequence[str]) -> str | None:
 
 
 def _refuse_own(paper: Paper, at: Figure, series: Series, own: Mapping[str, str], before: Runs) -> None:
-    """Refuse a change of what the points of a figure set."""
+    """Refuse a change of keys that the points of a figure set."""
     known: dict[Scenario, X] = {}
     for point in at.points if own else []:
         whole = before[series.name, point.x]
@@ -208,15 +206,15 @@ def _refuse_own(paper: Paper, at: Figure, series: Series, own: Mapping[str, str]
             paper, at, series, bare, own, point.set, last
         )
         if is_set or before[series.name, other] != whole:
-            told = ", ".join(f"{key} = {toml_value(value)}" for key, value in point.set.items())
+            settings = ", ".join(f"{key} = {toml_value(value)}" for key, value in point.set.items())
             raise PaperError(
-                f"{', '.join(own)}: the points of {at.name} set it themselves (at {point.x}: {told}); edit the points "
-                f"of a copy: incast paper copy {paper.called(at)} DIR"
+                f"{', '.join(own)}: the points of {at.name} set it themselves (at {point.x}: {settings}); edit the "
+                f"points of a copy: incast paper copy {paper.called(at)} DIR"
             )
 
 
 def _sets(paper: Paper, at: Figure, series: Series, key: str, value: str, before: Runs) -> bool:
-    """Whether a series sets a key itself."""
+    """Return whether a series sets a key itself."""
     if _names(series.set, key):
         return True
     own, bare = {key: value}, replace(series, set={})
@@ -228,7 +226,7 @@ def _sets(paper: Paper, at: Figure, series: Series, key: str, value: str, before
 
 
 def _names(table: Mapping[str, Any], key: str, place: str = "") -> bool:
-    """Whether a table of settings has a key, or keys in it; of controllers in one text too."""
+    """Return whether a table of settings has a key, or keys below it; also in controllers written as one text."""
     for name, value in table.items():
         whole = f"{place}{name}"
         if whole == key or whole.startswith(f"{key}."):
@@ -251,34 +249,34 @@ def _is_put_back(
     later: Mapping[str, Any],
     last: Scenario,
 ) -> bool:
-    """Whether settings that come later take away what a change sets before them."""
+    """Return whether later settings undo a change."""
     if not later:
         return False
     try:
         bare = paper.scenario(replace(at, changes=()), series, point)
         return bare.changed(own).changed(dict(later)) != last
     except ScenarioError:
-        # the key is one of what the later settings bring
+        # the key comes with the later settings
         return False
 
 
 def _refuse_equal(paper: Paper, after: Figure, chosen: Sequence[Series], before: Runs) -> None:
-    """Refuse a change that makes two series the same at a point where they were not."""
+    """Refuse a change that makes two different series equal at a point."""
     for point in after.points:
         known: dict[Scenario, str] = {}
         for series in chosen:
             other = known.setdefault(paper.scenario(after, series, point), series.name)
             if before[other, point.x] != before[series.name, point.x]:
-                told = ", ".join(f"--set {one.text}" for one in after.changes)
+                settings = ", ".join(f"--set {one.text}" for one in after.changes)
                 raise PaperError(
-                    f"{told}: {other} and {series.name} are then the same; give --series NAME for one of them"
+                    f"{settings}: {other} and {series.name} are then the same; give --series NAME for one of them"
                 )
 
 
 def _without_reason(claim: Claim) -> Claim:
-    """Take what was found out about the published set-up off a claim."""
-    told: dict[str, Any] = {one.name: "" for one in fields(claim) if one.name.startswith("found")}
-    return replace(claim, **told)
+    """Return a claim without reasons that hold for the published set-up only."""
+    reasons: dict[str, Any] = {one.name: "" for one in fields(claim) if one.name.startswith("found")}
+    return replace(claim, **reasons)
 
 
 def _refuse_equal_values(paper: Paper, found: Sequence[Figure], scale: str, key: str, values: Sequence[str]) -> None:
@@ -293,7 +291,7 @@ def _refuse_equal_values(paper: Paper, found: Sequence[Figure], scale: str, key:
 
 
 def _all_curves(figure: Figure, found: Sequence[Figure], key: str, values: Sequence[str]) -> Figure:
-    """Give a figure of the curves of all values beside one another, without claims."""
+    """Return a figure with the curves of all values, without claims."""
     short = key.rpartition(".")[2]
     series: list[Series] = []
     changes: list[Change] = []
@@ -326,8 +324,8 @@ def _takes(figure: Figure, key: str, series: Series) -> bool:
     return any(one.key == key and series.name in one.series for one in figure.changes)
 
 
-def told(figure: Figure) -> Iterator[str]:
-    """Say what is changed of a figure, each change once: key, value, and the series where these are not all."""
+def described(figure: Figure) -> Iterator[str]:
+    """Yield the changes of a figure, each once: key, value, and the series unless all."""
     runs = {one.name for one in figure.series if not one.values}
     changed: dict[tuple[str, str], list[Change]] = {}
     for change in figure.changes:
@@ -341,6 +339,6 @@ def told(figure: Figure) -> Iterator[str]:
 
 
 def folder_name(paper: Paper, figure: Figure, scale: str, given: Pairs, vary: str | None, only: Sequence[str]) -> str:
-    """Name the folder of the results: other changes, another name."""
+    """Return the name of the results folder, unique for each change."""
     words = [f"{key}={value}" for key, value in given] + ([vary] if vary else []) + list(only)
     return f"paper-{paper.name}-{scale}-{figure.name}-{slug('-'.join(words))}"

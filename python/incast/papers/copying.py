@@ -1,4 +1,4 @@
-"""Copies of papers to be edited: a folder with all that its figures name, which runs from anywhere."""
+"""Editable copies of papers: self-contained folders that run from anywhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from incast.scenario import Scenario
 
 IN_THE_WAY = "exists and is not empty: expected a new folder for the copy, or an empty one (nothing is overwritten)"
 WIDTH = 120
-"""Letters of a line of the copy."""
+"""Most letters of a line in the copy."""
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -31,9 +31,9 @@ class Copied:
     paper: Paper
     files: Sequence[str]
     scenarios: Sequence[str]
-    """Files of scenarios among them."""
+    """Scenario files among them."""
     classes: Sequence[str]
-    """Files of classes that are named and not copied: they are found from the working directory."""
+    """Files of classes that are not copied: their names are relative to the working directory."""
 
 
 def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Copied:
@@ -58,7 +58,7 @@ def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Cop
         for name in names:
             (aside / name).parent.mkdir(parents=True, exist_ok=True)
             (aside / name).write_bytes(_read(paper, name))
-        # a copy that cannot be read is none
+        # check that the copy can be read
         copied = replace(reading.load(aside), folder=folder)
     own = {name for one in figures for name in scenarios_of(one)}
     classes = dict.fromkeys(place for one in figures for place in _classes(paper, one, data["figures"]))
@@ -66,7 +66,7 @@ def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Cop
 
 
 def _copy_here(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Copied:
-    """Copy into the working directory, which no other folder takes the place of: whoever is in it would lose it."""
+    """Copy into the working directory, in place: a rename would take the directory away from its shell."""
     aside = folder / f".{PAPER_FILE}.partial"
     made = copy(paper, figure, aside, version)
     for path in sorted(aside.iterdir()):
@@ -76,7 +76,7 @@ def _copy_here(paper: Paper, figure: Figure | None, folder: Path, version: str) 
 
 
 def _classes(paper: Paper, figure: Figure, data: Mapping[str, Any]) -> Iterator[str]:
-    """Name the files of classes that a figure's scenarios and settings name."""
+    """Yield the files of classes that a figure's scenarios and settings name."""
     kinds = [kind for name in scenarios_of(figure) for kind in kinds_in(Scenario.load(paper.folder / name).toml())]
     kinds += [value for pairs in _sets(_whole(data, figure.name)) for value in pairs.values() if isinstance(value, str)]
     for kind in kinds:
@@ -85,14 +85,14 @@ def _classes(paper: Paper, figure: Figure, data: Mapping[str, Any]) -> Iterator[
 
 
 def scenarios_of(figure: Figure) -> list[str]:
-    """Name the scenario files of a figure's runs, at all scales."""
+    """Return the scenario files of a figure's runs, at all scales."""
     listed = [figure.points, *(changed["points"] for changed in figure.scales.values() if "points" in changed)]
     own = [point.scenario for points in listed for point in points]
     return [name for name in dict.fromkeys([figure.scenario, *own]) if name]
 
 
 def _named(paper: Paper, figures: Sequence[Figure]) -> Iterator[str]:
-    """Name the files of the paper's folder that some figures need."""
+    """Yield the files of the paper's folder that some figures need."""
     data = files.read_toml(paper.path)["figures"]
     for figure in figures:
         table = _whole(data, figure.name)
@@ -108,7 +108,7 @@ def _named(paper: Paper, figures: Sequence[Figure]) -> Iterator[str]:
 
 
 def _files_of(paper: Paper, name: str) -> Iterator[str]:
-    """Name the files that a scenario of the paper names, from the paper's folder on."""
+    """Yield the files that a scenario of the paper names, relative to the paper's folder."""
     try:
         scenario = Scenario.load(paper.folder / name)
     except ScenarioError as error:
@@ -122,13 +122,11 @@ def _files_of(paper: Paper, name: str) -> Iterator[str]:
 def _inside(paper: Paper, name: str) -> str:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts:
-        raise PaperError(
-            f"{paper.path}: {name} lies outside of the paper's folder; expected a file in it, to be copied"
-        )
+        raise PaperError(f"{paper.path}: {name} is outside of the paper's folder; expected a file inside, to copy it")
     if not (paper.folder / path).is_file():
         raise PaperError(f"{paper.path}: {name}: no such file in the paper's folder")
     if not is_inside(paper.folder, name):
-        raise PaperError(f"{paper.path}: {name} is a link, or lies behind one; expected a file in the paper's folder")
+        raise PaperError(f"{paper.path}: {name} is a link, or behind one; expected a file in the paper's folder")
     return path.as_posix()
 
 
@@ -136,11 +134,11 @@ def _read(paper: Paper, name: str) -> bytes:
     try:
         return files.read_bytes(paper.folder / name)
     except (OSError, ValueError) as error:
-        raise PaperError(f"{paper.folder / name} cannot be read: {files.told(error)}") from None
+        raise PaperError(f"{paper.folder / name} cannot be read: {files.message_of(error)}") from None
 
 
 def _sets(table: Any) -> Iterator[Mapping[str, Any]]:
-    """Give the tables of settings of a figure, wherever they stand."""
+    """Yield all tables of settings of a figure."""
     if isinstance(table, Mapping):
         for key, value in table.items():
             if key in ("set", "settings") and isinstance(value, Mapping):
@@ -161,26 +159,26 @@ def _flat(table: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, Any]
 
 
 def _whole(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Give a figure's table with what it takes from the one that it is like."""
+    """Return a figure's table with the keys that it inherits by ``like``."""
     table = dict(figures[name])
     other = table.pop("like", None)
     return table if other is None else reading.over(table, _whole(figures, other))
 
 
 def of_figure(data: Mapping[str, Any], name: str) -> str:
-    """Write the paper's file with one figure; what it takes from another one is written out."""
+    """Write the paper's file with one figure, inherited keys included."""
     figure = _whole(data["figures"], name)
     top = {key: value for key, value in data.items() if key not in ("figures", "aliases")}
     lines = [f"{_key(key)} = {_value(value)}" for key, value in top.items()]
     lines += ["", *_table(f"figures.{_key(name)}", figure)]
     text = "\n".join(lines) + "\n"
     if tomllib.loads(text) != {**top, "figures": {name: figure}}:
-        raise AssertionError("a copy says what the original does")
+        raise AssertionError("a copy equals the original")
     return text
 
 
 def _table(place: str, table: Mapping[str, Any]) -> Iterator[str]:
-    """Write a table: plain keys first, then tables in it, and lists of large tables one by one."""
+    """Yield a table: plain keys first, then nested tables, and lists of large tables one by one."""
     own = {key: value for key, value in table.items() if not _is_large(value)}
     if own or not table:
         yield f"[{place}]"
@@ -202,7 +200,7 @@ def _table(place: str, table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _entry(key: str, value: Any) -> Iterator[str]:
-    """Write a key of an entry; a long table key by key."""
+    """Yield the lines of a key; a long table key by key."""
     if isinstance(value, Mapping) and len(_inline(value)) > WIDTH - 20:
         yield from (f"{key}.{_key(name)} = {_value(one)}" for name, one in value.items())
     else:
@@ -210,7 +208,7 @@ def _entry(key: str, value: Any) -> Iterator[str]:
 
 
 def _is_large(value: Any) -> bool:
-    """Whether a value gets a heading of its own."""
+    """Return whether a value gets its own heading."""
     if isinstance(value, Mapping):
         return len(_inline(value)) > WIDTH - 20
     tables = isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
@@ -235,7 +233,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def _value(value: Any) -> str:
-    """Write a value; long texts over several lines, and long lists an entry a line."""
+    """Write a value; long texts over several lines, and long lists with one entry per line."""
     if isinstance(value, str) and ("\n" in value or len(_text(value)) > WIDTH - 20):
         return _long(value)
     text = _inline(value)
@@ -245,7 +243,7 @@ def _value(value: Any) -> str:
 
 
 def _long(text: str) -> str:
-    """Write a long text over lines, where it is read back as it is."""
+    """Write a long text over several lines if it reads back unchanged."""
     if any(not one.isprintable() and one != "\n" for one in text):
         return _text(text)
     written = _over_lines(text)
@@ -253,7 +251,7 @@ def _long(text: str) -> str:
 
 
 def _over_lines(text: str) -> str:
-    """Write a text over the lines that it has, or broken at blanks by backslashes."""
+    """Write a text over its own lines, or broken at blanks by backslashes."""
     safe = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     if safe.endswith('"'):
         safe = f'{safe[:-1]}\\"'
@@ -276,7 +274,7 @@ def _inline(value: Any) -> str:
             return _text(value)
         case int() | float():
             if math.isnan(value):
-                raise PaperError("nan: expected a number, to be written into a copy")
+                raise PaperError("nan: expected a number to write into a copy")
             return repr(value)
         case Mapping():
             return (

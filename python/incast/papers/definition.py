@@ -1,4 +1,4 @@
-"""The definition of a paper: its figures, their runs, the published numbers, and its claims."""
+"""Definition of a paper: its figures, their runs, published numbers, and claims."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ from incast.scenario import Scenario
 PAPER_FILE = "paper.toml"
 SCALES = ("small", "paper")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""Names of figures and plots: files are named after them."""
+"""Names of figures and plots, used as file names."""
 LOOKS = 64
-"""Colours that pictures tell series apart by."""
+"""Number of distinct styles of series in pictures."""
 FLOWS_SHOWN = 12
-"""Entities that a picture of series over time has at most, and flows of a timeline that does not say how many."""
+"""Most entities in a picture of series over time, and default number of flows of a timeline."""
 X = str | float
 """A place on the x axis: a number, or a name."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A place on the x axis, and what is set there."""
+    """A place on the x axis, and its settings."""
 
     x: X
     set: Mapping[str, Any] = field(default_factory=dict)
     span_s: tuple[float, float] | None = None
-    """The part of the run that measures on tables look at; all of it where there is none."""
+    """Time span of the run for measures on tables; default: the whole run."""
     where: Mapping[str, str] = field(default_factory=dict)
-    """Values that columns must have in the rows that measures on tables look at, beside those that measures name."""
+    """Values that columns must have in rows for measures on tables, in addition to those of the measures."""
     scenario: str | None = None
-    """File of its runs, where it is not the figure's."""
+    """File of its runs, if it differs from the figure's."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A line of the plot: what is set for its runs, or what it is worked out from without any."""
+    """A line of the plot: settings of its runs, or formulas without runs."""
 
     name: str
     set: Mapping[str, Any] = field(default_factory=dict)
     values: Mapping[str, ast.expr] = field(default_factory=dict)
-    """Expressions in x by measure; a series that has some has no runs."""
+    """Expressions in x by measure; a series with expressions has no runs."""
     look: int | None = None
-    """Number of its colour, line and marker, from 1; without one that of its place among what a picture has."""
+    """Number of its colour, line and marker, from 1; default: its place among the series of a picture."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number read off a run: a key of its summary, or rows of one of its tables put together.
+    """A number of a run: a key of its summary, or a reduction of one of its tables.
 
-    With neither it is worked out, by series that have values.
+    With neither it is computed, by series with values.
     """
 
     name: str
@@ -67,18 +67,18 @@ class Measure:
     table: str | None = None
     column: str | None = None
     over: str | None = None
-    """Column that this one is divided by, row by row."""
+    """Column of divisors, row by row."""
     less: str | None = None
-    """Column that is taken from this one, row by row."""
+    """Column to subtract, row by row."""
     where: Mapping[str, str] = field(default_factory=dict)
     """Values that columns must have."""
     by: str | None = None
-    """Column whose equal values are added up first."""
+    """Column to group by: rows with equal values are summed first."""
     reduce: str = "mean"
     range: tuple[float, float] | None = None
-    """What it may be at least and at most, where there are such bounds; of Jain's index 0 and 1."""
+    """Lower and upper limit of the measure, if any; 0 and 1 for Jain's index."""
     place: str = field(default="", compare=False)
-    """File and key where it stands, for messages."""
+    """File and key, for messages."""
 
     @property
     def title(self) -> str:
@@ -94,46 +94,46 @@ class Plot:
     kind: str
     caption: str
     y: Sequence[str] = ()
-    """Measures, one line a series and measure."""
+    """Measures: one line per series and measure."""
     x: str = ""
     """Measure of the x axis of a scatter."""
     y_label: str = ""
     log: Sequence[str] = ()
-    """Axes that are logarithmic."""
+    """Logarithmic axes."""
     curves: Sequence[tuple[str, ast.expr]] = ()
-    """Labels and expressions in x that are drawn beside; over time, x is seconds."""
+    """Labels and expressions in x of additional curves; over time, x is in seconds."""
     fill: bool = False
-    """Whether the area under the first series over time is grey."""
+    """True if the area under the first series over time is grey."""
     series: Sequence[str] = ()
-    """Series that are drawn; all where it is empty."""
+    """Series to draw; empty: all."""
     points: Sequence[X] = ()
-    """Points that a distribution, series over time or rows are drawn of; all where it is empty."""
+    """Points of a distribution, series over time or rows; empty: all."""
     table: str = "flows"
     column: str = ""
     x_column: str = ""
-    """Column of the x axis of rows; their number in the table, from 1, where it is empty."""
+    """Column of the x axis of rows; empty: row number, from 1."""
     x_scale: float = 1.0
     """Factor of ``x_column``."""
     mark: str = ""
-    """What a row is drawn as."""
+    """Drawing style of a row."""
     where: Mapping[str, str] = field(default_factory=dict)
     """Values that columns must have."""
     scale: float = 1.0
     x_label: str = ""
     bin_s: float = 1e-3
     differences_to: str = ""
-    """Series to which the others' differences are drawn beside the lines of the first measure."""
+    """Reference series of an additional panel with differences, for the first measure."""
     zoom: tuple[float, float] | None = None
-    """Points that are drawn once more beside them, from the first to the last."""
+    """First and last point of an additional zoomed panel."""
     flows: int = FLOWS_SHOWN
-    """Flows that a timeline has at most, evenly drawn from all."""
+    """Most flows of a timeline, evenly chosen from all."""
     place: str = field(default="", compare=False)
-    """File and key where it stands, for messages."""
+    """File and key, for messages."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A number the paper has."""
+    """A published number."""
 
     series: str
     x: X
@@ -143,44 +143,44 @@ class Published:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper in our words, and what must hold of the numbers for it."""
+    """A statement of the paper in our words, and the condition on the numbers."""
 
     says: str
     where: str
     holds: ast.expr
     each_seed: bool = False
-    """Whether it must hold in every seed by itself; otherwise of the means."""
+    """True if it must hold for every seed; otherwise for the means."""
     paired: bool = False
-    """Whether comparisons are of differences seed by seed, and must be clear of their intervals."""
+    """True if comparisons use paired differences, whose intervals must exclude zero."""
     found: str = ""
-    """The reason why it does not hold here, as far as it was found; shown where it does not."""
+    """Known reason why the claim does not hold here, shown if it does not."""
     found_in_part: str | None = None
-    """What is shown in its place where a scale has a part of the claim alone; nothing where it is empty."""
+    """Reason shown instead if a scale covers only a part of the claim; empty: none."""
     scales: Sequence[str] = SCALES
-    """Scales at which it is judged; at the others it is not tested."""
+    """Scales at which the claim is judged; at others it is not tested."""
     unused: Mapping[str, str] = field(default_factory=dict)
-    """Numbers and words of ``says`` that the expression rightly does not use, each with the reason."""
+    """Numbers and words of ``says`` that the expression intentionally does not use, with reasons."""
 
     @property
     def own(self) -> bool:
-        """Whether it is a check of our own and no statement of the paper: its place begins with "own" or "our"."""
+        """True for a check of our own rather than a statement of the paper: its place begins with "own" or "our"."""
         return re.match(r"(own|ours?)\b", self.where) is not None
 
 
 @dataclass(frozen=True)
 class Change:
-    """A key that a command sets in the runs of some series, whatever the paper sets there."""
+    """A key that a command overrides in the runs of some series."""
 
     key: str
     value: str
     series: Sequence[str]
     """Names of the series."""
     was: Sequence[str] = ()
-    """What stood there in them, each value once."""
+    """Original values in these series, each once."""
 
     @property
     def text(self) -> str:
-        """Key and value as the command line has them."""
+        """Key and value in the notation of the command line."""
         return f"{self.key}={self.value}"
 
 
@@ -193,7 +193,7 @@ class Figure:
     where: str
     shows: str
     scenario: str
-    """File of the runs; empty where every series is worked out without any."""
+    """Scenario of the runs; empty if every series is a formula."""
     seeds: int
     x_label: str
     assumptions: Sequence[str]
@@ -206,9 +206,9 @@ class Figure:
     claims: Sequence[Claim]
     scales: Mapping[str, Mapping[str, Any]]
     changes: Sequence[Change] = ()
-    """What a command changes: the figure is of another set-up then."""
+    """Changes by a command; with any, the figure is of another set-up."""
     fewer_than: int = 0
-    """Seeds of scale paper, where a command asks for fewer; 0 where none does."""
+    """Seeds at scale paper if a command requests fewer; 0 otherwise."""
 
     def at(self, scale: str) -> Figure:
         """Return the figure at a scale."""
@@ -221,7 +221,7 @@ class Figure:
         )
 
     def with_seeds(self, most: int) -> Figure:
-        """Return the figure with no more seeds than this, at any scale."""
+        """Return the figure with at most this many seeds, at any scale."""
         scales = {
             scale: {**changed, "seeds": min(changed["seeds"], most)} if "seeds" in changed else changed
             for scale, changed in self.scales.items()
@@ -241,14 +241,14 @@ class Figure:
 
 
 def home() -> Path:
-    """Folder of the papers that come with the package."""
+    """Return the folder of the built-in papers."""
     return Path(str(files("incast"))) / "papers"
 
 
 def is_inside(folder: Path, name: str) -> bool:
-    """Whether a paper's name of a file is one of a file in its folder: no link, and no way out of it.
+    """Return whether a file name in a paper is inside its folder, without links.
 
-    Installers may link the files of papers that come with the package.
+    Links are allowed for built-in papers, since installers may link their files.
     """
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not (folder / path).is_file():
@@ -259,7 +259,7 @@ def is_inside(folder: Path, name: str) -> bool:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its folder, and the figures in their order."""
+    """A paper: its folder, and its figures in order."""
 
     name: str
     folder: Path
@@ -268,17 +268,17 @@ class Paper:
     about: str
     figures: Mapping[str, Figure]
     aliases: Sequence[str] = ()
-    """Other names, which readers of the document know."""
+    """Other names known to readers of the document."""
     answer: str = ""
-    """Figure that the report begins with, before the claims of all; none where it is empty."""
+    """Figure at the beginning of the report, before all claims; empty: none."""
 
     @property
     def path(self) -> Path:
-        """File that says all this."""
+        """File of the definition."""
         return self.folder / PAPER_FILE
 
     def called(self, figure: Figure | None = None) -> str:
-        """Return what the command line calls the paper or a figure: by name what comes with the package."""
+        """Return the name of the paper or a figure on the command line; built-in papers go by name."""
         own = self.folder.parent != home()
         parts = self.folder.parts
         is_plain = own and (len(parts) == 1 or (home().joinpath(*parts[:1]) / PAPER_FILE).is_file())
@@ -286,13 +286,13 @@ class Paper:
         return shlex.quote(f"{whole}/{figure.name}" if figure else whole)
 
     def with_seeds(self, most: int) -> Paper:
-        """Return the paper with no more seeds a point than this."""
+        """Return the paper with at most this many seeds per point."""
         return replace(self, figures={name: figure.with_seeds(most) for name, figure in self.figures.items()})
 
     def scenario(self, figure: Figure, series: Series, point: Point) -> Scenario:
-        """Make the scenario behind a point; the seed is the scenario's."""
+        """Make the scenario of a point, with the scenario's own seed."""
         base = Scenario.load(self.folder / (point.scenario or figure.scenario))
-        # One after another: a series may change the kind of controller that the settings have parameters of.
+        # in this order: a series may change the kind of controller, whose parameters the settings have
         whole = base.changed(dict(figure.settings)).changed(dict(series.set)).changed(dict(point.set))
         changes = {one.key: one.value for one in figure.changes if series.name in one.series}
         return whole.changed(changes) if changes else whole

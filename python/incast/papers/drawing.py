@@ -1,4 +1,4 @@
-"""A paper's pictures, in the paper's axes."""
+"""Pictures of a paper, with the paper's axes."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
 from incast.errors import PaperError
-from incast.look import INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
+from incast.interval_plot import Footnote, Known, Points, draw_points, in_sight, mark_below, y_axis
 from incast.papers import expression, signals
 from incast.papers.definition import FLOWS_SHOWN, Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated, reading
 from incast.papers.measuring import rows, series_in, within
 from incast.papers.panels import JOINED, bounded, draw_differences, draw_zoom, zoomed
-from incast.points import Known, Points, Told, draw_points, in_sight, mark_below, y_axis
 from incast.run_folder import read_table
 from incast.statistics import Estimate
+from incast.style import INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
 
 Values = npt.NDArray[np.float64]
 
 LETTERS_ABREAST = 90
-"""Letters that names below an axis have together at most, side by side."""
+"""Most letters of names side by side below an axis."""
 
 COMPLETED = {"flows": ("fct_s", "slowdown"), "queries": ("completion_s",), "writes": ("completion_s",)}
-"""Columns, by their table, that what did not finish lacks."""
+"""Columns by table that are missing for unfinished rows."""
 
 SPECTRUM_DEPTH = 1e5
-"""Factor between the largest and the smallest power of a spectrum that are in sight."""
+"""Ratio of the largest to the smallest shown power of a spectrum."""
 
 
 def draw(done: Evaluated) -> dict[str, Canvas]:
-    """Draw a figure's pictures, by the names of files without their endings."""
+    """Draw a figure's pictures, by file name without extension."""
     kinds = {
         "line": _line,
         "scatter": _scatter,
@@ -73,7 +73,7 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
         for series, measure in lines
     }
     log = "y" in plot.log and min((e.mean for kept in found.values() for _, e in kept), default=0.0) > 0
-    told, seen = Told(), []
+    footnote, seen = Footnote(), []
     width = 0.8 / len(lines)
     for i, (look, (series, measure)) in enumerate(
         zip(_looks_in(figure, [series for series, _ in lines]), lines, strict=True)
@@ -87,9 +87,9 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
             seen += _curve(axes, figure, series.values[measure], series.name, line(look, False) | {"label": label})
         elif numeric:
             of = Points(label, look, [place for place, _ in kept], [Known(e) for _, e in kept])
-            seen += draw_points(axes, [of], 1.0, told, log, join=len(kept) >= JOINED)
+            seen += draw_points(axes, [of], 1.0, footnote, log, join=len(kept) >= JOINED)
         else:
-            seen += _bars(axes, [(place + shift, e) for place, e in kept], width, look, label, told, log)
+            seen += _bars(axes, [(place + shift, e) for place, e in kept], width, look, label, footnote, log)
         seen += _published(axes, figure, series, measure, look, shift)
     if numeric:
         seen += _curves(done, plot, axes)
@@ -99,7 +99,7 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
             axes.minorticks_off()
     else:
         names = [str(point.x) for point in figure.points]
-        # More letters than fit side by side stand aslant.
+        # rotate names that do not fit side by side
         aslant = sum(len(name) + 2 for name in names) > LETTERS_ABREAST
         axes.set_xticks(range(len(names)), names, rotation=30 if aslant else 0, ha="right" if aslant else "center")
     dress(axes)
@@ -112,29 +112,29 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
     if zoom:
         draw_zoom(others[0], done, plot.y[0], drawn, looks_of, zoom)
     if numeric and plot.differences_to:
-        draw_differences(others[-1], done, plot.y[0], drawn, looks_of, plot.differences_to, told)
-    legend(canvas, [axes], told.note())
+        draw_differences(others[-1], done, plot.y[0], drawn, looks_of, plot.differences_to, footnote)
+    legend(canvas, [axes], footnote.note())
     return canvas
 
 
 BESIDE = [(5, 4, "left", "bottom"), (-5, 4, "right", "bottom"), (5, -4, "left", "top"), (-5, -4, "right", "top")]
-"""Where the name of a marker may stand, best first, off its intervals: points right and up, and how the text lies."""
+"""Offsets of a marker's name in points, best first, and text alignments; they avoid the intervals."""
 
 
 def _scatter(done: Evaluated, plot: Plot) -> Canvas:
-    """Draw one measure over another: a marker a series and point, its name beside it, 95 % intervals both ways."""
+    """Draw one measure over another: one named marker per series and point, 95 % intervals in both directions."""
     figure, (y,) = done.figure, plot.y
     canvas = new_canvas(7.2, 5.2)
     axes = canvas.subplots()
     points = [point for point in figure.points if point.x in plot.points or not plot.points]
     drawn = _drawn(figure, plot)
-    told, named = Told(), []
+    footnote, named = Footnote(), []
     for look, series in zip(_looks_in(figure, drawn), drawn, strict=True):
         for point in points:
             across, up = (done.estimate(measure, series.name, point.x) for measure in (plot.x, y))
             if across is None or up is None:
                 continue
-            told.tell_of([across, up])
+            footnote.note_intervals([across, up])
             at, style = (across.mean, up.mean), line(look)
             axes.errorbar(
                 *at,
@@ -153,13 +153,13 @@ def _scatter(done: Evaluated, plot: Plot) -> Canvas:
             (axes.set_xlim if which == "x" else axes.set_ylim)(0)
     axes.set_xlabel(figure.measures[plot.x].title, fontsize=9, color=INK)
     axes.set_ylabel(figure.measures[y].title, fontsize=9, color=INK)
-    legend(canvas, [axes], told.note())
+    legend(canvas, [axes], footnote.note())
     _name_markers(canvas, axes, named)
     return canvas
 
 
 def _name_markers(canvas: Canvas, axes: Axes, named: Sequence[tuple[tuple[float, float], str, str]]) -> None:
-    """Write names beside their markers, where there is room: over no other name and no other marker."""
+    """Write names next to their markers, without covering other names or markers."""
     canvas.draw_without_rendering()
     pixels = axes.transData.transform([at for at, _, _ in named])
     taken = [Bbox.from_bounds(x - 8, y - 8, 16, 16) for x, y in pixels]
@@ -190,41 +190,47 @@ def _label(figure: Figure, series: Series, measure: str, drawn: int, measures: i
 
 
 def _bars(
-    axes: Axes, kept: Sequence[tuple[float, Estimate]], width: float, look: int, label: str, told: Told, log: bool
+    axes: Axes,
+    kept: Sequence[tuple[float, Estimate]],
+    width: float,
+    look: int,
+    label: str,
+    footnote: Footnote,
+    log: bool,
 ) -> list[float]:
-    """Draw bars with their intervals; give what must be in sight."""
+    """Draw bars with their intervals; return the numbers that the axis must cover."""
     bars = area(look)
-    # Where there is one seed there is no interval, and none of no width either.
+    # a single seed has no interval, not an interval of width zero
     missing = [math.nan if e.half_width is None else 0.0 for _, e in kept]
     errors = [
         [e.mean - e.low + gap for (_, e), gap in zip(kept, missing, strict=True)],
         [e.high - e.mean + gap for (_, e), gap in zip(kept, missing, strict=True)],
     ]
-    # Seen on a black bar too.
+    # visible on a black bar too
     ink = "#8b949e" if bars["color"] == "#000000" else INK
     places, means = [place for place, _ in kept], [e.mean for _, e in kept]
     axes.bar(places, means, width * 0.92, yerr=errors, ecolor=ink, label=label, capsize=2, **bars)
-    told.tell_of(e for _, e in kept)
+    footnote.note_intervals(e for _, e in kept)
     for place, e in kept:
-        mark_below(axes, place, e, ink, told, log)
+        mark_below(axes, place, e, ink, footnote, log)
     return in_sight(e for _, e in kept)
 
 
 def _published(axes: Axes, figure: Figure, series: Series, measure: str, look: int, shift: float) -> list[float]:
-    """Draw what the paper has of a series; give what must be in sight."""
+    """Draw the published numbers of a series; return the numbers that the axis must cover."""
     places = [point.x for point in figure.points]
     numeric = all(not isinstance(x, str) for x in places)
-    told = [
+    published = [
         (_place(one.x, places.index(one.x), numeric), one.value)
         for one in figure.published
         if (one.series, one.measure) == (series.name, measure) and one.x in places
     ]
-    if told:
+    if published:
         axes.plot(
-            [place + shift for place, _ in told],
-            [value for _, value in told],
-            # What the paper has over several points is a curve beside ours.
-            linestyle=":" if numeric and len(told) >= JOINED else "none",
+            [place + shift for place, _ in published],
+            [value for _, value in published],
+            # several published points form a curve next to ours
+            linestyle=":" if numeric and len(published) >= JOINED else "none",
             color=line(look)["color"],
             marker="D",
             markersize=7,
@@ -234,26 +240,26 @@ def _published(axes: Axes, figure: Figure, series: Series, measure: str, look: i
             zorder=5,
             label="published",
         )
-    return [value for _, value in told]
+    return [value for _, value in published]
 
 
 def _drawn(figure: Figure, plot: Plot) -> list[Series]:
-    """Series of a plot; of pictures of tables those that have runs."""
+    """Return the series of a plot; for pictures of tables only those with runs."""
     wanted = [one for one in figure.series if one.name in plot.series or not plot.series]
     return wanted if plot.kind in ("line", "scatter") else [one for one in wanted if not one.values]
 
 
 def looks(series: Sequence[Series]) -> list[int]:
-    """Give lines the looks that their series ask for, and the others what is left, in order: none has another's."""
+    """Return distinct style numbers: those that series request, and the remaining ones in order."""
     asked = [one.look - 1 for one in series if one.look is not None]
     free = (number for number in itertools.count() if number not in asked)
     return [next(free) if one.look is None else one.look - 1 for one in series]
 
 
 def _looks_in(figure: Figure, series: Sequence[Series]) -> list[int]:
-    """Give the lines of a picture their looks: a series has one look in all pictures of its figure.
+    """Return the style numbers of a picture's lines: a series has the same style in all pictures of its figure.
 
-    Where a picture has several lines of a series they differ as lines of several do.
+    Several lines of one series differ in style too.
     """
     if len({one.name for one in series}) < len(series):
         return looks(series)
@@ -266,7 +272,7 @@ def _place(x: X, number: int, numeric: bool) -> float:
 
 
 def _curves(done: Evaluated, plot: Plot, axes: Axes) -> list[float]:
-    """Draw the curves of a plot; give what must be in sight."""
+    """Draw the curves of a plot; return the numbers that the axis must cover."""
     seen = []
     for (label, of), look in zip(plot.curves, _curve_looks(plot), strict=True):
         seen += _curve(axes, done.figure, of, label, look)
@@ -274,7 +280,7 @@ def _curves(done: Evaluated, plot: Plot, axes: Axes) -> list[float]:
 
 
 def draw_over_time(plot: Plot, axes: Axes, times: Sequence[float], factor: float) -> None:
-    """Draw the curves of a plot over times, which are seconds times the factor."""
+    """Draw the curves of a plot over times, in seconds multiplied by the factor."""
     if not times:
         return
     places = np.linspace(min(times), max(times), 2000)
@@ -294,10 +300,10 @@ def _curve_looks(plot: Plot) -> list[dict[str, Any]]:
 
 
 def _curve(axes: Axes, figure: Figure, of: ast.expr, name: str, look: dict[str, Any]) -> list[float]:
-    """Draw an expression in x over the figure's points and between them; give what must be in sight."""
+    """Draw an expression in x over the range of the figure's points; return the numbers that the axis must cover."""
     xs = sorted(float(point.x) for point in figure.points)
     places = np.geomspace(xs[0], xs[-1], 100) if xs[0] > 0 else np.linspace(xs[0], xs[-1], 100)
-    # The ends are points; a rounded last bit must not take them out of what a model is valid for.
+    # the ends are points; rounding must not move them out of a model's range
     places[0], places[-1] = xs[0], xs[-1]
     try:
         values = [expression.evaluate(of, {}, {"x": float(x)}) for x in places]
@@ -308,7 +314,7 @@ def _curve(axes: Axes, figure: Figure, of: ast.expr, name: str, look: dict[str, 
 
 
 def _distribution(done: Evaluated, plot: Plot) -> Canvas:
-    """Draw how a column is distributed over all seeds: the share up to a value, or from it on."""
+    """Draw the CDF or CCDF of a column over all seeds."""
     figure = done.figure
     canvas = new_canvas(7.2, 4.4)
     axes = canvas.subplots()
@@ -325,39 +331,39 @@ def _distribution(done: Evaluated, plot: Plot) -> Canvas:
         unfinished = unfinished or late > 0
         label = f"{series.name}, {point.x}" if len(points) > 1 else series.name
         ranks = np.arange(len(numbers))
-        # Counted with the value itself, so that the largest has a place on a logarithmic axis too.
+        # includes the value itself, so that the largest is above 0 on a logarithmic axis
         parts = (len(numbers) + late - ranks if above else ranks + 1) / max(1, len(numbers) + late)
         least = min(least, float(parts.min(initial=1.0)))
-        # Up to a value the share is what it was; it changes there.
+        # the share changes at each value
         axes.plot(numbers, parts, label=label, drawstyle="steps-pre" if above else "steps-post", **line(look, False))
     dress(axes)
     axes.set_ylim(least / 1.5 if "y" in plot.log else 0, 1.02)
     for which in plot.log:
         numbered_log(axes, which)
     axes.set_xlabel(plot.x_label, fontsize=9, color=INK)
-    axes.set_ylabel("Share of at least as much (CCDF)" if above else "CDF", fontsize=9, color=INK)
+    axes.set_ylabel("CCDF (including the value)" if above else "CDF", fontsize=9, color=INK)
     legend(canvas, [axes], UNFINISHED[above] if unfinished else "")
     return canvas
 
 
 def _values(done: Evaluated, folder: Path, plot: Plot) -> tuple[Values, int]:
-    """Read the values of a plot's column in a run, and how many are missing since they did not finish."""
+    """Read the values of a plot's column in a run, and the number of unfinished rows."""
     with reading(done.paper, folder):
         table = read_table(folder, plot.table)
-        if table.num_columns == 0:  # one that is written only where it has a row
+        if table.num_columns == 0:  # a table that is written only if it has rows
             return np.empty(0), 0
         part = rows(table, plot.where)
         return part[plot.column].drop_null().to_numpy().astype(float), _unfinished(part, plot)
 
 
 UNFINISHED = {
-    False: "Of all that began: a curve below 1 ends at the share finished.",
-    True: "Of all that began: what did not finish counts as more than the largest value.",
+    False: "Shares of all that began: a curve below 1 ends at the share finished.",
+    True: "Shares of all that began: unfinished ones count as larger than the largest value.",
 }
 
 
 def _unfinished(part: pa.Table, plot: Plot) -> int:
-    """Count what has no value since it did not finish; of flows those of a size."""
+    """Return the number of unfinished rows; for flows only finite ones."""
     if plot.column not in COMPLETED.get(plot.table, ()):
         return 0
     pending = pc.is_null(part[plot.column])
@@ -367,7 +373,7 @@ def _unfinished(part: pa.Table, plot: Plot) -> int:
 
 
 def _shown(done: Evaluated, plot: Plot) -> list[tuple[str, Path]]:
-    """Name what a picture of tables of single runs shows, and where: each series at each of its points, seed 1."""
+    """Return titles and runs of a picture of single runs: each series at each of its points, seed 1."""
     points = [point for point in done.figure.points if point.x in plot.points or not plot.points]
     several = len(points) > 1
     return [
@@ -378,7 +384,7 @@ def _shown(done: Evaluated, plot: Plot) -> list[tuple[str, Path]]:
 
 
 def _samples(done: Evaluated, plot: Plot) -> Canvas:
-    """Draw time series: a panel a series and point, a line what was observed."""
+    """Draw time series: one panel per series and point, one line per entity."""
     found = [(name, _series(done, folder, plot)) for name, folder in _shown(done, plot)]
     unit, factor = time_unit(max((end for _, (_, end) in found), default=0.0))
     shown: list[tuple[str, Lines]] = [
@@ -401,9 +407,9 @@ def _samples(done: Evaluated, plot: Plot) -> Canvas:
 
 
 def _spectrum(done: Evaluated, plot: Plot) -> Canvas:
-    """Draw the power of series over frequency, in the span of each point: the mean over what is observed and seeds.
+    """Draw power spectra of series in the span of each point: means over entities and seeds.
 
-    Power times frequency: the part of the variance that a factor of e in frequency holds, relative to the mean squared.
+    The y axis is power times frequency: the variance within a factor of e in frequency, relative to the mean squared.
     """
     figure = done.figure
     points = [point for point in figure.points if point.x in plot.points or not plot.points]
@@ -434,11 +440,11 @@ def _spectrum(done: Evaluated, plot: Plot) -> Canvas:
 
 
 Lines = dict[str, tuple[Values, Values]]
-"""Times and values of what was observed, by its name."""
+"""Times and values of entities, by name."""
 
 
 def _series(done: Evaluated, folder: Path, plot: Plot) -> tuple[Lines, float]:
-    """Read the time series of a run, and when the last one of them ends."""
+    """Read the time series of a run, and the end time of the last one."""
     with reading(done.paper, folder):
         table = rows(read_table(folder, "samples"), plot.where)
         entities = table["entity"].cast(pa.string())
@@ -450,14 +456,14 @@ def _series(done: Evaluated, folder: Path, plot: Plot) -> tuple[Lines, float]:
 
 
 def panel_lines(panels: Sequence[Axes], shown: Sequence[tuple[str, Lines]], log: Sequence[str]) -> None:
-    """Draw a panel each, by its title, on panels that share the y axis: a value holds until the next one."""
+    """Draw step series on panels with a common y axis, each with a title."""
     for axes, (name, lines) in zip(panels, shown, strict=True):
         for i, (entity, (times, values)) in enumerate(lines.items()):
             axes.plot(times, values, label=entity, drawstyle="steps-post", **line(i, marker=False))
         dress(axes)
         if len(shown) > 1:
             axes.set_title(name, fontsize=10, color=INK, loc="left", fontweight="bold")
-    # Once all is drawn: a limit that is set earlier would leave out what comes later.
+    # after drawing: an earlier limit would cut off later lines
     if "y" in log:
         for axes in panels:
             numbered_log(axes)
@@ -466,7 +472,7 @@ def panel_lines(panels: Sequence[Axes], shown: Sequence[tuple[str, Lines]], log:
 
 
 def _rows(done: Evaluated, plot: Plot) -> Canvas:
-    """Draw a column of a table row by row, over another column or over the rows: bars or dots."""
+    """Draw a column of a table over another column or over the row number: bars or dots."""
     shown = _shown(done, plot)
     canvas = new_canvas(7.2, 4.4)
     axes = canvas.subplots()
@@ -498,7 +504,7 @@ def _rows(done: Evaluated, plot: Plot) -> Canvas:
 
 
 def _columns(done: Evaluated, folder: Path, plot: Plot) -> list[Values] | None:
-    """Read a plot's columns of a run, that of the x axis last; ``None`` where the run has no row of such a table."""
+    """Read a plot's columns of a run, the x axis last; ``None`` if the run has no such row."""
     with reading(done.paper, folder):
         table = read_table(folder, plot.table)
         if table.num_columns == 0:
@@ -508,7 +514,7 @@ def _columns(done: Evaluated, folder: Path, plot: Plot) -> list[Values] | None:
 
 
 def _timeline(done: Evaluated, plot: Plot) -> Canvas:
-    """Draw what flows had acknowledged over time, by the ends of their writes: a panel a series, seed 1."""
+    """Draw acknowledged bytes of flows over time, by the ends of their writes: one panel per series, seed 1."""
     figure = done.figure
     drawn = _drawn(figure, plot)
     canvas = new_canvas(max(7.2, 4.6 * len(drawn)), 4.4)
@@ -524,19 +530,19 @@ def _timeline(done: Evaluated, plot: Plot) -> Canvas:
             axes.set_title(series.name, fontsize=10, color=INK, loc="left", fontweight="bold")
         axes.set_xlabel("Simulated time (ms)", fontsize=9, color=INK)
     panels[0].set_ylim(bottom=0)
-    panels[0].set_ylabel("Throughput of a flow (Gb/s)", fontsize=9, color=INK)
+    panels[0].set_ylabel("Throughput per flow (Gb/s)", fontsize=9, color=INK)
     legend(canvas, panels)
     return canvas
 
 
 MOST_BINS = 1_000_000
-"""Bins of time of a picture: more are a slip, and more than a picture shows."""
+"""Most time bins of a picture: more are a mistake, and not visible."""
 
 
 def _acknowledged(done: Evaluated, folder: Path, plot: Plot) -> list[tuple[str, Values, Values]]:
-    """Read the bytes that flows of a run had acknowledged in bins of time: name, middles of the bins, and bytes.
+    """Read the acknowledged bytes of flows in time bins: name, centres of the bins, and bytes.
 
-    Flows are those of a picture, evenly drawn from all.
+    The flows are evenly chosen from all.
     """
     bin_s = plot.bin_s
     with reading(done.paper, folder):

@@ -1,4 +1,4 @@
-"""The numbers of a paper's figures, and whether its claims hold of them."""
+"""Evaluation of a paper's figures: numbers, and verdicts on claims."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from incast.verdict import Verdict
 
 @dataclass(frozen=True)
 class Missing:
-    """A figure that lacks runs."""
+    """A figure with missing runs."""
 
     figure: Figure
     lacking: int
-    """Runs that are not there, or were made by another build of the engine."""
+    """Number of runs that are missing, or made by another build of the engine."""
     runs: int
 
 
 @dataclass
 class Evaluated:
-    """A figure whose runs are all there."""
+    """A figure with all runs."""
 
     paper: Paper
     figure: Figure
     folders: Mapping[tuple[str, X, int], Path]
     """Run folders by series, x and seed."""
     values: Mapping[str, Mapping[tuple[str, X, int], float]]
-    """Measured numbers by measure, then by series, x and seed; those that do not exist are left out."""
+    """Measured numbers by measure, then by series, x and seed; missing ones are left out."""
     costs: Mapping[Path, tuple[int, float]]
-    """Hops and CPU seconds by run folder: figures share runs."""
+    """Hops and CPU seconds by run folder, since figures share runs."""
     unfinished: Mapping[tuple[str, X], tuple[int, int]]
-    """Flows of a size that did not finish, and all of them, where not all did, by series and x: over all seeds."""
+    """Numbers of unfinished and of all finite flows over all seeds, by series and x with unfinished ones."""
     findings: Sequence[Finding] = field(default_factory=list)
 
     @property
@@ -55,18 +55,18 @@ class Evaluated:
 
     @property
     def another(self) -> str:
-        """What is said behind a verdict on runs of another set-up than the figure's."""
+        """Suffix of a verdict on runs of another set-up than the figure's."""
         return ", of another set-up" if self.figure.changes else ""
 
     def number(self, measure: str, series: str, x: X, seed: int | None) -> float | None:
-        """Return what was measured in a seed, or the mean over all."""
+        """Return the measured number of a seed, or the mean over all."""
         if seed is not None:
             return self.values[measure].get((series, x, seed))
         found = self.estimate(measure, series, x)
         return None if found is None else found.mean
 
     def estimate(self, measure: str, series: str, x: X) -> Estimate | None:
-        """Mean and interval of a measure over the seeds; a number that was worked out has no interval."""
+        """Return mean and interval of a measure over the seeds; a computed number has no interval."""
         there = self.values[measure]
         if any(one.values for one in self.figure.series if one.name == series):
             return estimate([there[series, x, 1]] if (series, x, 1) in there else [])
@@ -74,7 +74,7 @@ class Evaluated:
         return estimate([there[series, x, seed] for seed in seeds if (series, x, seed) in there])
 
     def reason(self, finding: Finding) -> str:
-        """Say why a claim does not hold here, as far as it was found, with the numbers of these runs."""
+        """Return the known reason why a claim does not hold here, with the numbers of these runs."""
         if finding.verdict not in (Verdict.FAILS, Verdict.OPEN):
             return ""
         claim = finding.claim
@@ -83,7 +83,7 @@ class Evaluated:
 
 
 def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluated | Missing:
-    """Read a figure's numbers off its runs and judge its claims."""
+    """Read a figure's numbers from its runs and judge its claims."""
     whole, figure = figure.at(WHOLE), figure.at(scale)
     of_figure = jobs(paper, figure, folder)
     places = {job.folder: job for job in of_figure.values()}
@@ -114,7 +114,7 @@ def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluate
 
 
 def _judged(paper: Paper, whole: Figure, done: Evaluated, claim: Claim, scale: str) -> Finding:
-    """Judge a claim, and say what of it this scale asks."""
+    """Judge a claim, with the part of it that this scale covers."""
     if scale not in claim.scales:
         return Finding(claim, Verdict.UNTESTED, [f"judged at scale {' and '.join(claim.scales)} alone"])
     finding = judge(done.figure, claim, done.number)
@@ -143,10 +143,10 @@ def _load(paper: Paper, folder: Path) -> Run:
 
 @contextmanager
 def reading(paper: Paper, folder: Path) -> Iterator[None]:
-    """Read a run in this block; an error of its files tells how it is made anew."""
+    """Read a run in this block; errors of its files have a note about how to repeat it."""
     try:
         with held(folder):
             yield
     except (FolderError, UnsoundError) as error:
-        error.add_note(f"incast paper run {paper.called()} makes it anew once {folder} is removed")
+        error.add_note(f"incast paper run {paper.called()} repeats it after {folder} is removed")
         raise

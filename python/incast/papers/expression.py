@@ -1,8 +1,8 @@
-"""The small language of claims: arithmetic and comparisons over measured numbers, and nothing else.
+"""Expression language of claims: arithmetic and comparisons over measured numbers.
 
-An expression is Python's syntax of numbers, texts, lists, ``+ - * / % **``, comparisons, ``and``, ``or``, ``not``,
-calls of the functions it is given, and lists made of lists, as in ``all(f(n) > 1 for n in x() if n > 8)``. There are no
-attributes, subscripts or names of Python's.
+An expression is a subset of Python: numbers, texts, lists, ``+ - * / % **``, comparisons, ``and``, ``or``, ``not``,
+calls of given functions, and comprehensions, as in ``all(f(n) > 1 for n in x() if n > 8)``. Attributes, subscripts and
+built-in names are excluded.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ Value = Any
 
 
 class Undecided(Enum):
-    """The third truth value: whether a comparison holds is not clear of the noise."""
+    """Third truth value: a comparison within the noise."""
 
     OPEN = auto()
 
 
 Truth = bool | Undecided
 Compare = Callable[[type[ast.cmpop], Value, Value], Truth]
-"""How two values are compared."""
+"""Function that compares two values."""
 
 DEPTH = 64
-"""Most parts of an expression within one another: far below where Python's own stack ends."""
+"""Deepest nesting of an expression, far below Python's recursion limit."""
 
 TURNS = 100_000
-"""Most turns of the loops of an expression."""
+"""Most iterations of the loops of an expression."""
 
 
 class ExpressionError(Exception):
@@ -43,15 +43,15 @@ class ExpressionError(Exception):
 
 
 class LengthError(ExpressionError):
-    """Lists of an expression are empty, or of lengths that do not go together: with other points they might."""
+    """Lists of an expression are empty or differ in length; other points might fit."""
 
 
 class MeaninglessError(ExpressionError):
-    """An expression asks for what is not there, or is no statement: whatever the numbers are, it has no value."""
+    """An expression has no value for any numbers: it uses unknown names, or is not a statement."""
 
 
 def as_number(value: Value) -> float:
-    """Return a number as it is; ``TypeError`` of anything else, truth values among it."""
+    """Return a number unchanged; ``TypeError`` for anything else, including truth values."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float):
         raise TypeError(f"expected a number, not {_kind(value)}")
     return value
@@ -87,13 +87,13 @@ def ratio(a: float, b: float) -> float:
 
 
 def ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    """Return each number of a over the one of b in its place."""
+    """Return the element-wise ratios of a and b."""
     over, under = _same_length("ratios", a, b)
     return [x / y for x, y in zip(over, under, strict=True)]
 
 
 def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
-    """Slope of ln y over ln x by least squares: the exponent of a power law."""
+    """Return the least-squares slope of ln y over ln x: the exponent of a power law."""
     xs, ys = _same_length("slope", xs, ys)
     if len(xs) < 2:
         raise LengthError("slope: expected two lists of 2 or more numbers")
@@ -105,13 +105,13 @@ def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
 
 
 def model(name: str, figure: str, *parameters: Value) -> float:
-    """Return a figure of a closed-form model (``incast model list``): names of parameters, each before its value."""
+    """Return a figure of a closed-form model (``incast model list``); parameters are names followed by values."""
     from incast import model as models
     from incast.errors import ModelError
 
     names, values = parameters[::2], parameters[1::2]
     if len(names) != len(values) or not all(isinstance(name, str) for name in names):
-        raise MeaninglessError("model: expected a model, a figure, and names of parameters, each before its value")
+        raise MeaninglessError("model: expected a model, a figure, and names of parameters, each followed by its value")
     try:
         models.find(name).figure(figure)
     except ModelError as error:
@@ -123,24 +123,24 @@ def model(name: str, figure: str, *parameters: Value) -> float:
 
 
 def comparing(compare: Compare) -> Mapping[str, Callable[..., Value]]:
-    """Make the functions that compare numbers, by this way of comparing them."""
+    """Return the comparing functions, based on ``compare``."""
 
     def rising(*values: Value) -> Truth:
-        """Whether each number is above the one before."""
+        """Return whether each number is above the one before."""
         return _all([compare(ast.Lt, a, b) for a, b in itertools.pairwise(_numbers(values))])
 
     def falling(*values: Value) -> Truth:
-        """Whether each number is below the one before."""
+        """Return whether each number is below the one before."""
         return _all([compare(ast.Gt, a, b) for a, b in itertools.pairwise(_numbers(values))])
 
     def within(a: Value, b: Value, part: float) -> Truth:
-        """Whether a differs from b by at most this part of b; of two lists, each number from the one in its place."""
+        """Return whether a differs from b by at most this fraction of b; element-wise for lists."""
         if isinstance(a, list) or isinstance(b, list):
             pairs = zip(*_same_length("within", a, b), strict=True)
         else:
             pairs = zip([as_number(a)], [as_number(b)], strict=True)
         part = as_number(part)
-        # both ends of the band, so that noise around b itself does not seem to be a distance from it
+        # compare both ends of the band, so that noise around b does not count as distance
         return _all(
             [
                 compared
@@ -153,20 +153,20 @@ def comparing(compare: Compare) -> Mapping[str, Callable[..., Value]]:
 
 
 def every(*values: Value) -> Truth:
-    """Whether all statements of a list are true; of none there is nothing to say."""
+    """Return whether all statements of a list are true; an empty list is an error."""
     return _all([_truth(value) for value in _listed(values)])
 
 
 def some(*values: Value) -> Truth:
-    """Whether at least one statement of a list is true."""
+    """Return whether at least one statement of a list is true."""
     return _any([_truth(value) for value in _listed(values)])
 
 
 def count(*values: Value) -> int:
-    """How many statements of a list are true; of an undecided one there is no telling."""
+    """Return the number of true statements of a list; an undecided one is an error."""
     found = [_truth(value) for value in _listed(values)]
     if Undecided.OPEN in found:
-        raise MeaninglessError("count: expected statements that are decided, as without paired")
+        raise MeaninglessError("count: expected decided statements, as without paired")
     return sum(value is True for value in found)
 
 
@@ -185,7 +185,7 @@ def _not(value: Truth) -> Truth:
 
 
 def _truth(value: Value) -> Truth:
-    # Numbers are no statements: all of them but 0 would hold.
+    # numbers are not statements: all except 0 would hold
     if isinstance(value, Undecided):
         return value
     if not isinstance(value, bool | np.bool_):
@@ -211,8 +211,8 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Value, Value], bool]] = {
 
 
 def compared(op: type[ast.cmpop], a: Value, b: Value) -> bool:
-    """Compare two numbers; whether they are equal also two texts."""
-    # Lists would be compared by the first pair that differs, which says nothing of their other numbers.
+    """Compare two numbers; for equality also two texts."""
+    # Python compares lists by the first pair that differs, and ignores the others
     if op in (ast.Eq, ast.NotEq) and isinstance(a, str) and isinstance(b, str):
         return _COMPARE[op](a, b)
     try:
@@ -237,7 +237,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "slope": slope,
     "sqrt": lambda value: math.sqrt(as_number(value)),
 }
-"""Functions that every expression may call."""
+"""Functions available in every expression."""
 
 _BINARY: Mapping[type[ast.operator], Callable[[Value, Value], Value]] = {
     ast.Add: operator.add,
@@ -245,12 +245,12 @@ _BINARY: Mapping[type[ast.operator], Callable[[Value, Value], Value]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.Mod: operator.mod,
-    ast.Pow: math.pow,  # of whole numbers too: 9**9**9 is to be too large, not to be worked out
+    ast.Pow: math.pow,  # integers too: 9**9**9 must overflow, not be computed
 }
 
 
 def parse(text: str, functions: Sequence[str], names: Sequence[str] = ()) -> ast.expr:
-    """Read an expression that calls only these functions, besides those all have, and uses only these names."""
+    """Read an expression that only calls these and the built-in functions, and only uses these names."""
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
@@ -261,11 +261,11 @@ def parse(text: str, functions: Sequence[str], names: Sequence[str] = ()) -> ast
     return tree
 
 
-_TOO_DEEP = f"too many parts within one another: expected at most {DEPTH}, as of a sum of {DEPTH} numbers"
+_TOO_DEEP = f"nested too deeply: expected at most {DEPTH} levels, such as a sum of {DEPTH} numbers"
 
 
 def number(node: ast.expr, names: Mapping[str, Value]) -> float:
-    """Evaluate what must be a number, of these names."""
+    """Evaluate an expression that must be a number."""
     found = evaluate(node, {}, names)
     try:
         return float(as_number(found))
@@ -279,7 +279,7 @@ def truth(
     compare: Compare = compared,
     met: Collection[str] = (),
 ) -> Truth:
-    """Evaluate what must be a statement, and no number: true or false, or what this way of comparing gives.
+    """Evaluate an expression that must be a statement, not a number: true, false, or a result of ``compare``.
 
     ``met`` as in :func:`evaluate`.
     """
@@ -287,12 +287,12 @@ def truth(
 
 
 def calls(node: ast.AST, functions: Collection[str]) -> bool:
-    """Whether an expression calls one of these functions."""
+    """Return whether an expression calls one of these functions."""
     return any(called(part) in functions for part in ast.walk(node))
 
 
 def called(node: ast.AST) -> str:
-    """Name of the function that a part of an expression calls; empty where it is no call."""
+    """Return the name of the called function; empty if the node is not a call."""
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
@@ -301,12 +301,12 @@ def _check(node: ast.expr, functions: set[str], names: set[str], depth: int = 1)
         raise ExpressionError(_TOO_DEEP)
     match node:
         case ast.Constant(value=bool()):
-            raise ExpressionError("True and False are no part of claims")
+            raise ExpressionError("True and False are not allowed in claims")
         case ast.Constant(value=int() | float() | str()):
             return
         case ast.Name(id=name):
             if name not in names:
-                raise ExpressionError(f'"{name}" is not known; expected one of: {", ".join(sorted(names | functions))}')
+                raise ExpressionError(f'"{name}" is unknown; expected one of: {", ".join(sorted(names | functions))}')
             return
         case ast.List(elts=parts) | ast.BoolOp(values=parts):
             pass
@@ -318,20 +318,20 @@ def _check(node: ast.expr, functions: set[str], names: set[str], depth: int = 1)
             parts = [left, *others]
         case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]):
             if name not in functions:
-                raise ExpressionError(f"{name}() is not known; expected one of: {', '.join(sorted(functions))}")
+                raise ExpressionError(f"{name}() is unknown; expected one of: {', '.join(sorted(functions))}")
         case ast.ListComp(elt=each, generators=loops) | ast.GeneratorExp(elt=each, generators=loops):
             for loop in loops:
                 if not isinstance(loop.target, ast.Name) or loop.is_async:
-                    raise ExpressionError(f'"{ast.unparse(node)}": expected one name behind for')
+                    raise ExpressionError(f'"{ast.unparse(node)}": expected one name after for')
                 if loop.target.id in functions:
-                    raise ExpressionError(f'"{loop.target.id}" behind for: expected a name that is not a function\'s')
+                    raise ExpressionError(f'"{loop.target.id}" after for: expected a name other than a function\'s')
                 _check(loop.iter, functions, names, depth + 1)
                 names = {*names, loop.target.id}
                 for condition in loop.ifs:
                     _check(condition, functions, names, depth + 1)
             parts = [each]
         case _:
-            raise ExpressionError(f'"{ast.unparse(node)}" is no part of claims')
+            raise ExpressionError(f'"{ast.unparse(node)}" is not allowed in claims')
     for part in parts:
         _check(part, functions, names, depth + 1)
 
@@ -343,10 +343,10 @@ def evaluate(
     compare: Compare = compared,
     met: Collection[str] = (),
 ) -> Value:
-    """Evaluate what ``parse`` has read; raises ``ExpressionError`` where the numbers do not fit.
+    """Evaluate an expression of ``parse``; raises ``ExpressionError`` if the numbers do not fit.
 
-    ``compare`` compares numbers, but for the conditions of loops, which are true or false. Conditions that call one of
-    the functions ``met`` are evaluated, and taken as true whatever they are; ``count`` then counts all.
+    ``compare`` compares numbers, except in conditions of loops, which are true or false. Conditions that call one of
+    the functions ``met`` are evaluated, but count as true; ``count`` then counts all.
     """
     conditions = 0
 
@@ -362,7 +362,7 @@ def evaluate(
         try:
             return worked_out(node, names)
         except TypeError as error:
-            # Of a kind, or of a number of arguments: neither changes with the numbers.
+            # wrong type or number of arguments, independent of the numbers
             raise MeaninglessError(f"{ast.unparse(node)}: {error}") from None
         except (ZeroDivisionError, OverflowError, ValueError) as error:
             raise ExpressionError(f"{ast.unparse(node)}: {error}") from None
@@ -385,17 +385,17 @@ def evaluate(
             case ast.UnaryOp(operand=operand):
                 return -as_number(value(operand, names))
             case ast.BoolOp(op=op, values=parts):
-                # All parts are evaluated before, so that all numbers are shown beside the verdict.
+                # evaluate all parts first, so that the verdict shows all numbers
                 found = [_truth(part) for part in evaluated(parts, names)]
                 return _all(found) if isinstance(op, ast.And) else _any(found)
             case ast.Compare(left=left, ops=ops, comparators=others):
                 found = evaluated([left, *others], names)
                 pairs = zip(ops, found, found[1:], strict=False)
-                # Likewise: what is no statement is found behind one that is false, too.
+                # likewise, to find a non-statement after a false one
                 return _all([chosen(type(op), a, b) for op, a, b in pairs])
             case ast.Call(func=ast.Name(id=name), args=args):
                 return known[name](*evaluated(args, names))
-        raise ExpressionError(f'"{ast.unparse(node)}" is no part of claims')
+        raise ExpressionError(f'"{ast.unparse(node)}" is not allowed in claims')
 
     def evaluated(parts: Sequence[ast.expr], names: Mapping[str, Value]) -> list[Value]:
         return [value(part, names) for part in parts]
@@ -410,7 +410,7 @@ def evaluate(
             raise MeaninglessError(f"{ast.unparse(loop.iter)}: expected a list, not {_kind(over)}")
         for one in over:
             if next(turns) > TURNS:
-                raise MeaninglessError(f"its loops take more than {TURNS:,d} turns")
+                raise MeaninglessError(f"its loops take more than {TURNS:,d} iterations")
             bound = {**names, ast.unparse(loop.target): one}
             if kept(loop.ifs, bound):
                 yield from bindings(inner, bound)

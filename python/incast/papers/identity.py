@@ -1,4 +1,4 @@
-"""What the numbers and verdicts of a figure are of."""
+"""Identity of a figure: a digest of everything that its numbers and verdicts depend on."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from incast.scenario import Scenario
 
 
 def digest(paper: Paper, figure: Figure) -> str:
-    """Digest of all that decides the numbers and verdicts of a figure at its scale, but for the engine.
+    """Return the digest of a figure's inputs at its scale, without the engine.
 
-    Of its runs: scenarios, the files that they name, settings, series, points and seeds. Of its verdicts: measures,
-    published numbers, and claims but for their reasons. Titles, pictures and comments are no part of it.
+    Inputs of runs: scenarios, their files, settings, series, points and seeds. Inputs of verdicts: measures, published
+    numbers, and claims without their reasons. Titles, pictures and comments are excluded.
     """
     about = {
         "seeds": figure.seeds,
@@ -52,7 +52,7 @@ def _scenarios(figure: Figure) -> list[str]:
 
 
 def _scenario(path: Path) -> Mapping[str, str]:
-    """Give digests of what a scenario says, and of the files that it names."""
+    """Return digests of a scenario and of the files that it names."""
     said = json.dumps(files.read_toml(path), sort_keys=True, default=str)
     return {"": _of(said.encode())} | {name: _of(place.read_bytes()) for name, place in Scenario.load(path).files()}
 

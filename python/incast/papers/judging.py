@@ -1,4 +1,4 @@
-"""Whether a claim holds of the numbers, and whether it can be judged at all."""
+"""Verdicts on claims, and checks that claims can be judged."""
 
 from __future__ import annotations
 
@@ -26,44 +26,44 @@ from incast.statistics import estimate
 from incast.verdict import Verdict
 
 Number = Callable[[str, str, X, int | None], float | None]
-"""The number of a figure by measure, series and place: of a seed, or the mean; ``None`` where there is none."""
+"""Function that returns a figure's number by measure, series and point, of a seed or the mean; ``None`` if missing."""
 
 
 MOST_LISTED = 24
-"""Points of a measure and series that are listed with their values; of more the range is."""
+"""Most points of a measure and series that are listed with values; beyond that the range is shown."""
 
 FEW_LISTED = 4
-"""The same where numbers are told in short."""
+"""Most points in short lists."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, whether it holds here, and the numbers that decided it."""
+    """A claim, its verdict, and the deciding numbers."""
 
     claim: Claim
     verdict: Verdict
     numbers: Sequence[str]
     part: str = ""
-    """What of the claim was judged, where that is not all of it; empty where it is."""
+    """Judged part of the claim; empty for the whole claim."""
     brief: Sequence[str] = ()
-    """The same numbers in short: of more than a few the range is."""
+    """Short list of the same numbers: ranges instead of many values."""
 
     @property
-    def told(self) -> str:
-        """The verdict in words: of a part of the claim "in part, holds"."""
+    def verdict_text(self) -> str:
+        """Verdict in words; for a part of the claim "in part, holds"."""
         return f"in part, {self.verdict}" if self.part else str(self.verdict)
 
 
 @dataclass(frozen=True)
 class Reads:
-    """What a claim's expression asks for."""
+    """Inputs of a claim's expression."""
 
     places: Collection[tuple[str, str, X]]
     """Numbers by measure, series and point."""
     published: Sequence[float]
     """Published numbers."""
     ended: str = ""
-    """Why its end was not reached, so that it may ask for more; empty where it was."""
+    """Reason why the evaluation ended early, so that inputs may be missing; empty if it did not."""
 
 
 class MissingError(Exception):
@@ -71,7 +71,7 @@ class MissingError(Exception):
 
 
 def reads(figure: Figure, claim: Claim) -> Reads:
-    """Find what a claim asks for of a figure at its scale, by trying it on made-up numbers that meet its conditions."""
+    """Return the inputs of a claim at a figure's scale, found with made-up numbers that meet its conditions."""
     numbers = made_up()
     seen = Seen(figure, lambda *_: next(numbers))
     ended = ""
@@ -84,12 +84,12 @@ def reads(figure: Figure, claim: Claim) -> Reads:
 
 
 def made_up() -> Iterator[float]:
-    """Numbers of which no two are alike, so that differences of them can be divided by."""
+    """Yield distinct numbers, so that their differences can be divisors."""
     return (1 + i * 0.6180339887 % 1 for i in itertools.count(1))
 
 
 def judge(figure: Figure, claim: Claim, number: Number) -> Finding:
-    """Decide whether a claim holds of the numbers: of the means, in each seed by itself, or of paired differences."""
+    """Decide whether a claim holds: for the means, for each seed, or for paired differences."""
     seeds = range(1, figure.seeds + 1)
     seen = Seen(figure, number)
     try:
@@ -100,19 +100,19 @@ def judge(figure: Figure, claim: Claim, number: Number) -> Finding:
             verdict = all(verdicts)
     except (MissingError, ExpressionError) as error:
         return Finding(claim, Verdict.UNTESTED, [str(error)])
-    told = {True: Verdict.HOLDS, False: Verdict.FAILS, Undecided.OPEN: Verdict.OPEN}
-    return Finding(claim, told[verdict], seen.numbers(), brief=seen.numbers(FEW_LISTED))
+    by_truth = {True: Verdict.HOLDS, False: Verdict.FAILS, Undecided.OPEN: Verdict.OPEN}
+    return Finding(claim, by_truth[verdict], seen.numbers(), brief=seen.numbers(FEW_LISTED))
 
 
-_CONDITIONS = "paired: expected conditions on the points alone, not on measured numbers"
-_COUNT = "paired: expected all or any, no count: what is undecided can be neither counted nor left out"
+_CONDITIONS = "paired: conditions may only use points, not measured numbers"
+_COUNT = "paired: expected all or any instead of count: an undecided statement cannot be counted"
 
 
 def _paired(figure: Figure, claim: Claim, number: Number) -> Compare:
-    """Make the comparisons of a claim by its differences in each seed: true, false, or within their interval of zero.
+    """Return the comparison of a claim by paired differences: true, false, or undecided if the interval includes zero.
 
-    The same comparisons are made in every seed and of the means, in the same order: what is compared does not depend on
-    the numbers, but for conditions on measured numbers, which are refused.
+    Every seed and the means make the same comparisons in the same order: they only depend on numbers through conditions
+    on measured numbers, which are refused.
     """
     by_seed: list[list[float]] = []
     for seed in range(1, figure.seeds + 1):
@@ -120,7 +120,7 @@ def _paired(figure: Figure, claim: Claim, number: Number) -> Compare:
 
         def noted(op: type[ast.cmpop], a: Any, b: Any, differences: list[float] = differences) -> bool:
             if op in (ast.Eq, ast.NotEq) and not isinstance(a, str):
-                raise MeaninglessError("paired: numbers are never equal but for noise; expected <, <=, > or >=")
+                raise MeaninglessError("paired: noisy numbers are never equal; expected <, <=, > or >=")
             differences.append(0.0 if isinstance(a, str) else as_number(b) - as_number(a))
             return compared(op, a, b)
 
@@ -144,9 +144,9 @@ def _paired(figure: Figure, claim: Claim, number: Number) -> Compare:
 
 
 def check(figures: Sequence[Figure], claim: Claim) -> None:
-    """Try a claim of a figure, at its scales, on made-up numbers.
+    """Evaluate a claim on made-up numbers, at its scales.
 
-    ``MeaninglessError`` where it cannot be judged whatever is measured.
+    Raises ``MeaninglessError`` if it cannot be judged for any numbers.
     """
     measured = _lengths_are_measured(claim.holds, figures[0].measures)
     if claim.paired and measured:
@@ -163,12 +163,12 @@ def check(figures: Sequence[Figure], claim: Claim) -> None:
         except MeaninglessError:
             raise
         except LengthError as error:
-            # Of the points of this scale; another one may have more.
+            # other scales may have more points
             gap = error
         except MissingError:
             continue
         except ExpressionError:
-            return  # it does not fit these numbers, and may fit others
+            return  # other numbers may fit
         else:
             return
     if gap is not None and not measured:
@@ -176,7 +176,7 @@ def check(figures: Sequence[Figure], claim: Claim) -> None:
 
 
 def _lengths_are_measured(node: ast.expr, measures: Collection[str]) -> bool:
-    """Whether numbers may decide how many a list of an expression has: by a condition, or the bounds of x()."""
+    """Return whether the length of a list in an expression may depend on numbers: a condition, or the bounds of x()."""
     loops = [part for part in ast.walk(node) if isinstance(part, ast.comprehension)]
     bounds = [
         part for part in ast.walk(node) if isinstance(part, ast.Call) and expression.called(part) == "x" and part.args
@@ -188,24 +188,24 @@ def _lengths_are_measured(node: ast.expr, measures: Collection[str]) -> bool:
 
 
 class Seen:
-    """The view of a claim's expression on its figure, and the values that it used."""
+    """Access of a claim's expression to its figure, with a record of used values."""
 
     def __init__(self, figure: Figure, number: Number) -> None:
         self.figure, self.number = figure, number
         self.places = [point.x for point in figure.points]
         self.points: dict[tuple[str, str], dict[X, list[float]]] = {}
-        """Values seen by measure and series, then by x; a value a seed where seeds are judged one by one."""
+        """Used values by measure and series, then by x; one per seed if seeds are judged one by one."""
         self.derived: dict[str, list[float]] = {}
-        """Results of functions on them, where these say more than a verdict."""
+        """Results of functions on them that say more than a verdict."""
         self.published: list[float] = []
-        """Published numbers that were asked for."""
+        """Used published numbers."""
 
     def judge(self, claim: Claim, seed: int | None, compare: Compare = compared, met: Collection[str] = ()) -> Truth:
-        """Decide whether a claim holds: of a seed, or of the means; ``met`` as in :func:`expression.evaluate`."""
+        """Decide whether a claim holds for a seed, or for the means; ``met`` as in :func:`expression.evaluate`."""
         return expression.truth(claim.holds, self.functions(seed), compare, met)
 
     def functions(self, seed: int | None) -> Mapping[str, Callable[..., Any]]:
-        """Give what an expression may call to see numbers: of a seed, or the means."""
+        """Return the functions that give an expression numbers of a seed, or the means."""
         figure = self.figure
         looked_at: set[tuple[str, str, X]] = set()
 
@@ -239,9 +239,9 @@ class Seen:
                 if (one.measure, one.series, one.x) == (measure, series, x):
                     self.published.append(one.value)
                     return one.value
-            raise MeaninglessError(f"nothing is published of {measure}, {series}, {x}")
+            raise MeaninglessError(f"no published number for {measure}, {series}, {x}")
 
-        def told(name: str, function: str) -> Callable[..., Any]:
+        def recorded(name: str, function: str) -> Callable[..., Any]:
             def of(*arguments: Any) -> Any:
                 result = expression.FUNCTIONS[function](*arguments)
                 self.derived.setdefault(name, []).append(result)
@@ -251,9 +251,9 @@ class Seen:
 
         functions: dict[str, Callable[..., Any]] = {name: read(name) for name in figure.measures}
         functions |= {"published": published, "x": places}
-        functions |= {"slope": told("exponent", "slope"), "ratio": told("ratio", "ratio")}
+        functions |= {"slope": recorded("exponent", "slope"), "ratio": recorded("ratio", "ratio")}
         for name, function in functions.items():
-            function.__qualname__ = name  # what messages about a wrong number of arguments call it
+            function.__qualname__ = name  # its name in messages about a wrong number of arguments
         return functions
 
     def _value(self, measure: str, series: str, x: X, seed: int | None) -> float:
@@ -269,7 +269,7 @@ class Seen:
         return value
 
     def numbers(self, most: int = MOST_LISTED) -> list[str]:
-        """Word what was seen, a line a measure and series; of more points than this the range."""
+        """Return the used values as text, one line per measure and series; ranges beyond ``most`` points."""
         figure = self.figure
         lines = [f"{name}: {', '.join(_listed([value]) for value in values)}" for name, values in self.derived.items()]
         for (name, series), by_x in self.points.items():
@@ -292,9 +292,9 @@ def _known(what: str, name: X, known: Sequence[X]) -> None:
     if name in known:
         return
     if isinstance(name, str) and name in [f"{one}" for one in known]:
-        raise MeaninglessError(f"{what} '{name}': it is a number; expected {name} without quotes")
-    told = nearest(f"{name}", [f"{one}" for one in known])
-    raise MeaninglessError(f'{what} "{name}"{told}; expected one of {", ".join(f"{one}" for one in known)}')
+        raise MeaninglessError(f"{what} '{name}': expected the number {name} without quotes")
+    hint = nearest(f"{name}", [f"{one}" for one in known])
+    raise MeaninglessError(f'{what} "{name}"{hint}; expected one of {", ".join(f"{one}" for one in known)}')
 
 
 def _listed(values: Sequence[float]) -> str:

@@ -1,4 +1,4 @@
-"""Reading a paper's file key by key: what is there has the right kind, and nothing else is there."""
+"""Typed reading of a paper's file, key by key; unknown keys are refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _is_number(found: Any) -> bool:
 
 
 class Table:
-    """A table of the file, whose keys are taken out one by one; each reader refuses what is of another kind."""
+    """A table of the file; each method takes one key, and refuses a value of another type."""
 
     def __init__(self, path: Path, place: str, data: Any) -> None:
         self.path, self.place = path, place
@@ -32,16 +32,16 @@ class Table:
         self.taken: set[str] = set()
 
     def wrong(self, key: str, expected: str) -> PaperError:
-        """Make the error about a key."""
+        """Return the error about a key."""
         place = ".".join(part for part in (self.place, key) if part)
         value: Any = self.data
         for part in key.split(".") if key else []:
             value = value.get(part) if isinstance(value, dict) else None
-        told = f" = {value!r}" if isinstance(value, (str, int, float)) and key else ""
-        return PaperError(f"{self.path}: {escaped(place)}{told}: {expected}")
+        shown = f" = {value!r}" if isinstance(value, (str, int, float)) and key else ""
+        return PaperError(f"{self.path}: {escaped(place)}{shown}: {expected}")
 
     def has(self, key: str) -> bool:
-        """Whether a key is there."""
+        """Return whether a key exists."""
         return key in self.data
 
     def _take(self, key: str, expected: str, default: Any = None) -> Any:
@@ -53,7 +53,7 @@ class Table:
         return self.data[key]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Read a text, its white space made one blank each."""
+        """Read a text, with white space collapsed."""
         found = self._take(key, "a text", default)
         if not isinstance(found, str):
             raise self.wrong(key, "expected a text")
@@ -63,7 +63,7 @@ class Table:
         """Read the name of a file of the folder."""
         found = self.text(key)
         if not is_inside(folder, found):
-            raise self.wrong(key, f"expected a file, its path from {folder} on, in it and no link")
+            raise self.wrong(key, f"expected a file inside {folder}, by its relative path, not a link")
         return found
 
     def word(self, key: str, known: Sequence[str]) -> str:
@@ -90,17 +90,17 @@ class Table:
         return float(found)
 
     def factor(self, key: str) -> float:
-        """Read a number other than 0; without the key 1."""
+        """Read a number other than 0; default: 1."""
         found = self.number(key, 1.0)
         if found == 0:
             raise self.wrong(key, "expected a number other than 0")
         return found
 
     def name(self, key: str) -> str:
-        """Read what a picture may be called after."""
+        """Read a name that is fit for a picture file."""
         found = self.text(key)
         if not NAME.fullmatch(found):
-            raise self.wrong(key, "expected a name of letters, digits, . _ and -: a picture is called after it")
+            raise self.wrong(key, "expected a name of letters, digits, . _ and -: it names a picture")
         return found
 
     def numbers(self, key: str) -> list[float]:
@@ -118,7 +118,7 @@ class Table:
         return found
 
     def flag(self, key: str) -> bool:
-        """Read true or false; without the key false."""
+        """Read true or false; default: false."""
         found = self._take(key, "true or false", False)
         if not isinstance(found, bool):
             raise self.wrong(key, "expected true or false")
@@ -140,14 +140,14 @@ class Table:
         return found
 
     def mapping(self, key: str) -> dict[str, Any]:
-        """Read a table as it stands."""
+        """Read a table unchanged."""
         found = self._take(key, "a table", {})
         if not isinstance(found, dict):
             raise self.wrong(key, "expected a table")
         return found
 
     def expression(self, key: str, functions: Sequence[str], names: Sequence[str] = ()) -> ast.expr:
-        """Read an expression of these functions and names."""
+        """Read an expression with these functions and names."""
         found = self.text(key)
         try:
             return expression.parse(found, functions, names)
@@ -155,7 +155,7 @@ class Table:
             raise self.wrong(key, f"{error}") from None
 
     def tables(self, key: str, needed: bool = True) -> dict[str, Table]:
-        """Read a table of tables, by their names."""
+        """Read a table of tables by name."""
         found = self._take(key, "a table", None if needed else {})
         if not isinstance(found, dict):
             raise self.wrong(key, "expected a table")
@@ -163,7 +163,7 @@ class Table:
         return {name: Table(self.path, f"{start}.{name}", one) for name, one in found.items()}
 
     def list(self, key: str, needed: bool = True, by_row: bool = False) -> Sequence[Table]:
-        """Read a list of entries; with ``by_row`` neighbours of the same ``each`` are made row by row, not in turn."""
+        """Read a list of entries; ``by_row`` expands neighbours with the same ``each`` row by row together."""
         found = self._take(key, "a list of tables", None if needed else [])
         if not isinstance(found, list):
             raise self.wrong(key, "expected a list of tables")
@@ -173,7 +173,7 @@ class Table:
         return [one for group in made for row in zip(*group, strict=True) for one in row]
 
     def _each(self) -> Sequence[Table]:
-        """Make the entry once for each row of its ``each``, whose words stand in braces in its texts."""
+        """Expand the entry for each row of its ``each``, which replaces words in braces."""
         if not self.has("each"):
             return [self]
         rows = self._take("each", "a list of tables of texts")
@@ -196,11 +196,11 @@ class Table:
             return value
         for word in re.findall(r"\{(\w*)\}", value):
             if word not in row:
-                raise self.wrong("each", f"has no {word}, which {{{word}}} asks for; expected one of {', '.join(row)}")
+                raise self.wrong("each", f"has no {word}, which {{{word}}} needs; expected one of {', '.join(row)}")
         return re.sub(r"\{(\w*)\}", lambda found: row[found[1]], value)
 
     def done(self) -> None:
-        """Refuse what nobody asked for."""
+        """Refuse unknown keys."""
         for key in self.data:
             if key not in self.taken:
                 raise self.wrong(key, f"unknown key{nearest(key, sorted(self.taken))}")

@@ -1,4 +1,4 @@
-"""Numbers: read off a run's summary and tables, or worked out where a series has no runs."""
+"""Numbers of measures: read from a run's summary and tables, or computed for series without runs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from incast.result import Result
 from incast.statistics import nearest_rank
 
 SPAN_COLUMN = {"writes": "finish_s", "queries": "finish_s", "samples": "time_s"}
-"""Column that decides whether a row lies in the span of a point."""
+"""Column that decides whether a row is in the span of a point."""
 
 
 def work_out(paper: Paper, figure: Figure) -> dict[tuple[str, X, str], float]:
-    """Work the series out that have no runs: numbers by series, x and measure."""
+    """Compute the series without runs: numbers by series, x and measure."""
     found = {}
     for series in figure.series:
         for point in figure.points:
@@ -45,7 +45,7 @@ def _worked_out(paper: Paper, figure: Figure, series: Series, point: Point, meas
 
 
 def try_curves(paper: Paper, figure: Figure) -> None:
-    """Refuse curves that have no value at a point, or over time at its beginning."""
+    """Refuse curves without a value at a point, or over time at its beginning."""
     for plot in figure.plots:
         places: list[X] = [0.0] if plot.kind == "samples" else [point.x for point in figure.points]
         for label, of in plot.curves:
@@ -57,7 +57,7 @@ def try_curves(paper: Paper, figure: Figure) -> None:
 
 
 class Run:
-    """A run whose parts are read as they are asked for, once."""
+    """A run whose parts are read on demand, once."""
 
     def __init__(self, result: Result) -> None:
         self.result = result
@@ -66,7 +66,7 @@ class Run:
         self.tables: dict[str, pa.Table] = {}
 
     def number(self, measure: Measure, point: Point) -> float | None:
-        """Read a measure at a point; ``None`` where it does not exist, or is none of runs."""
+        """Read a measure at a point; ``None`` if it does not exist, or is computed."""
         if measure.of is not None:
             return self._summary(measure, measure.of)
         if measure.table is None:
@@ -75,7 +75,7 @@ class Run:
         return reduced(self._table(measure.table), narrowed, point.span_s)
 
     def find_columns(self, plot: Plot) -> None:
-        """Refuse the picture of a table whose columns the table has not, or not of numbers."""
+        """Refuse a picture with missing or non-numeric columns."""
         if plot.kind not in ("cdf", "ccdf", "samples", "spectrum", "rows"):
             return
         table = self._table(plot.table)
@@ -119,7 +119,7 @@ def _find_columns(table: pa.Table, called: str, place: str, needed: Iterable[str
 
 
 def _expect_numbers(table: pa.Table, called: str, place: str, **columns: str) -> None:
-    """Refuse columns of texts; the keys of ``columns`` are those that name them."""
+    """Refuse text columns; the keys of ``columns`` are the keys of the file that name them."""
     for key, name in columns.items():
         if not _of_numbers(table[name].type):
             known = [column.name for column in table.schema if _of_numbers(column.type)]
@@ -129,7 +129,7 @@ def _expect_numbers(table: pa.Table, called: str, place: str, **columns: str) ->
 
 
 def _expect_comparable(table: pa.Table, called: str, place: str, where: Mapping[str, str]) -> None:
-    """Refuse comparisons of columns of texts."""
+    """Refuse comparisons of text columns."""
     for column in (column for column, wanted in where.items() if comparisons(wanted)):
         _expect_numbers(table, called, place, **{f"where.{column}": column})
 
@@ -148,9 +148,9 @@ _COMPARED: Mapping[str, Callable[[pa.ChunkedArray, float], pa.ChunkedArray]] = {
 
 
 def comparisons(wanted: str) -> list[tuple[str, float]]:
-    """Read ``"> 0"``, or ``"> 0 and <= 10"``, as signs and numbers; none where it does not begin with a sign.
+    """Read ``"> 0"``, or ``"> 0 and <= 10"``, as signs and numbers; empty if the text does not begin with a sign.
 
-    ``ValueError`` where a sign or a number is none.
+    Raises ``ValueError`` for a wrong sign or number.
     """
     if _sign(wanted) is None:
         return []
@@ -168,7 +168,7 @@ def _sign(text: str) -> str | None:
 
 
 def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
-    """Put rows of a table together to one number; ``None`` where there are none."""
+    """Reduce rows of a table to one number; ``None`` without rows."""
     column = measure.column or ""
     others = {"over": measure.over, "less": measure.less}
     beside = {key: name for key, name in others.items() if name}
@@ -217,7 +217,7 @@ def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | Non
 
 
 def within(table: pa.Table, called: str, span_s: tuple[float, float] | None) -> pa.Table:
-    """Keep the rows of a table that lie in the span of a point; all where there is no span, or it says nothing."""
+    """Keep the rows of a table in the span of a point; all without a span, or if the table has no times."""
     column = SPAN_COLUMN.get(called)
     if span_s is None or column is None:
         return table
@@ -225,9 +225,9 @@ def within(table: pa.Table, called: str, span_s: tuple[float, float] | None) -> 
 
 
 def series_in(table: pa.Table, column: str = "value") -> Iterator[tuple[Numbers, Numbers]]:
-    """Part the rows of ``samples`` into series, one an entity and name, or the only one: times in s, and values.
+    """Split the rows of ``samples`` into series by entity and name, if any: times in s, and values.
 
-    Rows of a series must be in the order of their times.
+    Rows of a series must be in order of time.
     """
     parts = [table]
     for key in ("entity", "name"):
@@ -243,7 +243,7 @@ def series_in(table: pa.Table, column: str = "value") -> Iterator[tuple[Numbers,
 
 
 def rows(table: pa.Table, where: Mapping[str, str]) -> pa.Table:
-    """Keep the rows whose columns have these values, or fit these comparisons and patterns; none is kept for a null."""
+    """Keep the rows whose columns match these values, comparisons and patterns; null matches none."""
     for column, wanted in where.items():
         values = table[column]
         if compared := comparisons(wanted):
@@ -257,11 +257,11 @@ def rows(table: pa.Table, where: Mapping[str, str]) -> pa.Table:
 
 
 NOT = "not "
-"""Before a value or pattern: the rows without it are kept."""
+"""Prefix of a value or pattern that excludes matching rows."""
 
 
 def _fits(texts: pa.ChunkedArray, wanted: str) -> pa.ChunkedArray:
-    """Hold texts against a value, or a pattern with ``*``."""
+    """Match texts with a value, or a pattern with ``*``."""
     if "*" not in wanted:
         return pc.equal(texts, wanted)
     pattern = ".*".join(re.escape(part) for part in wanted.split("*"))

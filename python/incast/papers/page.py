@@ -1,4 +1,4 @@
-"""A paper's report: its figures beside ours, and what became of its claims."""
+"""Report of a paper: published and reproduced figures, and verdicts on claims."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def write(
     again: Callable[[Figure | None], str],
     formats: Sequence[str] = ("png",),
 ) -> Path:
-    """Write ``report.html``, the pictures in these formats and ``results.json`` of the figures that are there.
+    """Write ``report.html``, the pictures in these formats and ``results.json`` of the complete figures.
 
-    ``again`` gives the command that makes the paper, or a figure of it, again.
+    ``again`` returns the command that reproduces the paper, or one figure.
     """
     pictures: gallery.Drawn = {}
     for done in found:
@@ -55,10 +55,10 @@ def write(
 
 
 def view(done: Evaluated, folder: Path) -> None:
-    """Write the page of a figure's runs over time, one a series: the point in the middle, the first seed.
+    """Write the viewer page of a figure's runs, one per series: the middle point, the first seed.
 
-    Of runs with timelines, those that were made again with one beside them; there is none where none has, or the
-    viewer is not built.
+    Only runs with a timeline are shown, including repeated ones. There is no page without any, or if the viewer is not
+    built.
     """
     point, seed = _viewed(done)
     runs = {series.name: done.folders.get((series.name, point, seed)) for series in done.figure.series}
@@ -73,12 +73,12 @@ def view(done: Evaluated, folder: Path) -> None:
 
 
 def views(found: Sequence[Evaluated], folder: Path) -> list[Path]:
-    """Name the pages of runs over time that ``write`` has left of some figures."""
+    """Return the viewer pages that ``write`` has written for some figures."""
     return [path for path in (folder / _page_of(done) for done in found) if path.is_file()]
 
 
 def _refuse_folder(path: Path) -> None:
-    """Raise ``FolderError`` where something is under the name of a page that is no plain file."""
+    """Raise ``FolderError`` if the name of a page is taken by anything but a plain file."""
     try:
         refuse_other(path)
     except IsADirectoryError:
@@ -86,14 +86,14 @@ def _refuse_folder(path: Path) -> None:
 
 
 def _over_time(done: Evaluated) -> dict[tuple[str, X], Path]:
-    """Find the runs of a figure that this build has made again with a timeline: of the first seed alone."""
+    """Find the runs of a figure that this build has repeated with a timeline, for the first seed."""
     again = {key[:2]: planning.over_time(run) for key, run in done.folders.items() if key[2] == 1}
     there = {key: run for key, run in again.items() if (run / TIMELINE).is_file()}
     return {key: run for key, run in there.items() if _engine_of(run) == engine_digest()}
 
 
 def _engine_of(run: Path) -> str | None:
-    """Give the build of the engine that made a run; ``None`` where its folder is damaged."""
+    """Return the build of the engine that made a run; ``None`` if its folder is damaged."""
     try:
         return str(read_manifest(run)["engine"])
     except FolderError:
@@ -109,13 +109,13 @@ def _page_of(done: Evaluated) -> str:
 
 
 def count_of(findings: Sequence[Finding]) -> str:
-    """Say how many claims hold: "holds", "2 of 4 claims hold, 1 not tested"; "in part 2 of 3" of what a scale cuts."""
+    """Count the claims that hold: "holds", "2 of 4 claims hold, 1 not tested"; "in part 2 of 3" for partial claims."""
     whole, parts = [one for one in findings if not one.part], [one for one in findings if one.part]
     if not parts:
         return _count(whole, counted(len(whole), "claim"), "")
     if all(one.verdict is Verdict.UNTESTED for one in whole):
-        told = _count(parts, counted(len(parts), "claim"), "in part, ")
-        return f"{told}; {len(whole)} not tested" if whole else told
+        text = _count(parts, counted(len(parts), "claim"), "in part, ")
+        return f"{text}; {len(whole)} not tested" if whole else text
     return f"{_count(whole, counted(len(whole), 'claim'), '')}; {_count(parts, f'{len(parts)}', 'in part, ')}"
 
 
@@ -132,13 +132,15 @@ def _count(findings: Sequence[Finding], claims: str, start: str) -> str:
     return f"{start}{held} of {claims} hold{rest}"
 
 
-def told_missing(one: Missing) -> str:
-    """Say how much of a figure lacks."""
-    return f"{one.figure.name}: incomplete, {one.lacking} of {counted(one.runs, 'run')} not there or of another build"
+def missing_text(one: Missing) -> str:
+    """Return a message about the missing runs of a figure."""
+    return (
+        f"{one.figure.name}: incomplete, {one.lacking} of {counted(one.runs, 'run')} missing or made by another build"
+    )
 
 
 def _unfinished(done: Evaluated) -> list[str]:
-    """Say where flows of a size did not finish: their completion times are in no number."""
+    """Return notes about unfinished flows, whose completion times are in no number."""
     return [
         f"{series} at {x}: {late} of {counted(flows, 'flow')} did not finish"
         for (series, x), (late, flows) in done.unfinished.items()
@@ -146,24 +148,26 @@ def _unfinished(done: Evaluated) -> list[str]:
 
 
 def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
-    """Print a line a figure, and a line a claim below it."""
+    """Print one line per figure, with one line per claim below it."""
     for done in found:
         console.print(
             f"{done.figure.name}: {count_of(done.findings)}{done.another} - {done.figure.title}",
             highlight=False,
             soft_wrap=True,
         )
-        for told in changing.told(done.figure):
-            console.print(f"  changed: {told}", highlight=False, soft_wrap=True)
+        for line in changing.described(done.figure):
+            console.print(f"  changed: {line}", highlight=False, soft_wrap=True)
         for one in done.findings:
             seen = "; ".join([*_notes(done, one), *one.numbers])
-            console.print(f"  {one.told}{done.another}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True)
-        for told in _unfinished(done):
-            console.print(f"  note: {told}", highlight=False, soft_wrap=True)
+            console.print(
+                f"  {one.verdict_text}{done.another}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True
+            )
+        for line in _unfinished(done):
+            console.print(f"  note: {line}", highlight=False, soft_wrap=True)
 
 
 def runs_csv(found: Sequence[Evaluated], folder: Path) -> str:
-    """Write a row a run of each figure: figure, series, point, seed, and the folder from that of the report on."""
+    """Write one row per run of each figure: figure, series, point, seed, and the folder relative to the report's."""
     rows = [
         [done.figure.name, series, x, seed, run.relative_to(folder).as_posix()]
         for done in found
@@ -173,7 +177,7 @@ def runs_csv(found: Sequence[Evaluated], folder: Path) -> str:
 
 
 def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: Path) -> str:
-    """Write the numbers and verdicts as JSON; ``folders`` are those of a point's runs, from ``folder`` on."""
+    """Write the numbers and verdicts as JSON; ``folders`` are those of a point's runs, relative to ``folder``."""
     figures = {}
     for done in found:
         rows = []
@@ -192,7 +196,7 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: P
                 "says": one.claim.says,
                 "where": one.claim.where,
                 "own": one.claim.own,
-                "verdict": f"{one.told}{done.another}",
+                "verdict": f"{one.verdict_text}{done.another}",
                 "part": one.part,
                 "numbers": one.numbers,
                 "brief": one.brief,
@@ -235,7 +239,7 @@ def html(
     findings = [finding for done in found for finding in done.findings]
     first = [done for done in found if done.figure.name == paper.answer]
     parts = [
-        f"<header><h1>{escape(paper.title)}</h1><p class=lead>{escape(paper.source)}. Made again at scale "
+        f"<header><h1>{escape(paper.title)}</h1><p class=lead>{escape(paper.source)}. Reproduced at scale "
         f"<code>{scale}</code>: {counted(len(found), 'figure')}, {count_of(findings)}, "
         f"{scaled(hops)} hops in {duration(cpu_s)} of CPU time.</p></header>",
         *[_section(done, pictures, again(done.figure), formats, _link(done, folder)) for done in first],
@@ -245,17 +249,16 @@ def html(
         "<th>numbers</th></tr></thead><tbody>",
         *[_row(done, one) for done in found for one in done.findings],
         "</tbody></table></div>",
-        '<p class="note">Claims are restated in our words; verdicts are computed from the runs of this report, of the '
-        "means over seeds unless seeds are named. Of paired claims each comparison is of differences seed by seed: it "
-        "is <b>undecided</b> where their 95&nbsp;% Student-t interval reaches zero. <b>In part</b> is what was judged "
-        "at some of a claim's points, with fewer seeds, or in runs of other settings than those of scale "
-        "<code>paper</code>: what holds of it need not hold of the claim. Claims whose place is our own are no "
-        "statements of the paper.</p>",
+        '<p class="note">Claims are restated in our words; verdicts are computed from the runs of this report, by '
+        "default from means over seeds. Paired claims compare differences seed by seed: a comparison is "
+        "<b>undecided</b> if their 95&nbsp;% Student-t interval includes zero. <b>In part</b>: judged at some of the "
+        "claim's points only, with fewer seeds, or with other settings than at scale <code>paper</code>; such a "
+        "verdict need not hold for the whole claim. Claims marked as our own are not statements of the paper.</p>",
     ]
     if missing:
         names = ", ".join(f"<code>{escape(one.figure.name)}</code> ({one.lacking} of {one.runs})" for one in missing)
         parts.append(
-            '<p class="note">Not in this report, since runs are not there or were made by another build of the engine: '
+            '<p class="note">Not in this report, since runs are missing or were made by another build of the engine: '
             f"{names}.</p>"
         )
     parts.append("</section>")
@@ -265,37 +268,37 @@ def html(
         if done.figure.name != paper.answer
     ]
     parts.append(
-        f"<section><h2>Make it again</h2><pre><code>{escape(again(None))}</code></pre><p>Incast "
-        f'{escape(_core.__version__)}. <a href="{RUNS}">{RUNS}</a> names the folder of every run by figure, series, '
-        "point and seed. Each has its whole scenario and the files that it names: <code>incast run "
-        "FOLDER/scenario.toml</code> repeats it byte for byte, wherever the folder lies. The numbers are in "
+        f"<section><h2>Reproduce</h2><pre><code>{escape(again(None))}</code></pre><p>Incast "
+        f'{escape(_core.__version__)}. <a href="{RUNS}">{RUNS}</a> lists the folder of every run by figure, series, '
+        "point and seed. Each folder has the resolved scenario and its files: <code>incast run "
+        "FOLDER/scenario.toml</code> repeats the run byte for byte, from anywhere. The numbers are in "
         "<code>results.json</code>.</p></section>"
     )
     return document(paper.title, parts)
 
 
 def _link(done: Evaluated, folder: Path) -> str:
-    """Link the page of a figure's runs over time, where it is there."""
+    """Return the link to a figure's viewer page, if it exists."""
     point, seed = _viewed(done)
-    told = [f"{series} at {x}" for series, x in _over_time(done)]
-    what = f"{', '.join(told)}" if told else f"a run of each series at {point}"
+    titles = [f"{series} at {x}" for series, x in _over_time(done)]
+    what = f"{', '.join(titles)}" if titles else f"a run of each series at {point}"
     return chosen.link(folder, _page_of(done), f"{escape(what)}, seed {seed}")
 
 
 def _notes(done: Evaluated, one: Finding) -> list[str]:
-    """Say of which part of a claim a verdict is, and what the claim's words have that it does not judge."""
-    return [*([f"of {one.part}"] if one.part else []), *words.told(words.left(done.figure, one.claim))]
+    """Return the judged part of a claim, and words of the claim that are not judged."""
+    return [*([f"of {one.part}"] if one.part else []), *words.notes(words.left(done.figure, one.claim))]
 
 
 def _row(done: Evaluated, one: Finding) -> str:
     name = escape(done.figure.name)
-    told = done.reason(one)
-    why = f"<p><b>Why:</b> {escape(told)}</p>" if told else ""
+    reason = done.reason(one)
+    why = f"<p><b>Why:</b> {escape(reason)}</p>" if reason else ""
     style = f"{STYLE[one.verdict]}{' part' if one.part else ''}"
     part = "".join(f"<p>{escape(text)}</p>" for text in _notes(done, one))
     return (
         f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(one.claim.says)} <i>({escape(one.claim.where)})</i></td>'
-        f'<td><b class="verdict {style}">{one.told}{done.another}</b>{part}</td>'
+        f'<td><b class="verdict {style}">{one.verdict_text}{done.another}</b>{part}</td>'
         f"<td><p>{'<br>'.join(escape(text) for text in one.numbers)}</p>{why}</td></tr>"
     )
 
@@ -307,9 +310,9 @@ def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats
         f'<p class="note">{escape(figure.where)}</p><p>{escape(figure.shows)}</p>',
     ]
     if figure.changes:
-        changed = "; ".join(f"<code>{escape(told)}</code>" for told in changing.told(figure))
+        changed = "; ".join(f"<code>{escape(line)}</code>" for line in changing.described(figure))
         parts.append(
-            f"<p><b>Of another set-up</b> than the paper's figure: {changed}. Published numbers are its own.</p>"
+            f"<p><b>Of another set-up</b> than the paper's figure: {changed}. Published numbers are the paper's.</p>"
         )
     for plot in figure.plots:
         name = f"{figure.name}-{plot.name}"
@@ -317,12 +320,12 @@ def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats
     parts.append(view)
     assumed = "".join(f"<li>{escape(text)}</li>" for text in figure.assumptions)
     if assumed:
-        parts.append(f"<h3>Assumed here, since the paper does not say</h3><ul>{assumed}</ul>")
+        parts.append(f"<h3>Assumptions (not stated in the paper)</h3><ul>{assumed}</ul>")
     parts.append(_numbers(done))
-    if told := _unfinished(done):
+    if notes := _unfinished(done):
         parts.append(
-            f'<p class="note">Flows that did not finish have no completion time, and are in none of these numbers: '
-            f"{escape('; '.join(told))}.</p>"
+            f'<p class="note">Unfinished flows have no completion time, and are excluded from these numbers: '
+            f"{escape('; '.join(notes))}.</p>"
         )
     parts.append(f"<pre><code>{escape(again)}</code></pre></section>")
     return "\n".join(parts)
@@ -330,7 +333,7 @@ def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats
 
 def _numbers(done: Evaluated) -> str:
     figure = done.figure
-    told = {(one.series, one.x, one.measure): one.value for one in figure.published}
+    published = {(one.series, one.x, one.measure): one.value for one in figure.published}
     head = "".join(f"<th>{escape(measure.title)}</th>" for measure in figure.measures.values())
     rows = []
     for point in figure.points:
@@ -338,20 +341,20 @@ def _numbers(done: Evaluated) -> str:
             cells = []
             for name in figure.measures:
                 text = number(done.estimate(name, series.name, point.x))
-                value = told.get((series.name, point.x, name))
+                value = published.get((series.name, point.x, name))
                 cells.append(f"<td>{text}{'' if value is None else f' <i>(paper: {rounded(value, 4)})</i>'}</td>")
             start = f"<th rowspan={len(figure.series)}>{escape(str(point.x))}</th>" if i == 0 else ""
             rows.append(
                 f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(series.name)}</th>{''.join(cells)}</tr>"
             )
-    # Percentiles are a rule of their own where a measure is one.
+    # explain percentiles if a measure is one
     by_rank = any(one.reduce in ("median", "p1", "p99") and one.table for one in figure.measures.values())
-    ranks = " Percentiles are nearest ranks, rank ceil(p n), in every run by itself." if by_rank else ""
+    ranks = " Percentiles are nearest ranks, rank ceil(p n), computed per run." if by_rank else ""
     means = (
         f"Means over {counted(figure.seeds, 'seed')} ± half the 95&nbsp;% Student-t interval of the mean, "
         f"t(0.975, n−1) · s/√n (n = {figure.seeds})."
         if figure.seeds > 1
-        else "One seed: numbers have no intervals, and verdicts are of that run alone."
+        else "One seed: no intervals; verdicts are of this single run."
     )
     return (
         f'<div class="wide"><table><thead><tr><th>{escape(figure.x_label)}</th><th>series</th>{head}</tr></thead>'

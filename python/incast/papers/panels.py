@@ -1,4 +1,4 @@
-"""Panels beside a picture of lines: some of its points alone, and differences to one series."""
+"""Additional panels of a line picture: a zoom, and differences from one series."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from incast.look import INK, dress, line
+from incast.interval_plot import Footnote
 from incast.papers.definition import Figure, Measure, Plot, Series, X
 from incast.papers.evaluation import Evaluated
-from incast.points import Told
 from incast.statistics import Estimate, estimate
+from incast.style import INK, dress, line
 
 JOINED = 3
-"""Points from which on a line joins them: two say nothing of what is between."""
+"""Fewest points that a line joins: two say nothing about the values between them."""
 
 
 @dataclass(frozen=True)
 class _Bounded(Estimate):
-    """An estimate of what cannot be outside a range: its interval ends there."""
+    """An estimate of a bounded quantity: its interval is cut at the bounds."""
 
     least: float
     most: float
@@ -36,14 +36,14 @@ class _Bounded(Estimate):
 
 
 def bounded(found: Estimate, measure: Measure) -> Estimate:
-    """Cut an interval to what a measure may be, where that is bounded."""
+    """Cut an interval to the range of a measure, if it has one."""
     if measure.range is None:
         return found
     return _Bounded(found.mean, found.half_width, found.count, *measure.range)
 
 
 def zoomed(figure: Figure, plot: Plot) -> list[X]:
-    """Give the points that a picture is drawn of once more; none where fewer than two are there."""
+    """Return the points of the zoomed panel; empty with fewer than two."""
     if plot.zoom is None:
         return []
     least, most = plot.zoom
@@ -52,7 +52,7 @@ def zoomed(figure: Figure, plot: Plot) -> list[X]:
 
 
 def difference(done: Evaluated, measure: str, series: str, to: str, x: X) -> Estimate | None:
-    """Mean and interval of a series' differences to another one, seed by seed."""
+    """Return mean and interval of the paired differences of a series from another one."""
     there = done.values[measure]
     seeds = [seed for seed in range(1, done.figure.seeds + 1) if (series, x, seed) in there and (to, x, seed) in there]
     return estimate([there[series, x, seed] - there[to, x, seed] for seed in seeds])
@@ -61,7 +61,7 @@ def difference(done: Evaluated, measure: str, series: str, to: str, x: X) -> Est
 def draw_zoom(
     axes: Axes, done: Evaluated, measure: str, drawn: Sequence[Series], looks: Sequence[int], points: Sequence[X]
 ) -> None:
-    """Draw some points alone, on an axis that begins near the least of their numbers."""
+    """Draw the zoomed panel, with an axis that begins near the smallest number."""
     of = done.figure.measures[measure]
     found = {
         one.name: [(float(x), bounded(e, of)) for x in points if (e := done.estimate(measure, one.name, x)) is not None]
@@ -69,14 +69,20 @@ def draw_zoom(
     }
     _draw(axes, found, looks, None)
     _finish(axes, done.figure, points)
-    axes.set_title(f"{points[0]} to {points[-1]} alone", fontsize=10, color=INK, loc="left", fontweight="bold")
+    axes.set_title(f"Zoom: {points[0]} to {points[-1]}", fontsize=10, color=INK, loc="left", fontweight="bold")
     axes.set_ylabel(done.figure.measures[measure].title, fontsize=9, color=INK)
 
 
 def draw_differences(
-    axes: Axes, done: Evaluated, measure: str, drawn: Sequence[Series], looks: Sequence[int], to: str, told: Told
+    axes: Axes,
+    done: Evaluated,
+    measure: str,
+    drawn: Sequence[Series],
+    looks: Sequence[int],
+    to: str,
+    footnote: Footnote,
 ) -> None:
-    """Draw the differences of series to one of them, paired by seed, with their intervals."""
+    """Draw the paired differences of series from one of them, with intervals."""
     points = [point.x for point in done.figure.points]
     found = {
         one.name: [(float(x), e) for x in points if (e := difference(done, measure, one.name, to, x)) is not None]
@@ -85,14 +91,16 @@ def draw_differences(
     }
     kept = [look for one, look in zip(drawn, looks, strict=True) if one.name != to]
     axes.axhline(0.0, color=INK, linewidth=0.8)
-    _draw(axes, found, kept, told)
+    _draw(axes, found, kept, footnote)
     _finish(axes, done.figure, points)
     unit = done.figure.measures[measure].unit
-    axes.set_title(f"Differences to {to}, seed by seed", fontsize=10, color=INK, loc="left", fontweight="bold")
+    axes.set_title(f"Paired differences from {to}", fontsize=10, color=INK, loc="left", fontweight="bold")
     axes.set_ylabel(f"Difference{f' ({unit})' if unit else ''}", fontsize=9, color=INK)
 
 
-def _draw(axes: Axes, found: dict[str, list[tuple[float, Estimate]]], looks: Sequence[int], told: Told | None) -> None:
+def _draw(
+    axes: Axes, found: dict[str, list[tuple[float, Estimate]]], looks: Sequence[int], footnote: Footnote | None
+) -> None:
     for look, (name, kept) in zip(looks, found.items(), strict=True):
         if not kept:
             continue
@@ -103,8 +111,8 @@ def _draw(axes: Axes, found: dict[str, list[tuple[float, Estimate]]], looks: Seq
         for x, e in kept:
             if e.half_width is not None:
                 axes.plot([x, x], [e.low, e.high], color=style["color"], linewidth=1.2, alpha=0.7, label="_whisker")
-        if told is not None:
-            told.tell_of(e for _, e in kept)
+        if footnote is not None:
+            footnote.note_intervals(e for _, e in kept)
 
 
 def _finish(axes: Axes, figure: Figure, points: Sequence[X]) -> None:

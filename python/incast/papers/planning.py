@@ -1,4 +1,4 @@
-"""The runs of a paper's figures: which they are, and where they lie."""
+"""Runs of a paper's figures, and their folders."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from incast.plan import Job, Mark, Plan, slug
 from incast.result import Result
 
 MARK = "paper.json"
-"""File that says of a folder whose results it holds."""
+"""File that marks a folder with a paper's results."""
 RUNS = "runs"
 OVER_TIME = "-timeline"
-"""End of the name of a run that is made again with a timeline."""
+"""Suffix of the name of a run that is repeated with a timeline."""
 _RUN = re.compile(r"(?:^|-)([0-9a-f]{12}-seed\d+)$")
-"""What tells the run of a folder: its scenario and its seed. Before it stands of what it was first made."""
+"""Identity at the end of a run folder's name: scenario and seed. The prefix is the run's first use."""
 
 
 def runs_in(folder: Path) -> dict[str, Path]:
-    """Find the folders of runs that are there, by what tells each; raises ``FolderError`` of links among them.
+    """Find existing run folders by identity; raises ``FolderError`` for links among them.
 
-    What is written behind a link is outside of the folder, which somebody may have sent.
+    A link in a folder from somebody else could lead writes out of the folder.
     """
     found = ((_RUN.search(place.name), place) for one in _own(folder / RUNS) for place in _own(one))
     return {run[1]: place for run, place in found if run}
 
 
 def _own(folder: Path) -> list[Path]:
-    """List a folder, which is no link and has none."""
+    """List a folder; it must not be or contain a link."""
     there = [] if folder.is_symlink() else sorted(folder.glob("*"))
     for place in (folder, *there):
         if place.is_symlink():
@@ -49,9 +49,9 @@ def _own(folder: Path) -> list[Path]:
 def jobs(
     paper: Paper, figure: Figure, folder: Path, places: dict[str, Path] | None = None
 ) -> dict[tuple[str, X, int], Job]:
-    """Name the runs of a figure; points that set the same share theirs, within a figure and across figures.
+    """Return the runs of a figure; points with equal settings share runs, within a figure and across figures.
 
-    Folders of new runs have the names of figure, series and point, and go into ``places``; those of others are there.
+    New folders are named by figure, series and point, and added to ``places``, which has the existing ones.
     """
     found = {}
     places = runs_in(folder) if places is None else places
@@ -63,8 +63,8 @@ def jobs(
         except ScenarioError as error:
             error.add_note(f"in the run {where}, of {paper.path}")
             raise
-        told = f"{slug(series.name)[:40]}-{slug(str(point.x))[:24]}-{own}"
-        place = places.setdefault(own, folder / RUNS / slug(figure.name)[:60] / told)
+        name = f"{slug(series.name)[:40]}-{slug(str(point.x))[:24]}-{own}"
+        place = places.setdefault(own, folder / RUNS / slug(figure.name)[:60] / name)
         found[series.name, point.x, seed] = Job(where, scenario, place)
     return found
 
@@ -80,7 +80,7 @@ def _cases(figure: Figure) -> list[tuple[Series, Point, int]]:
 
 
 def _checked(job: Job, paper: Paper) -> Job:
-    """Check a scenario, and weigh its run: more flows are more work."""
+    """Check a scenario, and estimate its weight: more flows are more work."""
     try:
         job.scenario.validate()
     except ScenarioError as error:
@@ -91,14 +91,14 @@ def _checked(job: Job, paper: Paper) -> Job:
 
 
 def mark_folder(paper: Paper, scale: str, folder: Path) -> None:
-    """Make the folder of a paper's results, or find the paper's results there."""
+    """Create and mark the folder of a paper's results, or accept an existing one."""
     _mark(paper, scale, folder).put(folder)
 
 
 def _mark(paper: Paper, scale: str, folder: Path) -> Mark:
     mark: dict[str, Any] = {"paper": paper.name, "scale": scale}
     if paper.folder.parent != home():
-        # other papers have the same name; both folders may be moved together
+        # another paper may have the same name; the relative path allows moving both folders together
         mark["folder"] = Path(os.path.relpath(paper.folder.resolve(), folder.resolve())).as_posix()
     if changed := {name: changes_of(figure) for name, figure in paper.figures.items() if figure.changes}:
         mark["changed"] = changed
@@ -107,8 +107,8 @@ def _mark(paper: Paper, scale: str, folder: Path) -> Mark:
         try:
             return bool(files.read_json(path) == mark)
         except ValueError as error:
-            told = f"{path} is damaged: {files.told(error)}"
-            raise FolderError(f"{told}; give another --out, or remove {folder} first") from None
+            message = f"{path} is damaged: {files.message_of(error)}"
+            raise FolderError(f"{message}; give another --out, or remove {folder} first") from None
         except OSError as error:
             raise FolderError(f"cannot read {path}: {error.strerror}") from None
 
@@ -118,12 +118,12 @@ def _mark(paper: Paper, scale: str, folder: Path) -> Mark:
 
 
 def changes_of(figure: Figure) -> list[dict[str, Any]]:
-    """Say what a command changed of a figure, as data."""
+    """Return the changes of a figure by a command, as data."""
     return [{"key": one.key, "value": one.value, "series": list(one.series)} for one in figure.changes]
 
 
 def plan(paper: Paper, figures: Sequence[Figure], scale: str, folder: Path) -> Plan[Path]:
-    """Plan the runs of some figures, by their folders; every scenario is checked."""
+    """Plan the runs of some figures by folder; every scenario is checked."""
     planned: dict[Path, Job] = {}
     readers: dict[Path, list[tuple[Figure, Point]]] = {}
     places = runs_in(folder)
@@ -137,10 +137,10 @@ def plan(paper: Paper, figures: Sequence[Figure], scale: str, folder: Path) -> P
             readers.setdefault(job.folder, []).append((figure, points[x]))
 
     read: set[tuple[str, str | None]] = set()
-    """Figures and scenarios of points of which a run was read; what another one lacks is found at the end."""
+    """Figures and points' scenarios with a run that was read; others are checked at the end."""
 
     def readable(readers: Sequence[tuple[Figure, Point]], result: Result) -> None:
-        """Find out at a run's end that a measure asks for what runs do not have, not at the end of all."""
+        """Check at the end of the first run, rather than of all, that measures exist in runs."""
         run = Run(result)
         for figure, point in readers:
             if (figure.name, point.scenario) in read:
@@ -163,7 +163,7 @@ def carry_out(
     executor: Executor,
     timed: tuple[Figure, str, X] | None = None,
 ) -> None:
-    """Make the runs of some figures that are not there yet; that of a series and point of one again with a timeline."""
+    """Make the missing runs of some figures; repeat that of one series and point with a timeline."""
     with executor.carrying_out(plan(paper, figures, scale, folder)):
         if timed is not None:
             figure, series, x = timed
@@ -171,7 +171,7 @@ def carry_out(
 
 
 def _over_time(job: Job) -> Job:
-    """Make a run again with a timeline, beside the one without."""
+    """Return the job that repeats a run with a timeline, next to the one without."""
     scenario = job.scenario
     if "timeline" not in scenario.resolved()["measure"]:
         scenario = scenario.changed({"measure.timeline": "auto"})
@@ -179,5 +179,5 @@ def _over_time(job: Job) -> Job:
 
 
 def over_time(run: Path) -> Path:
-    """Give the folder of a run that is made again with a timeline."""
+    """Return the folder of a run that is repeated with a timeline."""
     return run.with_name(f"{run.name}{OVER_TIME}")

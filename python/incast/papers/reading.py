@@ -1,4 +1,4 @@
-"""Finding papers, and reading their folders."""
+"""Lookup of papers, and reading of their folders."""
 
 from __future__ import annotations
 
@@ -36,49 +36,49 @@ from incast.papers.measuring import comparisons
 
 
 def names() -> list[str]:
-    """Names of the papers that come with the package."""
+    """Return the names of the built-in papers."""
     return sorted(place.name for place in home().iterdir() if (place / PAPER_FILE).is_file())
 
 
 @cache
 def aliases() -> dict[str, str]:
-    """Names of the papers by their other names, which readers of the documents know."""
+    """Return the names of the papers by alias."""
     found: dict[str, str] = {}
     for name in names():
         try:
             listed = files.read_toml(home() / name / PAPER_FILE).get("aliases", [])
-        except (OSError, ValueError):  # said where the paper itself is read
+        except (OSError, ValueError):  # reported when the paper itself is read
             continue
         found |= {alias: name for alias in listed if isinstance(alias, str)}
     return found
 
 
 def named(name: str) -> str:
-    """Give the name of a paper that may go by another one."""
+    """Return the name of a paper by its name or alias."""
     return name if name in names() else aliases().get(name, name)
 
 
 def is_known(text: str) -> bool:
-    """Whether a text begins with the name of a paper that comes with the package, be there a folder of that name."""
+    """Return whether a text begins with the name of a built-in paper, even if a folder has that name."""
     return named(text.partition("/")[0]) in names()
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text that ``find`` reads names a paper, and no figure of it."""
+    """Return whether a text for ``find`` names a whole paper, not a figure."""
     return "/" not in text if is_known(text) else (Path(text) / PAPER_FILE).is_file()
 
 
 def find(text: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
     """Find ``NAME``, ``NAME/FIGURE``, or the same with the path of a folder; without a figure all of them.
 
-    A name of a paper that comes with the package means that one; ``./NAME`` is the folder of that name. Figures have no
-    more ``seeds`` a point than asked for.
+    The name of a built-in paper takes precedence; ``./NAME`` is the folder of that name. ``seeds`` is the largest
+    number of seeds per point.
     """
     whole = Path(text)
     if is_known(text):
         name, _, figure = text.partition("/")
         if text.endswith("/"):
-            raise PaperError(f'"{text}": expected a figure behind the slash, or {name} for all of them')
+            raise PaperError(f'"{text}": expected a figure after the slash, or {name} for all figures')
         paper = load(home() / named(name))
     elif (whole / PAPER_FILE).is_file():
         paper, figure = load(whole), ""
@@ -104,31 +104,31 @@ def find(text: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
 
 
 FIRST = "first"
-"""Word for the first run of a figure."""
+"""Name of the first run of a figure."""
 
 
 def run_of(figure: Figure, text: str) -> tuple[Series, Point]:
-    """Find a run of a figure at its scale by ``SERIES@POINT``, or ``first``; without a point that of the first one."""
+    """Find a run of a figure at its scale by ``SERIES@POINT``, or ``first``; default point: the first."""
     runs = [one for one in figure.series if not one.values]
     if not runs:
-        raise PaperError(f"{figure.name}: every series is worked out by a formula, so that there is no run of it")
+        raise PaperError(f"{figure.name}: every series is computed by a formula, so there are no runs")
     if text == FIRST:
         return runs[0], figure.points[0]
     series = {one.name: one for one in runs}
     points = {f"{point.x}": point for point in figure.points}
     name, at, x = (text, "", "") if text in series else text.rpartition("@")
-    told = f'"{text}" of {figure.name}'
+    where = f'"{text}" of {figure.name}'
     if name not in series or (text not in series and not at):
         near = nearest(name or text, list(series)) or _begins(name or text, series)
         listed = ", ".join(f'"{one}"' for one in series)
-        raise PaperError(f"{told}: expected SERIES@POINT or {FIRST}, the series one of {listed}{near}")
+        raise PaperError(f"{where}: expected SERIES@POINT or {FIRST}, the series one of {listed}{near}")
     if at and x not in points:
-        raise PaperError(f"{told}: no point {x}{nearest(x, list(points))}; expected one of {', '.join(points)}")
+        raise PaperError(f"{where}: no point {x}{nearest(x, list(points))}; expected one of {', '.join(points)}")
     return series[name], points[x] if at else figure.points[0]
 
 
 def _begins(text: str, names: Iterable[str]) -> str:
-    """Ask whether the first name was meant that begins with a text; nothing where none does."""
+    """Return a hint with the first name that begins with a text; empty if none does."""
     found = next((name for name in names if text and name.startswith(text)), None)
     return f' (did you mean "{found}"?)' if found else ""
 
@@ -142,10 +142,10 @@ def load(folder: Path) -> Paper:
         raise PaperError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        told = f"byte {error.object[error.start]:#04x} is none of it"
-        raise PaperError(f"{path}, line {line}: expected UTF-8 text: {told}") from None
+        detail = f"byte {error.object[error.start]:#04x} is invalid"
+        raise PaperError(f"{path}, line {line}: expected UTF-8 text: {detail}") from None
     except ValueError as error:
-        raise PaperError(f"{path}: {files.told(error)}") from None
+        raise PaperError(f"{path}: {files.message_of(error)}") from None
     top = Table(path, "", data)
     title, source, about = top.text("title"), top.text("source"), top.text("about")
     aliases = top.texts("aliases")
@@ -156,7 +156,7 @@ def load(folder: Path) -> Paper:
     tables: dict[str, Table] = {}
     for name, table in top.tables("figures").items():
         if not NAME.fullmatch(name):
-            raise table.wrong("", "expected a name of letters, digits, . _ and -: pictures are called after it")
+            raise table.wrong("", "expected a name of letters, digits, . _ and -: it names pictures")
         tables[name] = _like(table, tables)
         figures[name] = _figure(folder, name, tables[name])
     answer = top.word("answer", list(figures)) if top.has("answer") else ""
@@ -174,18 +174,18 @@ TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples"
 
 
 def _like(table: Table, before: Mapping[str, Table]) -> Table:
-    """Give a figure what it lacks and the one that it is like has."""
+    """Return a figure's table with keys inherited by ``like``."""
     if not table.has("like"):
         return table
     if not before:
-        raise table.wrong("like", "expected a figure that stands before this one, and none does")
+        raise table.wrong("like", "expected an earlier figure, and there is none")
     other = before[table.word("like", list(before))]
     own = {key: value for key, value in table.data.items() if key != "like"}
     return Table(table.path, table.place, over(own, other.data))
 
 
 def over(own: Any, other: Any) -> Any:
-    """Put tables over tables, key by key; anything else takes the place of what was there."""
+    """Merge tables key by key; other values are replaced."""
     if not (isinstance(own, dict) and isinstance(other, dict)):
         return own
     return {**other, **{key: over(value, other.get(key)) for key, value in own.items()}}
@@ -211,8 +211,8 @@ def _figure(folder: Path, name: str, table: Table) -> Figure:
     for what, words in named:
         twice = [word for i, word in enumerate(words) if word in words[:i]]
         if not words or twice:
-            told = f", and {twice[0]} is there twice" if twice else ""
-            raise table.wrong(what, f"expected at least one, each of its own name{told}")
+            detail = f", and {twice[0]} is given twice" if twice else ""
+            raise table.wrong(what, f"expected at least one, with unique names{detail}")
     figure = Figure(
         name=name,
         title=table.text("title"),
@@ -246,7 +246,7 @@ def _series(table: Table, measures: Mapping[str, Measure]) -> Series:
             raise listed.wrong(measure, f"expected measures of the figure: {', '.join(measures)}")
     values = {measure: listed.expression(measure, (), ("x",)) for measure in listed.data}
     if values and changed:
-        raise table.wrong("set", "expected none beside values: such a series has no runs")
+        raise table.wrong("set", "not allowed with values: such a series has no runs")
     look = table.whole("look") if table.has("look") else None
     if look is not None and look > LOOKS:
         raise table.wrong("look", f"expected 1 to {LOOKS}")
@@ -299,11 +299,11 @@ def _measure(name: str, table: Table) -> Measure:
 
 
 def _range(table: Table) -> tuple[float, float] | None:
-    """Read what a measure may be at least and at most; a key or reduction of that name is Jain's index."""
+    """Read the range of a measure; Jain's index is recognised by its key or reduction."""
     if not table.has("range"):
         jain = "jain" in (str(table.data.get("of", "")).rpartition(".")[2], table.data.get("reduce"))
         return (0.0, 1.0) if jain else None
-    return _ends(table, "range", "expected a least and a larger most value")
+    return _ends(table, "range", "expected a lower and a larger upper limit")
 
 
 def _ends(table: Table, key: str, expected: str) -> tuple[float, float]:
@@ -314,7 +314,7 @@ def _ends(table: Table, key: str, expected: str) -> tuple[float, float]:
 
 
 def _where(table: Table) -> dict[str, str]:
-    """Read which rows are kept: a value, a comparison or a pattern a column."""
+    """Read the filter of rows: a value, a comparison or a pattern per column."""
     found = table.mapping("where")
     for column, wanted in found.items():
         if not isinstance(wanted, str):
@@ -322,7 +322,7 @@ def _where(table: Table) -> dict[str, str]:
         try:
             comparisons(wanted)
         except ValueError:
-            expected = 'expected a number behind each sign, such as "> 0" or "> 0 and <= 10"'
+            expected = 'expected a number after each sign, such as "> 0" or "> 0 and <= 10"'
             raise table.wrong(f"where.{column}", expected) from None
     return found
 
@@ -419,7 +419,7 @@ def _claim(table: Table, figure: Figure, paired: bool) -> Claim:
         where=table.text("where"),
         holds=table.expression("holds", [*figure.measures, "x", "published"]),
         each_seed=table.flag("each_seed"),
-        # What a figure says of all its claims gives way to what one says of itself.
+        # a claim's own keys override those of the figure
         paired=table.flag("paired") if table.has("paired") or table.has("each_seed") else paired,
         found=table.text("found", ""),
         found_in_part=table.text("found_in_part", "") if table.has("found_in_part") else None,
@@ -427,7 +427,7 @@ def _claim(table: Table, figure: Figure, paired: bool) -> Claim:
         unused=_unused(table),
     )
     if claim.each_seed and claim.paired:
-        raise table.wrong("paired", "expected false beside each_seed: a difference of one seed has no interval")
+        raise table.wrong("paired", "expected false with each_seed: a difference of one seed has no interval")
     try:
         judging.check([figure.at(scale) for scale in SCALES], claim)
     except MeaninglessError as error:
@@ -442,7 +442,7 @@ def _claim(table: Table, figure: Figure, paired: bool) -> Claim:
 
 
 def _scales(table: Table) -> Sequence[str]:
-    """Read at which scales a claim is judged; without the key at all."""
+    """Read the scales at which a claim is judged; default: all."""
     found = table.texts("scales")
     if unknown := [one for one in found if one not in SCALES]:
         raise table.wrong("scales", f'expected some of {", ".join(SCALES)}, not "{unknown[0]}"')
@@ -450,25 +450,25 @@ def _scales(table: Table) -> Sequence[str]:
 
 
 def _unused(table: Table) -> dict[str, str]:
-    """Read which of its words a claim's expression does not use, and why."""
+    """Read the words of a claim that its expression does not use, with reasons."""
     found = table.mapping("unused")
     for word, why in found.items():
         if not isinstance(why, str) or not why.strip():
             raise table.wrong(f"unused.{word}", "expected the reason, a text")
         if word not in table.text("says"):
-            raise table.wrong("unused", f'expected what stands in says, and "{word}" does not')
+            raise table.wrong("unused", f'expected words of says, which lacks "{word}"')
     return found
 
 
 def _all_published(table: Table, figure: Figure, folder: Path) -> list[Published]:
-    """Read the published numbers: entries of the file, or the name of a CSV file beside it."""
+    """Read the published numbers: entries of the file, or the name of a CSV file next to it."""
     if not isinstance(table.data.get("published"), str):
         return [_published(one, figure) for one in table.list("published", needed=False)]
     path = folder / table.file("published", folder)
     try:
         text = files.read_text(path)
     except (OSError, ValueError) as error:
-        raise PaperError(f"{path}: {files.told(error)}") from None
+        raise PaperError(f"{path}: {files.message_of(error)}") from None
     rows = csv.DictReader(line for line in text.splitlines() if line and not line.startswith("#"))
     columns = list(rows.fieldnames or [])
     measures = [name for name in columns if name not in ("series", "x")]
@@ -481,7 +481,7 @@ def _all_published(table: Table, figure: Figure, folder: Path) -> list[Published
     found = []
     for i, row in enumerate(rows):
         if None in row or None in row.values():
-            raise PaperError(f"{path}, row {i + 1}: expected {len(columns)} values, as the header has columns")
+            raise PaperError(f"{path}, row {i + 1}: expected {len(columns)} values, one per column of the header")
         x: X = _number(row["x"], row["x"])
         for name in measures:
             if row[name]:

@@ -1,4 +1,4 @@
-"""Reasons why claims do not hold, whose numbers are those of the runs at hand."""
+"""Reasons why claims do not hold, filled with the numbers of the runs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from incast.report import rounded
 from incast.statistics import Estimate
 
 Estimated = Callable[[str, str, X], Estimate | None]
-"""Mean and interval of a figure by measure, series and point."""
+"""Function that returns mean and interval by measure, series and point."""
 
 PLACE = re.compile(r"\{([^{}]*\([^{}]*)\}")
-"""An expression in braces. What ``each`` fills in has no parentheses."""
+"""An expression in braces; words of ``each`` have no parentheses."""
 _SENTENCE = re.compile(r"(?<=[.:;])\s+(?=[A-Z{])")
 
 
 def check(figures: Sequence[Figure], text: str) -> None:
-    """Try the expressions of a text on made-up numbers of a figure at its scales; ``ExpressionError`` where one fails.
+    """Evaluate the expressions of a text on made-up numbers, at a figure's scales; raises ``ExpressionError``.
 
-    A point of one scale alone is no mistake, nor are numbers that do not fit.
+    A point of a single scale, or numbers that do not fit, are no errors.
     """
     for place in PLACE.finditer(text):
         parsed = _parsed(figures[0], place[1])
@@ -41,9 +41,9 @@ def check(figures: Sequence[Figure], text: str) -> None:
 
 
 def filled(figure: Figure, text: str, number: Number, estimated: Estimated) -> str:
-    """Put numbers in the places of a text: ``{delay('Swift', 20)}`` is a mean with its interval, others are numbers.
+    """Fill numbers into a text: ``{delay('Swift', 20)}`` is a mean with its interval, other expressions are numbers.
 
-    A sentence that asks for a number that is not there is left out.
+    A sentence with a missing number is left out.
     """
     kept = []
     for sentence in _SENTENCE.split(text):
@@ -60,7 +60,7 @@ def _number(figure: Figure, text: str, number: Number, estimated: Estimated) -> 
         case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str(series)), ast.Constant(value=x)]) if (
             name in figure.measures and isinstance(x, str | int | float)
         ):
-            Seen(figure, number).functions(None)[name](series, x)  # refuses what is not there
+            Seen(figure, number).functions(None)[name](series, x)  # refuses unknown names
             return worded(estimated(name, series, x))
     found = expression.evaluate(parsed, Seen(figure, number).functions(None))
     return ", ".join(rounded(as_number(one)) for one in (found if isinstance(found, list) else [found]))

@@ -1,4 +1,4 @@
-"""What a scale leaves of a claim: its points and seeds that are run, and settings other than the paper's."""
+"""Scope of a claim at a scale: its points and seeds that are run, and settings that differ from the paper's."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from incast.papers.definition import Claim, Figure, Paper, Point, Series, X
 from incast.papers.judging import reads
 
 WHOLE = "paper"
-"""The scale that claims are about: all points, and runs of the paper's length."""
+"""Scale of the whole claims: all points, and runs of the paper's length."""
 
 NAMED = 8
-"""Points that are named; of more the first and the last are."""
+"""Most points that are listed; beyond that only the first and the last."""
 
 
 def left_of(paper: Paper, whole: Figure, figure: Figure, claim: Claim) -> str:
-    """Say what of a claim a figure at its scale has, next to the ``whole`` one; empty where it has all of it.
+    """Return the part of a claim that a figure covers at its scale, compared with ``whole``; empty for all of it.
 
-    The points are those that the claim's expression asks for at both scales, the settings those of their runs. Fewer
-    seeds make a part where the claim is not paired: paired differences have intervals that tell of them.
+    Points are those that the claim's expression uses at both scales, settings those of their runs. Fewer seeds make a
+    part unless the claim is paired, since intervals of paired differences reflect them.
     """
     here, there = _asked(figure, claim), _asked(whole, claim)
     asked, all_ = {x for _, _, x in here}, {x for _, _, x in there}
@@ -44,7 +44,7 @@ def left_of(paper: Paper, whole: Figure, figure: Figure, claim: Claim) -> str:
 
 
 def _asked(figure: Figure, claim: Claim) -> Collection[tuple[str, str, X]]:
-    """Give the numbers that a claim asks for, by measure, series and point; where that is not known all of them."""
+    """Return the numbers that a claim uses, by measure, series and point; all if unknown."""
     found = reads(figure, claim)
     if not found.ended:
         return found.places
@@ -58,32 +58,32 @@ def _listed(points: list[X], of: int) -> str:
     if not points:
         return f"none of {of} points"
     *most, last = points
-    told = f"{', '.join(f'{x}' for x in most)} and {last}" if most else f"{last}"
-    return f"{told} of {of} points"
+    text = f"{', '.join(f'{x}' for x in most)} and {last}" if most else f"{last}"
+    return f"{text} of {of} points"
 
 
 def _changed(
     paper: Paper, series: Series, ours: tuple[Figure, Point], theirs: tuple[Figure, Point]
 ) -> dict[str, tuple[Any, Any]]:
-    """Give the settings by which the runs of a series at a point differ between two scales, with both values."""
+    """Return the settings that differ between two scales in a series' runs at a point, with both values."""
     sets = [{**figure.settings, **series.set, **point.set, **_beside(point)} for figure, point in (ours, theirs)]
     keys = [key for key in {**sets[0], **sets[1]} if sets[0].get(key) != sets[1].get(key)]
     if not keys:
         return {}
-    # What one scale leaves to the scenario may be what the other one sets.
+    # a key set at one scale may be the scenario's at the other
     documents = [paper.scenario(figure, series, point).resolved() for figure, point in (ours, theirs)]
     values = {key: [_of(one, key, made.get(key)) for one, made in zip(documents, sets, strict=True)] for key in keys}
     return {key: (mine, its) for key, (mine, its) in values.items() if mine != its}
 
 
 def _beside(point: Point) -> dict[str, Any]:
-    """Give what a point has beside settings, as settings."""
+    """Return the further keys of a point as settings."""
     beside = {"scenario": point.scenario, "span_s": point.span_s, "where": dict(point.where) or None}
     return {key: value for key, value in beside.items() if value is not None}
 
 
 def _of(document: Any, key: str, otherwise: Any) -> Any:
-    """Read a setting off a resolved scenario; of a list of tables the one of a name or number, or the first."""
+    """Read a setting of a resolved scenario; of a list of tables that with a name or number, or the first."""
     for part in key.split("."):
         if isinstance(document, list):
             named = {**{f"{i}": one for i, one in enumerate(document)}, **{one.get("name"): one for one in document}}

@@ -1,4 +1,4 @@
-"""Papers and figures in words: what they are made of, and the commands that run, change and copy them."""
+"""Descriptions of papers and figures: their parts, and the commands that run, change and copy them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from incast.scenario import Scenario, toml_value
 
 
 def of_paper(paper: Paper) -> Iterator[str]:
-    """Say what a paper is, and name its figures."""
+    """Yield the description of a paper, and its figures."""
     yield f"{paper.called()}: {paper.title}"
     yield paper.source
     if paper.aliases:
@@ -25,8 +25,8 @@ def of_paper(paper: Paper) -> Iterator[str]:
     yield ""
     yield "Figures"
     for figure in paper.figures.values():
-        told = f"{len(figure.series)} series, {counted(len(figure.claims), 'claim')}"
-        yield f"  {paper.called(figure)}: {figure.title} ({figure.where}); {told}"
+        counts = f"{len(figure.series)} series, {counted(len(figure.claims), 'claim')}"
+        yield f"  {paper.called(figure)}: {figure.title} ({figure.where}); {counts}"
     yield ""
     yield f"incast paper show {paper.called(next(iter(paper.figures.values())))} shows a figure."
 
@@ -80,24 +80,24 @@ def _pairs(table: Mapping[str, Any]) -> str:
 
 def _series(series: Series) -> str:
     if series.values:
-        told = ", ".join(f"{name} = {ast.unparse(of)}" for name, of in series.values.items())
-        return f"  {series.name}: worked out, {told}"
+        formulas = ", ".join(f"{name} = {ast.unparse(of)}" for name, of in series.values.items())
+        return f"  {series.name}: computed, {formulas}"
     return f"  {series.name}{f': {_pairs(series.set)}' if series.set else ''}"
 
 
 def _point(point: Point) -> str:
-    told = [_pairs(point.set)] if point.set else []
-    told += [f"scenario {point.scenario}"] if point.scenario else []
-    told += [f"rows with {_pairs(point.where)}"] if point.where else []
-    told += [f"from {point.span_s[0]:g} to {point.span_s[1]:g} s"] if point.span_s else []
-    return f"  {point.x}: {'; '.join(told)}" if told else f"  {point.x}"
+    parts = [_pairs(point.set)] if point.set else []
+    parts += [f"scenario {point.scenario}"] if point.scenario else []
+    parts += [f"rows with {_pairs(point.where)}"] if point.where else []
+    parts += [f"from {point.span_s[0]:g} to {point.span_s[1]:g} s"] if point.span_s else []
+    return f"  {point.x}: {'; '.join(parts)}" if parts else f"  {point.x}"
 
 
 def _measure(measure: Measure) -> str:
     if measure.of is not None:
         return f"  {measure.name}: {measure.title}, {measure.of} of the summary"
     if measure.table is None:
-        return f"  {measure.name}: {measure.title}, of formulas"
+        return f"  {measure.name}: {measure.title}, by formulas"
     over = f" over {measure.over}" if measure.over else ""
     by = f", summed by {measure.by}" if measure.by else ""
     where = f" where {_pairs(measure.where)}" if measure.where else ""
@@ -113,7 +113,7 @@ def _claims(claims: Sequence[Claim]) -> Iterator[str]:
         how = ", in each seed" if claim.each_seed else ", paired" if claim.paired else ""
         yield f"  {claim.says} ({claim.where}{how})"
         yield f"    {ast.unparse(claim.holds)}"
-        yield from (f"    {told}" for told in words.told(claim.unused))
+        yield from (f"    {note}" for note in words.notes(claim.unused))
 
 
 def _published(figure: Figure) -> Iterator[str]:
@@ -127,19 +127,19 @@ def _published(figure: Figure) -> Iterator[str]:
 
 
 def _differences(figure: Figure, other: Figure, scale: str, name: str) -> Iterator[str]:
-    """Say what a scale has in place of what this one has."""
-    told = []
+    """Yield the differences of another scale from this one."""
+    parts = []
     if figure.seeds != other.seeds:
-        told.append(f"{counted(other.seeds, 'seed')} in place of {figure.seeds}")
+        parts.append(f"{counted(other.seeds, 'seed')} instead of {figure.seeds}")
     if figure.points != other.points:
-        told.append(f"points {', '.join(str(point.x) for point in other.points)}")
+        parts.append(f"points {', '.join(str(point.x) for point in other.points)}")
         there = {point.x: point for point in figure.points}
-        told += [_point(one).strip() for one in other.points if one.x in there and there[one.x] != one]
+        parts += [_point(one).strip() for one in other.points if one.x in there and there[one.x] != one]
     both = dict.fromkeys([*figure.settings, *other.settings])
     for key in (key for key in both if figure.settings.get(key) != other.settings.get(key)):
         value = other.settings.get(key)
-        told.append(f"{key} = {toml_value(value)}" if value is not None else f"{key} as the scenario has it")
-    yield f"Scale {name}: {'; '.join(told) if told else f'as scale {scale}'}"
+        parts.append(f"{key} = {toml_value(value)}" if value is not None else f"{key} as in the scenario")
+    yield f"Scale {name}: {'; '.join(parts) if parts else f'as scale {scale}'}"
 
 
 def _commands(paper: Paper, figure: Figure) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Series over time as numbers: how soon they come to rest and how far they go beyond, and how they oscillate."""
+"""Measures of time series: settling time, overshoot, and oscillation."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from incast.statistics import nearest_rank
 Numbers = npt.NDArray[np.floating[Any]]
 
 MOST = 1 << 14
-"""Most instants that a series is looked at."""
+"""Most sampling instants of a series."""
 
 LEAST = 16
-"""Fewest values of a series that says how it oscillates."""
+"""Fewest values of a series for a spectrum."""
 
 REST = 0.25
-"""Part of a series, its end, that says where it comes to rest."""
+"""Fraction of a series, at its end, that defines the final value."""
 
 BAND = 0.2
-"""Slack beside the range in which it rests, as a part of the mean there."""
+"""Margin around the final range, as a fraction of the mean there."""
 
 SMOOTHED = 0.005
-"""Part of a series over which the moving mean is taken that says when it has settled."""
+"""Window of the moving mean for the settling time, as a fraction of the series."""
 
 SEGMENTS = 4
-"""Lengths of a segment that a series has; segments overlap by half (Welch 1967)."""
+"""Length of a series in segments; segments overlap by half (Welch 1967)."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """Values at instants a step apart."""
+    """Values at evenly spaced instants."""
 
     step_s: float
     values: Numbers
 
     @property
     def last(self) -> Numbers:
-        """Its last quarter."""
+        """Last quarter of the values."""
         return self.values[-max(1, round(len(self.values) * REST)) :]
 
     @property
     def rest(self) -> float:
-        """Value that it comes to: the mean of its last quarter."""
+        """Final value: the mean of the last quarter."""
         return float(self.last.mean())
 
 
@@ -56,15 +56,15 @@ class Spectrum:
     """Power over frequency, relative to the square of the mean: its sum times the spacing is the relative variance."""
 
     frequencies: Numbers
-    """Hz, evenly spaced, without zero."""
+    """Frequencies in Hz, evenly spaced, without zero."""
     power: Numbers
-    """1/Hz."""
+    """Power in 1/Hz."""
 
 
 def even(times: Sequence[float] | Numbers, values: Sequence[float] | Numbers) -> Signal | None:
-    """Look at a series at even instants: a value holds until the next. ``None`` of fewer than two instants.
+    """Resample a step series at even instants; ``None`` for fewer than two instants.
 
-    ``times`` in s, in their order. The step is the median of theirs, or longer where there would be too many.
+    ``times`` are in s, ascending. The step is the median of theirs, or longer if there would be too many instants.
     """
     at, there = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
     known = np.isfinite(there)
@@ -75,16 +75,16 @@ def even(times: Sequence[float] | Numbers, values: Sequence[float] | Numbers) ->
     steps = np.diff(at)
     count = min(MOST, max(2, round(span / float(np.median(steps[steps > 0]))) + 1))
     grid = np.linspace(at[0], at[-1], count)
-    # Half a step's thousandth: a grid point beside a sample by rounding is that sample's.
+    # half a thousandth of a step: rounding must not separate a grid point from its sample
     held = np.searchsorted(at, grid + span / count * 1e-3, side="right") - 1
     return Signal(span / (count - 1), there[held])
 
 
 def settling_s(signal: Signal) -> float:
-    """Time from its beginning until its moving mean stays where it comes to rest; all of it where it does not.
+    """Return the settling time: until the moving mean stays in the final range; the whole length if it never does.
 
-    The mean is over a two-hundredth of the series, so that a sawtooth may go on. Rest is the range of its last quarter,
-    and 20 % of the mean there to either side.
+    The moving mean covers a two-hundredth of the series, so that a sawtooth counts as settled. The final range is that
+    of the last quarter, plus 20 % of the mean there on either side.
     """
     width = max(1, round(len(signal.values) * SMOOTHED))
     smooth = Signal(signal.step_s, np.convolve(signal.values, np.full(width, 1 / width), mode="valid"))
@@ -95,7 +95,7 @@ def settling_s(signal: Signal) -> float:
 
 
 def overshoot(signal: Signal) -> float | None:
-    """How far it goes beyond the range of its last quarter, away from its first value, as a part of the mean there."""
+    """Return the overshoot beyond the range of the last quarter, away from the first value, over the mean there."""
     if signal.rest == 0:
         return None
     low, high = _range(signal)
@@ -108,7 +108,7 @@ def _range(signal: Signal) -> tuple[float, float]:
 
 
 def variation(signal: Signal) -> float | None:
-    """Coefficient of variation: standard deviation over mean."""
+    """Return the coefficient of variation: standard deviation over mean."""
     mean = float(signal.values.mean())
     return float(signal.values.std()) / abs(mean) if mean != 0 else None
 
@@ -116,7 +116,7 @@ def variation(signal: Signal) -> float | None:
 def spectrum(signal: Signal) -> Spectrum | None:
     """Estimate the power spectrum by Welch's method (1967): Hann windows on segments of a quarter, overlapping by half.
 
-    ``None`` of a series that is too short, or whose mean is zero.
+    ``None`` for a series that is too short, or with mean zero.
     """
     mean = float(signal.values.mean())
     if len(signal.values) < LEAST * SEGMENTS or mean == 0:
@@ -134,7 +134,7 @@ def spectrum(signal: Signal) -> Spectrum | None:
 
 
 def mean_spectrum(signals: Iterable[Signal | None]) -> Spectrum | None:
-    """Mean of the spectra of series, at the frequencies of the first; ``None`` where there is none."""
+    """Return the mean spectrum of series, at the frequencies of the first; ``None`` without any."""
     found = [one for signal in signals if signal is not None and (one := spectrum(signal)) is not None]
     if not found:
         return None
@@ -143,17 +143,17 @@ def mean_spectrum(signals: Iterable[Signal | None]) -> Spectrum | None:
 
 
 def period_s(signal: Signal) -> float | None:
-    """Period at which the power over the logarithm of frequency is largest; ``None`` of a series that does not move."""
+    """Return the period with the largest power per logarithm of frequency; ``None`` for a constant series."""
     found = spectrum(signal)
     if found is None or float(found.power.max()) <= 0:
         return None
-    # Beyond its longest period a segment does not tell an oscillation from a drift.
+    # beyond its longest period a segment cannot tell oscillation from drift
     weights = (found.frequencies * found.power)[1:]
     return 1 / float(found.frequencies[1:][int(np.argmax(weights))])
 
 
 def median(numbers: Sequence[float]) -> float:
-    """Return the middle one by nearest rank."""
+    """Return the median by nearest rank."""
     return nearest_rank(sorted(numbers), 50)
 
 
@@ -164,13 +164,13 @@ def mean(numbers: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Reduction:
-    """What series are reduced to: a number of each, and these to one."""
+    """Reduction of series: one number per series, then one number of all."""
 
     of: Callable[[Signal], float | None]
     over: Callable[[Sequence[float]], float] = mean
 
     def __call__(self, signals: Iterable[Signal | None]) -> float | None:
-        """Reduce series; ``None`` where none of them has a number."""
+        """Reduce series; ``None`` if none has a number."""
         found = [number for one in signals if one is not None and (number := self.of(one)) is not None]
         return self.over(found) if found else None
 
@@ -181,4 +181,4 @@ REDUCTIONS: Mapping[str, Reduction] = {
     "variation": Reduction(variation),
     "period": Reduction(period_s, median),
 }
-"""By the word of a measure."""
+"""Reductions by name."""

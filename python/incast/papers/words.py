@@ -1,4 +1,4 @@
-"""Whether a claim's expression uses what its words name: their numbers, their series, and "every"."""
+"""Check that a claim's expression uses what its text names: numbers, series, and "every"."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from incast.papers.scope import WHOLE
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
 _UNIT = re.compile(r"\s?(%|(?:[kKMG]i?)?(?:B|b/s|bit/s|bytes)\b|[mun]?s\b)")
 _RANGE = re.compile(r",?\s(?:to|and|or)\s[\d.,]*\d")
-"""Between an end of a range and its unit: "15 to 35 %", "1 and 5 ms"."""
+"""Text between an end of a range and its unit: "15 to 35 %", "1 and 5 ms"."""
 _FRACTIONS = {
     "half": 1 / 2,
     "a third": 1 / 3,
@@ -40,52 +40,52 @@ _EVERY = re.compile(
     r"|in all(?= (?:cases|phases|points)))\b",
     re.IGNORECASE,
 )
-"""What names all points: "at all loads", not "does not change at all with the load"."""
+"""Phrases that mean all points: "at all loads", not "does not change at all with the load"."""
 _BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
 _SCALES = (1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9)
-"""What units differ by."""
+"""Factors between units."""
 
 
 @dataclass(frozen=True)
 class Word:
-    """What the words of a claim name, and the numbers that an expression may have for it."""
+    """A number in a claim's text, and the numbers in an expression that match it."""
 
     text: str
     values: Sequence[float]
     unit: str = ""
     near: float = 1e-9
-    """By which part a number may differ."""
+    """Relative tolerance of the match."""
 
 
 def unused(figure: Figure, claim: Claim) -> list[str]:
-    """Name what the words of a claim have and its expression does not use, but for what ``claim.unused`` declares.
+    """Return words of a claim that its expression does not use, except those declared in ``claim.unused``.
 
-    Numbers are those of the expression, of its measures' labels and rows, and of what it takes as published: as they
-    stand, by a thousand where they have a unit, as parts where they are percentages. So are the points that it reads
-    at the paper's scale, of numbers with no unit but the axis'. Series are those of the figure; a longer name that
-    begins with one is one of it. "Every" is unused where some measure of a series is read at some of the figure's
-    points alone, "both" where one number alone is read.
+    A number matches numbers of the expression, of its measures' labels and filters, and published ones: unchanged,
+    scaled by a thousand if it has a unit, or as a fraction if it is a percentage. A number without a unit, or with that
+    of the axis, also matches the points read at the paper's scale. Series are those of the figure; a longer name that
+    begins with a series' name counts as that series. "Every" is unused if a measure of a series is read at some of the
+    figure's points only, "both" if a single number is read.
     """
     return [word for word in _unused(figure.at(WHOLE), claim) if word not in claim.unused]
 
 
 def left(figure: Figure, claim: Claim) -> Mapping[str, str]:
-    """Give what the words of a claim have and its expression does not use, with the reason where one is declared."""
+    """Return words of a claim that its expression does not use, with declared reasons."""
     return {**dict.fromkeys(unused(figure, claim), ""), **claim.unused}
 
 
-def told(left: Mapping[str, str]) -> list[str]:
-    """Say which words are not judged, those without a reason before those with one."""
+def notes(left: Mapping[str, str]) -> list[str]:
+    """Return notes about words that are not judged, those without a reason first."""
     bare = ", ".join(word for word, reason in left.items() if not reason)
     reasons = "; ".join(f"{word} ({reason})" for word, reason in left.items() if reason)
     return [
-        *([f"not judged of its words: {bare}"] if bare else []),
-        *([f"not judged as it stands: {reasons}"] if reasons else []),
+        *([f"words not judged: {bare}"] if bare else []),
+        *([f"not judged literally: {reasons}"] if reasons else []),
     ]
 
 
 def needless(figure: Figure, claim: Claim) -> list[str]:
-    """Name what ``claim.unused`` declares although the expression uses it, or the words do not have it."""
+    """Return entries of ``claim.unused`` that the expression uses, or that the text lacks."""
     left = _unused(figure.at(WHOLE), claim)
     return [word for word in claim.unused if word not in left]
 
@@ -100,7 +100,7 @@ def _unused(figure: Figure, claim: Claim) -> list[str]:
     for name in sorted((series.name for series in figure.series), key=len, reverse=True):
         named = rf"(?<!\w){re.escape(name)}(?!\w)"
         if re.search(named, rest):
-            # What a shorter name has of it is no name there.
+            # ignore shorter names inside it
             rest = re.sub(named, lambda one: "_" * len(one[0]), rest)
             words += [name] if not any(one.startswith(name) for one in read) else []
     for word in _words(rest):
@@ -115,12 +115,12 @@ def _unused(figure: Figure, claim: Claim) -> list[str]:
 
 
 def _about(measure: Measure) -> ast.Constant:
-    """Give what a measure says of itself: its label, and the rows that it keeps."""
+    """Return the text of a measure: its label, and its filter of rows."""
     return ast.Constant(" ".join([measure.label, *measure.where.values()]))
 
 
 def _of_some(figure: Figure, found: Reads) -> bool:
-    """Whether a measure of a series is read at some of a figure's points alone."""
+    """Return whether a measure of a series is read at some of a figure's points only."""
     read: dict[tuple[str, str], set[X]] = {}
     for measure, series, x in found.places:
         read.setdefault((measure, series), set()).add(x)

@@ -1,8 +1,8 @@
-"""A worker as a process: it reads slices of tasks from its standard input and writes records to its standard output.
+"""Worker process: reads slices of tasks from standard input and writes records to standard output.
 
     python -P -m incast.study PARENT FOLDER KEEP CORES MEMORY ALLOWED
 
-It ends when its input ends, and gives a run up when its parent has gone.
+The process ends at the end of its input, and aborts a run if its parent is gone.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from incast.study.workers import error_text, read_frame, write_frame
 
 
 def main() -> None:
-    """Work until there is no more."""
+    """Work until the input ends."""
     parent, folder, keep = int(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
     each = Each(int(sys.argv[4]), float(sys.argv[5]))
     consent.inherit(json.loads(sys.argv[6]))
-    # Ctrl-C at a terminal goes to all of its processes; the parent ends this one.
+    # Ctrl-C at a terminal reaches all of its processes; the parent ends this one
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A controller may print: that is not to come between the records.
+    # keep prints of a controller out of the records
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     while True:

@@ -1,6 +1,6 @@
-"""Axes of a study: the values that a key takes, listed or drawn from a range, and designs over several axes.
+"""Axes of a study: values of a key, listed or drawn from a range, and designs over several axes.
 
-Every draw is a function of (seed of the design, key, number of the draw), so a study that grows keeps its points.
+Every draw is a function of (seed of the design, key, number of the draw), so an extended study keeps its points.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from incast.errors import StudyError
 from incast.output import nearest
 
 Value = str | int | float | bool
-"""A value of a key as a study file writes it; lists and tables go as TOML text."""
+"""Value of a key in a study file; lists and tables as TOML text."""
 
 DESIGNS = ("grid", "zip", "random", "lhs")
 SCALES = ("linear", "log")
 MOST_VALUES = 1_000_000
-"""Values of a range: as many as a study may have runs."""
+"""Most values of a range, equal to the most runs of a study."""
 DIGITS = 6
-"""Significant digits of a value from a range: the same on every machine, and short enough for a table."""
+"""Significant digits of a value from a range: equal on every machine, and short enough for a table."""
 
-# By dimension, each unit by its size; `Schema` of crates/scenario has the same words.
+# units by dimension, ordered by size, as in `Schema` of crates/scenario
 _UNITS: Sequence[Mapping[str, float]] = (
     {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
     {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12},
@@ -37,9 +37,9 @@ _UNITS: Sequence[Mapping[str, float]] = (
     {"p": 1.0},
 )
 _BASE = ("s", "bps", "bytes", "packets")
-"""Base unit of each dimension, as the names of columns have it."""
+"""Base unit of each dimension in names of columns."""
 SHOWN = {"s": "s", "bps": "bit/s", "bytes": "B", "packets": "packets"}
-"""The base units as figures have them."""
+"""Base units in figures."""
 _QUANTITY = re.compile(r"\s*([0-9._]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 
@@ -53,12 +53,12 @@ class Range:
     log: bool = False
     whole: bool = False
     steps: int | None = None
-    """Evenly spaced values, both ends among them."""
+    """Number of evenly spaced values, including both ends."""
     samples: int | None = None
-    """Values drawn independently."""
+    """Number of independently drawn values."""
 
     def at(self, part: float) -> Value:
-        """Give the value at a part of the range, 0 to 1."""
+        """Return the value at a fraction of the range, 0 to 1."""
         span = self.high - self.low
         number = self.low * (self.high / self.low) ** part if self.log else self.low + span * part
         number = float(f"{min(max(number, self.low), self.high):.{DIGITS}g}")
@@ -69,14 +69,14 @@ class Range:
 
 @dataclass(frozen=True)
 class Axis:
-    """A key and its values: a list of them, or a range."""
+    """A key with a list or a range of values."""
 
     key: str
     values: tuple[Value, ...] = ()
     range: Range | None = None
 
     def listed(self, seed: int) -> tuple[Value, ...]:
-        """Give the values one by one, as a grid takes them."""
+        """Return the values of the axis in a grid."""
         if self.range is None:
             return self.values
         if self.range.steps is not None:
@@ -92,24 +92,24 @@ class Axis:
         return tuple(dict.fromkeys(found))
 
     def count(self, seed: int) -> int:
-        """Count the values, as a grid takes them."""
+        """Return the number of values of the axis in a grid."""
         return len(self.listed(seed)) if self.range is not None else len(self.values)
 
     def pick(self, part: float) -> Value:
-        """Give the value at a part, 0 to 1, of the list or the range."""
+        """Return the value at a fraction of the list or the range, 0 to 1."""
         if self.range is not None:
             return self.range.at(part)
         return self.values[min(int(part * len(self.values)), len(self.values) - 1)]
 
 
 def draw(seed: int, key: str, number: int, purpose: str = "value") -> float:
-    """Draw from 0 to 1, exclusive of 1: a hash of what it is for."""
+    """Draw from [0, 1): a hash of the arguments."""
     digest = hashlib.sha256(f"{seed}|{purpose}|{key}|{number}".encode()).digest()
     return (int.from_bytes(digest[:8], "big") >> 11) / 2.0**53
 
 
 def points_in(axes: Sequence[Axis], design: str, samples: Sequence[int], seed: int, most: int) -> int:
-    """Count the points of a design before one of them is made; above ``most`` it is not counted how many."""
+    """Return the number of points of a design without making them; counting stops above ``most``."""
     if not axes:
         return 1
     if design in ("random", "lhs"):
@@ -125,10 +125,10 @@ def points_in(axes: Sequence[Axis], design: str, samples: Sequence[int], seed: i
 
 
 def points(axes: Sequence[Axis], design: str, samples: Sequence[int], seed: int) -> Iterator[dict[str, Value]]:
-    """Give the points of a design: a value of every axis.
+    """Yield the points of a design: one value per axis.
 
-    ``samples`` are the sizes of the blocks that were asked for one after the other: each is a Latin hypercube of its
-    own, and random points go on counting.
+    ``samples`` are the sizes of the blocks added one after the other: each is an independent Latin hypercube; random
+    points continue the count.
     """
     if not axes:
         yield {}
@@ -138,8 +138,8 @@ def points(axes: Sequence[Axis], design: str, samples: Sequence[int], seed: int)
     elif design == "zip":
         lists = [axis.listed(seed) for axis in axes]
         if len({len(one) for one in lists}) > 1:
-            told = ", ".join(f"{axis.key} has {len(one)}" for axis, one in zip(axes, lists, strict=True))
-            raise StudyError(f'design = "zip": expected axes of the same length; {told}')
+            lengths = ", ".join(f"{axis.key} has {len(one)}" for axis, one in zip(axes, lists, strict=True))
+            raise StudyError(f'design = "zip": expected axes of the same length; {lengths}')
         for combination in zip(*lists, strict=True):
             yield dict(zip((axis.key for axis in axes), combination, strict=True))
     elif design == "random":
@@ -153,7 +153,7 @@ def points(axes: Sequence[Axis], design: str, samples: Sequence[int], seed: int)
 
 
 def _hypercube(axes: Sequence[Axis], size: int, first: int, seed: int) -> Iterator[dict[str, Value]]:
-    """Give one Latin hypercube: each axis is cut into ``size`` parts, and each part holds one point."""
+    """Yield one Latin hypercube: each axis is divided into ``size`` parts with one point each."""
     columns = []
     for axis in axes:
         strata = list(range(size))
@@ -167,12 +167,12 @@ _RANGE_KEYS = ("from", "to", "steps", "samples", "scale", "whole", "range", "val
 
 
 def is_axis_table(data: Mapping[str, Any]) -> bool:
-    """Whether a table says the values of an axis, and is not one of further keys."""
+    """Return whether a table describes an axis, rather than nested keys."""
     return any(key in data and not isinstance(data[key], Mapping) for key in ("from", "to", "range", "values"))
 
 
 def read_axis(key: str, data: Any, controllers: Sequence[str]) -> Axis:
-    """Read an axis as a study file or a call gives it; ``controllers`` are those whose declarations may be meant."""
+    """Read an axis of a study file or a call; ``controllers`` are those that may declare its range."""
     where = f"axis {key}"
     if isinstance(data, Axis):
         return Axis(key, data.values, data.range)
@@ -202,15 +202,15 @@ def _listed(where: str, values: Any) -> tuple[Value, ...]:
     found = tuple(plain(value) for value in values)
     known = set()
     for value in found:
-        told = (isinstance(value, bool), value)  # 1 and true are not the same
-        if told in known:
+        identity = (isinstance(value, bool), value)  # 1 and true differ
+        if identity in known:
             raise StudyError(f"{where}: {value} is given twice: give it once")
-        known.add(told)
+        known.add(identity)
     return found
 
 
 def plain(value: Any) -> Value:
-    """Write a list or a table as TOML text; others are values as they are."""
+    """Return a list or a table as TOML text, other values unchanged."""
     from incast.scenario import toml_value
 
     if isinstance(value, (str, bool, int)):
@@ -261,12 +261,12 @@ def _quantity(where: str, value: Any) -> tuple[float, str]:
             pass
     raise StudyError(
         f'{where} = {value!r}: expected a number, or a text of a number and a unit such as "10us": '
-        "a range is of values that have an order"
+        "the values of a range must have an order"
     )
 
 
 def in_base_unit(value: Any) -> tuple[str, float] | None:
-    """Give base unit and number of a text such as ``"64kB"``: ``("bytes", 64000.0)``; ``None`` for what has no unit.
+    """Return base unit and number of a text such as ``"64kB"``: ``("bytes", 64000.0)``; ``None`` without a unit.
 
     Base units are ``s``, ``bps``, ``bytes`` and ``packets``.
     """
@@ -283,9 +283,9 @@ def in_base_unit(value: Any) -> tuple[str, float] | None:
 
 
 def numbers(name: str, values: Sequence[Any]) -> dict[str, list[float | None]]:
-    """Give columns of numbers for a column of values with units, by name: ``size`` has ``size_bytes`` beside it.
+    """Return numeric columns for a column of values with units: ``size_bytes`` for ``size``.
 
-    Values without a unit, or with one of another kind, are ``None``; a column without units has none beside it.
+    Values without a unit of that kind are ``None``; a column without units has no numeric column.
     """
     found = [in_base_unit(value) for value in values]
     bases = dict.fromkeys(one[0] for one in found if one is not None)
@@ -295,7 +295,7 @@ def numbers(name: str, values: Sequence[Any]) -> dict[str, list[float | None]]:
 
 
 def _quantum(number: float, unit: str) -> str:
-    """Write a quantity; one finer than the smallest unit (a byte, a picosecond, a packet) in whole numbers of that."""
+    """Format a quantity, rounded to whole bytes, picoseconds or packets."""
     (units,) = (units for units in _UNITS if unit in units)
     smallest, size = min(units.items(), key=lambda one: one[1])
     factor = units[unit] / size
@@ -327,10 +327,10 @@ _BOUND = re.compile(
 
 
 def declared(key: str, controllers: Sequence[str]) -> tuple[float, float, bool]:
-    """Look up the range that a controller's parameter declares: its ends, and whether it is of whole numbers.
+    """Return the declared range of a controller's parameter: its ends, and whether it has whole numbers.
 
-    ``key`` ends in ``controller.NAME``. An end that the declaration leaves out (a number above 0) is one hundredth of
-    the other one; a declaration with one end has no range.
+    ``key`` ends in ``controller.NAME``. An open lower end (a number above 0) becomes one hundredth of the upper one; a
+    declaration without an upper end has no range.
     """
     words = key.split(".")
     if len(words) < 2 or words[-2] != "controller":
@@ -340,7 +340,7 @@ def declared(key: str, controllers: Sequence[str]) -> tuple[float, float, bool]:
         )
     name = words[-1]
     if not controllers:
-        raise StudyError(f'axis {key}: range = "declared" needs to know the controller: give from and to')
+        raise StudyError(f'axis {key}: range = "declared" needs a known controller: give from and to')
     found = {_declared_by(kind, name, key) for kind in controllers}
     if len(found) > 1:
         raise StudyError(f"axis {key}: {' and '.join(controllers)} declare different ranges: give from and to")
@@ -352,8 +352,8 @@ def _declared_by(kind: str, name: str, key: str) -> tuple[float, float, bool]:
     blocks = dict(re.findall(r"(?m)^  (\w+) = .*\n((?:      .*\n)+)", text))
     if name not in blocks:
         raise StudyError(f"axis {key}: {kind} has no parameter {name}{nearest(name, list(blocks))}")
-    told = " ".join(blocks[name].split())
-    found = re.search(r"Expected: (.*?)\.(?= Default from:|$)", told)
+    description = " ".join(blocks[name].split())
+    found = re.search(r"Expected: (.*?)\.(?= Default from:|$)", description)
     expected = found[1] if found else ""
     bound = _BOUND.search(expected)
     ends = {

@@ -1,4 +1,4 @@
-"""Comparisons: what is compared, over what, and the runs that follow from it."""
+"""Definition of comparisons: scenarios, controllers, varied key, seeds, and the resulting runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from incast import consent, kinds
 from incast.errors import StudyError
-from incast.plan import refuse_too_many, slug, told_apart
+from incast.plan import refuse_too_many, slug, unique_names
 from incast.scenario import Scenario, toml_value
 from incast.study.definition import KEEPS, NAME, Definition
 
@@ -27,7 +27,7 @@ _CLOSING = {"[": "]", "{": "}", "(": ")"}
 
 
 def split_values(text: str) -> tuple[str, ...] | None:
-    """Split at the commas that stand in no quotes and brackets; ``None`` where one is not closed."""
+    """Split at commas outside of quotes and brackets; ``None`` if one is not closed."""
     parts, begun, quote = [], 0, ""
     closing: list[str] = []
     for place, letter in enumerate(text):
@@ -51,21 +51,21 @@ def split_values(text: str) -> tuple[str, ...] | None:
 
 
 def _external_name(text: str) -> str | None:
-    """Give the name of an external controller, module or file and class, where a controller's text begins with one."""
+    """Return the name of an external controller (module or file, and class) at the start of a text, if any."""
     found = re.match(r"([^:=,]+):[A-Za-z_][A-Za-z0-9_]*(?=:|$)", text)
-    # swift:target lacks a value, and is no class of a module swift
+    # swift:target lacks a value, and is not a class of a module swift
     return found[0] if found and found[1] not in dict(kinds.listing("controllers")) else None
 
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller as ``--cc`` names it: ``swift:target=min-rtt,epsilon=100us``."""
+    """A controller in the notation of ``--cc``: ``swift:target=min-rtt,epsilon=100us``."""
 
     text: str
     others: tuple[str, ...] = field(default=(), compare=False)
-    """What else governs flows of its runs, such as a transport's own control, where that is known."""
+    """Other controls of flows in its runs, such as a transport's own control, if known."""
     is_idle: bool = field(default=False, compare=False)
-    """Whether it governs none of them."""
+    """True if the controller governs no flow."""
 
     def __post_init__(self) -> None:
         external = _external_name(self.text)
@@ -78,7 +78,7 @@ class Controller:
 
     @property
     def kind(self) -> str:
-        """Name of the algorithm; of an external controller, with where it is from."""
+        """Name of the algorithm; for an external controller with its file or module."""
         return _external_name(self.text) or self.text.partition(":")[0]
 
     @cached_property
@@ -88,14 +88,14 @@ class Controller:
         return dict(pair.split("=", 1) for pair in pairs.split(",")) if pairs else {}
 
     def beside(self, governing: Iterable[str]) -> Controller:
-        """Say what governs the flows of its runs, by the column ``controller`` of a store."""
-        found = dict.fromkeys(one for told in governing for one in told.split("+") if one not in ("", "udp"))
+        """Return the controller with what governs the flows of its runs, from the column ``controller`` of a store."""
+        found = dict.fromkeys(one for names in governing for one in names.split("+") if one not in ("", "udp"))
         own = [one for one in found if one.rpartition(":")[2] == self.kind.rpartition(":")[2]]
         return Controller(self.text, tuple(one for one in found if one not in own), bool(found) and not own)
 
     @property
     def label(self) -> str:
-        """How legends and tables call it: by its name, and by what governs its flows in its place or beside it."""
+        """Label in legends and tables: its name, and other controls of its flows."""
         if not self.others:
             return self.name
         verb = "governs" if len(self.others) == 1 else "govern"
@@ -103,9 +103,9 @@ class Controller:
 
     @property
     def name(self) -> str:
-        """Name by its words: parameters whose value is a word go by that word.
+        """Short name: a parameter whose value is a word is shown by that word.
 
-        A word that begins a later parameter's name (static, static_target) is left to that one.
+        A word that begins the name of a later parameter (static, static_target) is omitted.
         """
         words = []
         for key, value in self.parameters.items():
@@ -117,19 +117,19 @@ class Controller:
 
 
 def named(controllers: Iterable[Controller]) -> dict[str, Controller]:
-    """Give controllers by their names; one whose name is another one's goes by its text."""
+    """Return controllers by name; by text if two names are equal."""
     controllers = list(controllers)
-    return dict(zip(told_apart((c.name, c.text) for c in controllers), controllers, strict=True))
+    return dict(zip(unique_names((c.name, c.text) for c in controllers), controllers, strict=True))
 
 
 def asked_for(study: Any, *but: str) -> dict[str, Any]:
-    """Give the fields of a study but for some, a controller as its text: what a folder is marked with."""
+    """Return the fields of a study, except some, with controllers as texts: the mark of a folder."""
     found = {name: value for name, value in asdict(study).items() if name not in but}
     return found | {"controllers": [{"text": controller.text} for controller in study.controllers]}
 
 
 def refuse_equal(controllers: Sequence[Controller], resolved: Callable[[str], list[str]]) -> None:
-    """Raise ``StudyError`` where two controllers resolve to the same: they would be shown as two."""
+    """Raise ``StudyError`` if two controllers resolve to the same one."""
     known: dict[tuple[str, ...], str] = {}
     for controller in controllers:
         found = tuple(resolved(controller.text))
@@ -142,12 +142,12 @@ def refuse_equal(controllers: Sequence[Controller], resolved: Callable[[str], li
 
 
 def _duration(scenario: str, settings: Sequence[tuple[str, str]]) -> str:
-    """How long a scenario lasts, as written."""
+    """Return the duration of a scenario, as written."""
     return str(Scenario.load(scenario).changed(dict(settings)).resolved()["run"]["duration"])
 
 
 def value_of(text: str) -> str | int | float | bool:
-    """Read a value of the command line as a study file writes it."""
+    """Read a value of the command line like a value of a study file."""
     if text in ("true", "false"):
         return text == "true"
     for number in (int, float):
@@ -159,14 +159,14 @@ def value_of(text: str) -> str | int | float | bool:
 
 
 def shared_notes(notes: Mapping[tuple[str, ...], Sequence[str]], most: int = 3) -> list[str]:
-    """Tell each note once: as it is where all cases have it, else with the cases that have it before it.
+    """Return each note once, prefixed by the cases that have it unless all do.
 
-    A case is a tuple of words, such as scenario, controller and value. Where a note hangs on one of them alone, only
-    that word is told; and of all that have the note the first ``most``.
+    A case is a tuple of words, such as scenario, controller and value. If a note depends on one of them, only that word
+    is shown; at most the first ``most`` cases are shown.
     """
     holders: dict[str, list[tuple[str, ...]]] = {}
-    for case, told in notes.items():
-        for note in dict.fromkeys(told):
+    for case, texts in notes.items():
+        for note in dict.fromkeys(texts):
             holders.setdefault(note, []).append(case)
     return [
         note if len(cases) == len(notes) else f"{_owners(cases, list(notes), most)}: {note}"
@@ -175,7 +175,7 @@ def shared_notes(notes: Mapping[tuple[str, ...], Sequence[str]], most: int = 3) 
 
 
 def _owners(holders: Sequence[tuple[str, ...]], cases: Sequence[tuple[str, ...]], most: int) -> str:
-    """Name the cases that have something, by one of their words where it decides."""
+    """Name the cases in a list, by one of their words if it decides."""
     words = [", ".join(case) for case in holders]
     for place in range(len(cases[0])):
         own = list(dict.fromkeys(case[place] for case in holders))
@@ -198,20 +198,20 @@ def varied(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def axis_value_of(text: str) -> str | int | float | bool:
-    """Read a value of an axis or a setting; what is no finite number stays a text, for the scenario to refuse."""
+    """Read a value of an axis or a setting; a non-finite number stays a text, which the scenario refuses."""
     value = value_of(text)
     return value if not isinstance(value, float) or math.isfinite(value) else text
 
 
 def plain_names(wanted: Iterable[Sequence[str]]) -> list[str]:
-    """Give a name for each: the first of those it would have that is plain and not another one's."""
-    return told_apart(
+    """Return a name for each: the first of its candidates that is plain and unique."""
+    return unique_names(
         [name if NAME.fullmatch(name) else slug(name).lstrip("+") or "x" for name in names] for names in wanted
     )
 
 
 class ComparisonDefinition(Definition):
-    """A comparison, or pairs of controllers, as a study, which has refused by itself what says the same."""
+    """A comparison or pairs as a study; equal arms and values were refused before."""
 
     strict = False
 
@@ -231,10 +231,9 @@ class Case:
 
 @dataclass(frozen=True)
 class ComparisonStudy:
-    """Controllers side by side on the same scenarios, over the values of one key and over seeds.
+    """Controllers on the same scenarios, over the values of one key and over seeds.
 
-    Under one seed every controller meets the same placements and start times, so that
-    differences between controllers are differences of pairs.
+    All controllers use the same placements and start times under one seed, so differences between them are paired.
     """
 
     scenarios: tuple[str, ...]
@@ -244,7 +243,7 @@ class ComparisonStudy:
     seeds: int
     settings: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = field(default=(), compare=False)
-    """Names of the scenarios, where a folder says them: the scenarios themselves may have changed or gone."""
+    """Names of the scenarios as stored in a folder; the scenarios may have changed since."""
 
     def __post_init__(self) -> None:
         for what, items in [
@@ -262,14 +261,14 @@ class ComparisonStudy:
         points = len(self.scenarios) * len(self.values) * len(self.controllers)
         refuse_too_many(self.seeds, points, "points (scenarios, values and controllers)")
         for option, key in [("--vary", self.key), *(("--set", key) for key, _ in self.settings)]:
-            # A comparison sets these itself, for every run: a value given here would be lost.
+            # a comparison sets these for every run: a value given here would be lost
             if key == "run.seed":
                 raise StudyError(f"{option} {key}: a comparison runs every point under several seeds: use --seeds")
             if "controller" in key.split("."):
                 raise StudyError(f"{option} {key}: a comparison sets the controller of every flow: use --cc")
 
     def cases(self) -> Iterator[Case]:
-        """Every run, in the order of the report."""
+        """Yield every run, in the order of the report."""
         for scenario in self.scenarios:
             for value in self.values:
                 for controller in self.controllers:
@@ -282,7 +281,7 @@ class ComparisonStudy:
         return base.governed(case.controller.text).with_seed(case.seed)
 
     def notes(self) -> list[str]:
-        """Return what is worth knowing of the scenarios before the runs, with whose it is."""
+        """Return notes on the scenarios before the runs, with the cases that they apply to."""
         first = [case for case in self.cases() if case.seed == 1]
         return shared_notes(
             {
@@ -292,7 +291,7 @@ class ComparisonStudy:
         )
 
     def bases(self) -> list[Scenario]:
-        """Give the scenarios with the settings, without a value of the key."""
+        """Return the scenarios with the settings, without a value of the key."""
         return list(self._bases.values())
 
     def points(self) -> list[Scenario]:
@@ -302,7 +301,7 @@ class ComparisonStudy:
         ]
 
     def refuse_equal_values(self) -> None:
-        """Raise ``StudyError`` where two values of the key say the same: their runs would be counted twice."""
+        """Raise ``StudyError`` if two values of the key are equal: their runs would count twice."""
         for name in self.scenarios:
             known: dict[Scenario, str] = {}
             for value in self.values:
@@ -314,11 +313,11 @@ class ComparisonStudy:
                 known[scenario] = value
 
     def refuse_equal_controllers(self) -> None:
-        """Raise ``StudyError`` where two controllers are the same in all scenarios, one with a default written out."""
+        """Raise ``StudyError`` if two controllers are equal in all scenarios, such as with a default written out."""
         refuse_equal(self.controllers, lambda text: [base.governed(text).hash for base in self._bases.values()])
 
     def refuse_equal_scenarios(self) -> None:
-        """Raise ``StudyError`` where two scenarios say the same: their runs would be counted twice."""
+        """Raise ``StudyError`` if two scenarios are equal: their runs would count twice."""
         known: dict[str, str] = {}
         for name, scenario in self._bases.items():
             # names do not matter, and the seed is the comparison's
@@ -332,7 +331,7 @@ class ComparisonStudy:
 
     @property
     def title(self) -> str:
-        """The comparison, in a line."""
+        """Title of the comparison, in one line."""
         kinds = list(dict.fromkeys(c.kind for c in self.controllers))
         return f"{', '.join(kinds)} on {' and '.join(self.scenario_names())}"
 
@@ -341,36 +340,36 @@ class ComparisonStudy:
         return list(self.names) or [self._bases[name].name for name in self.scenarios]
 
     def folder_name(self) -> str:
-        """Name of the folder where results go by default; the same study, the same name."""
+        """Default name of the results folder, a function of the study alone."""
         digest = hashlib.sha256(json.dumps(self._asked()).encode()).hexdigest()[:8]
         return f"compare-{'-'.join(self.scenario_names())}-{digest}"
 
     def grows_from(self, other: ComparisonStudy) -> bool:
-        """Whether this is the other comparison with further controllers, values or seeds, or with none."""
+        """Return whether this comparison equals the other, or extends it by controllers, values or seeds."""
         same = (self.scenarios, self.key, self.settings) == (other.scenarios, other.key, other.settings)
         more = set(self.controllers) >= set(other.controllers) and set(self.values) >= set(other.values)
         return same and more and self.seeds >= other.seeds
 
     def arms(self) -> dict[str, str]:
-        """Names of the controllers as arms of a study, by their texts; those of the first ones stay if more come."""
+        """Names of the study's arms by the texts of the controllers; additional controllers do not change them."""
         names = plain_names((slug(c.name), slug(c.text)) for c in self.controllers)
         return {c.text: name for c, name in zip(self.controllers, names, strict=True)}
 
     def called(self) -> dict[str, str]:
-        """Names of the scenarios in a study, by what they are called here."""
-        stems = [(Path(name).stem,) for name in self.scenarios]  # that of a built-in name is the name
+        """Names of the scenarios in the study, by their names here."""
+        stems = [(Path(name).stem,) for name in self.scenarios]  # the stem of a built-in name is the name
         return dict(zip(self.scenarios, plain_names(stems), strict=True))
 
     def set_in_all(self) -> dict[str, str | int | float | bool]:
-        """Keys for all runs; the last value of each, and none of the varied key."""
+        """Return the settings of all runs: the last value of each key, without the varied key."""
         return {key: axis_value_of(value) for key, value in self.settings if key != self.key}
 
     def definition(self, name: str) -> Definition:
-        """Give the comparison as a study: an arm a controller, an axis, all tables of the runs."""
+        """Return the comparison as a study: one arm per controller, one axis, all tables of the runs."""
         return self._definition(name, {text: {"controller": text} for text in self.arms()}, self.scenarios, self.values)
 
     def parts(self, name: str, scenario: str, value: str, extra: Mapping[str, Mapping[str, object]]) -> Definition:
-        """Give a study of one scenario, value and seed, with further keys by the controllers' texts."""
+        """Return a study of one scenario, value and seed, with extra keys by the controllers' texts."""
         arms = {text: {"controller": text, **extra[text]} for text in self.arms()}
         return self._definition(name, arms, (scenario,), (value,), seeds=1, keep=("flows", "samples"))
 
@@ -395,7 +394,7 @@ class ComparisonStudy:
         )
 
     def place(self, case: Case) -> tuple[str, str, str]:
-        """Say where a case stands in the study: its scenario, its arm, and the value of the key as JSON."""
+        """Return the place of a case in the study: its scenario, its arm, and the value of the key as JSON."""
         return (*self._places[case.scenario, case.controller.text], json.dumps({self.key: axis_value_of(case.value)}))
 
     @cached_property
@@ -409,7 +408,7 @@ class ComparisonStudy:
     def command(
         self, out: str, bins: str | None = None, formats: Sequence[str] = ("png",), store: str | None = None
     ) -> str:
-        """Return the command line that makes the comparison, and its report with these bins and files of pictures."""
+        """Return the command line that makes the comparison, and its report with these bins and image formats."""
         words = ["incast", "compare", *self.scenarios]
         for controller in self.controllers:
             words += ["--cc", controller.text]
@@ -425,8 +424,8 @@ class ComparisonStudy:
         return shlex.join([*words, "--out", out])
 
     def study_file(self) -> str:
-        """Write the comparison as a study file: an arm a controller, an axis, the same runs."""
-        # the study file may lie in another folder than the one from which files are named here
+        """Write the comparison as a study file: one arm per controller, one axis, the same runs."""
+        # the study file may be in another folder: write absolute paths
         scenarios = [str(Path(name).resolve()) if Path(name).is_file() else name for name in self.scenarios]
         lines = [
             f"scenario = {toml_value(scenarios)}",
@@ -447,7 +446,7 @@ class ComparisonStudy:
         return asked_for(self, "names")
 
     def json(self, **others: str) -> str:
-        """Write the study as JSON, and beside it what else a folder says of it."""
+        """Write the study as JSON, with the further entries of the folder's file."""
         names = {"names": self.scenario_names()}
         return json.dumps({"format": STUDY_FORMAT} | others | self._asked() | names, indent=2) + "\n"
 
@@ -475,16 +474,16 @@ class ComparisonStudy:
         seeds: int,
         settings: Sequence[tuple[str, str]],
     ) -> ComparisonStudy:
-        """Make a study from the words of the command line.
+        """Make a study from the arguments of the command line.
 
-        Without a key to vary there is one point, at the scenarios' own duration. Classes that the words name may run.
+        Without a varied key there is one point, at the scenarios' own duration. Classes in the arguments are allowed.
         """
         consent.grant(list(controllers), dict(settings))
         if vary is None:
             durations = {_duration(name, settings) for name in scenarios}
             if len(durations) > 1:
                 raise StudyError(
-                    "the scenarios last differently: expected --vary KEY=V1,V2,..., or one --set run.duration"
+                    "the scenarios differ in run.duration: expected --vary KEY=V1,V2,..., or --set run.duration=TIME"
                 )
             vary = f"run.duration={durations.pop()}" if durations else ""
         key, listed = varied(vary)

@@ -1,4 +1,4 @@
-"""A study: axes over keys, arms, seeds on scenarios, read from a file or made by a call; its points and scenarios."""
+"""Definition of a study: axes over keys, arms and seeds on scenarios; its points and their scenarios."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from incast.scenario import Scenario, toml_value
 from incast.study.axes import DESIGNS, Axis, Value, is_axis_table, plain, points, points_in, read_axis
 
 MOST_RUNS = 1_000_000
-"""Runs of one study: more are a slip."""
+"""Most runs of one study: more are a mistake."""
 TABLES = ("flows", "ports", "samples")
-"""Tables of runs that a store keeps unless the study says otherwise."""
+"""Default tables of runs that a store keeps."""
 KEEPS = (*TABLES, "classes", "engines", "entries", "radios", "queries", "writes", "trace")
 OTHERS = ("tune", "sensitivity")
-"""Tables of a study file that other commands read; here they are left alone."""
+"""Tables of a study file for other commands, ignored here."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
 @dataclass(frozen=True)
 class Arm:
-    """A named set of keys, with axes that this arm alone has."""
+    """A named set of keys, with axes of this arm only."""
 
     name: str
     settings: Mapping[str, Value]
@@ -39,7 +39,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class Point:
-    """A run but for its seed: scenario, arm (``""`` where the study has none), and the value of every varied key."""
+    """A run without its seed: scenario, arm (``""`` without arms), and the value of every varied key."""
 
     scenario: str
     arm: str
@@ -47,7 +47,7 @@ class Point:
 
     @cached_property
     def key(self) -> str:
-        """The point as text; equal points have equal texts."""
+        """Point as text; equal points have equal texts."""
         return json.dumps([self.scenario, self.arm, dict(self.values)], sort_keys=True)
 
     def __eq__(self, other: object) -> bool:
@@ -57,8 +57,8 @@ class Point:
         return hash(self.key)
 
     def __str__(self) -> str:
-        told = [f"{key} = {value}" for key, value in self.values.items()]
-        return ", ".join([*filter(None, (self.scenario, self.arm)), *told])
+        values = [f"{key} = {value}" for key, value in self.values.items()]
+        return ", ".join([*filter(None, (self.scenario, self.arm)), *values])
 
 
 @dataclass(frozen=True)
@@ -81,25 +81,25 @@ class Definition:
     design_seed: int = 1
     keep: Any = TABLES
     origin: Path = field(default_factory=Path)
-    """Folder from which the study's files are named."""
+    """Folder that relative paths of the study start from."""
     others: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    """Tables of the file that other commands read."""
+    """Tables of the file for other commands."""
     called: tuple[str, ...] = field(default=(), compare=False)
-    """Names of the scenarios, where these are not those of their files."""
+    """Names of the scenarios, if they differ from those of their files."""
     file: str = field(default="", compare=False)
-    """The file that says all this; empty for a study that a call makes."""
+    """File of the study; empty for a study made by a call."""
     allow_code: bool = field(default=False, compare=False)
-    """Whether classes may run that the file or the scenarios name: they are programs."""
+    """True if classes that the file or the scenarios name may run: they are programs."""
 
     strict: ClassVar[bool] = True
-    """Whether arms that are the same in a scenario are refused, and values that mean the same in an arm."""
+    """True if equal arms of a scenario, and equal values of an arm, are refused."""
 
     def __post_init__(self) -> None:
         with self.reading():
             self._check()
 
     def reading(self) -> AbstractContextManager[None]:
-        """Say where the study is from, and whether classes that it names may run, while it is looked at."""
+        """Set, while the study is read, its origin for messages and the consent to run its classes."""
         return consent.reading(self.file, self.allow_code)
 
     def _check(self) -> None:
@@ -136,7 +136,7 @@ class Definition:
             raise StudyError(f'design = "{self.design}": expected at least one axis')
 
     def _kinds(self, settings: Mapping[str, Value] | None = None) -> list[str]:
-        """Names of the controllers of the built-in kinds that the study's flows may have."""
+        """Return the names of the built-in controllers that the study's flows may have."""
         layers = [arm.settings for arm in self.arms.values()] if settings is None else [settings]
         found: list[str] = []
         for layer in layers or [{}]:
@@ -163,12 +163,12 @@ class Definition:
                     if key in ("study", "arm", "scenario", "seed", "run"):
                         raise StudyError(f"{place}.{key}: not a key of a scenario")
                     if key in places and not (places[key] == "set" and place.startswith("arms.")):
-                        raise StudyError(f"{place}.{key}: {places[key]} gives it too: give it once")
+                        raise StudyError(f"{place}.{key}: {places[key]} has it too: give it once")
                     places[key] = place
 
     @cached_property
     def bases(self) -> dict[str, Scenario]:
-        """Scenarios without settings, by what the study calls them: a built-in name, or the stem of a file."""
+        """Scenarios without settings, by name: a built-in name, or the stem of a file."""
         found: dict[str, Scenario] = {}
         for number, one in enumerate(self.scenario):
             if isinstance(one, Scenario):
@@ -196,7 +196,7 @@ class Definition:
         }
 
     def points(self) -> list[Point]:
-        """Give every point, in the order of the store: by scenario, arm, and axes, the last axis fastest."""
+        """Return every point, in the order of the store: by scenario, arm, and axes, the last axis fastest."""
         self._refuse_too_many()
         found: dict[Point, None] = {}
         for name in self.bases:
@@ -207,17 +207,17 @@ class Definition:
         return list(found)
 
     def _refuse_too_many(self) -> None:
-        """Raise ``StudyError`` where these are more runs than anybody means, before one is made."""
+        """Raise ``StudyError`` for too many runs, before the points are made."""
         most = MOST_RUNS // max(1, len(self.bases) * len(self.seeds))
         points = 0
         for arm in self.arms.values() or [Arm("", {})]:
             points += points_in([*self.axes, *arm.axes], self.design, self.samples, self.design_seed, most - points)
             if points > most:
-                told = f"{points * len(self.bases):,} points or more, each under {counted(len(self.seeds), 'seed')}"
-                raise StudyError(f"more than {MOST_RUNS:,} runs: expected fewer than {told}")
+                limit = f"{points * len(self.bases):,} points or more, each under {counted(len(self.seeds), 'seed')}"
+                raise StudyError(f"more than {MOST_RUNS:,} runs: expected fewer than {limit}")
 
     def __len__(self) -> int:
-        """Give the number of runs: points times seeds."""
+        """Return the number of runs: points times seeds."""
         return len(self.points()) * len(self.seeds)
 
     @cached_property
@@ -225,7 +225,7 @@ class Definition:
         return {}
 
     def _layer(self, scenario: str, arm: str) -> Scenario:
-        """Give a scenario with the study's settings and those of an arm."""
+        """Return a scenario with the settings of the study and of an arm."""
         if (scenario, arm) not in self._layers:
             if scenario not in self.bases:
                 raise StudyError(f"scenario {scenario}: expected one of {', '.join(self.bases)}")
@@ -237,7 +237,7 @@ class Definition:
         return self._layers[scenario, arm]
 
     def _located(self, layer: Mapping[str, Value]) -> dict[str, Value]:
-        """Name files of controllers from the study's folder, where they lie there."""
+        """Make controller files in the study's folder relative to it."""
 
         def located(key: str, value: Value) -> Value:
             if key.rpartition(".")[2] not in ("controller", "kind") or not isinstance(value, str):
@@ -249,9 +249,9 @@ class Definition:
         return {key: located(key, value) for key, value in layer.items()}
 
     def scenario_of(self, point: Point) -> Scenario:
-        """Make the scenario of a point; its seed is the scenario's own.
+        """Make the scenario of a point, with the scenario's own seed.
 
-        Raises ``ScenarioError`` that names the point: an unknown key, a value that is none.
+        Raises ``ScenarioError`` with the name of the point, for an unknown key or a wrong value.
         """
         try:
             layer = self._layer(point.scenario, point.arm)
@@ -261,28 +261,28 @@ class Definition:
             error.add_note(f"in the study {self.name}, point {point}{self._rounding(point, str(error))}")
             raise
 
-    def _rounding(self, point: Point, told: str) -> str:
-        """Say how a range gives whole numbers, where that is what an error asks for."""
+    def _rounding(self, point: Point, message: str) -> str:
+        """Return a hint about whole numbers of a range, if an error asks for one."""
         axes = [*self.axes, *(self.arms[point.arm].axes if point.arm else ())]
-        asks = [axis.key for axis in axes if axis.range and not axis.range.whole and f"{axis.key} = " in told]
-        if not asks or "whole number" not in told:
+        asks = [axis.key for axis in axes if axis.range and not axis.range.whole and f"{axis.key} = " in message]
+        if not asks or "whole number" not in message:
             return ""
         return f"; whole = true in the range of {asks[0]} rounds its values"
 
     def arm_settings(self, arm: str) -> Mapping[str, Value]:
-        """Give what an arm sets; nothing for ``""``."""
+        """Return the settings of an arm; empty for ``""``."""
         return self.arms[arm].settings if arm else {}
 
     def layer(self, point: Point) -> Scenario:
-        """Give the scenario below a point's values: with the study's settings and its arm's."""
+        """Return the scenario of a point without its values: with the settings of the study and the arm."""
         return self._layer(point.scenario, point.arm)
 
     def folder_of(self, scenario: str) -> Path:
-        """Give the folder from which a scenario names files."""
+        """Return the folder that relative paths of a scenario start from."""
         return self._homes[scenario]
 
     def texts(self) -> dict[str, str | None]:
-        """Give the scenarios' own texts by name; ``None`` for built-in ones."""
+        """Return the texts of the scenario files by name; ``None`` for built-in ones."""
         found: dict[str, str | None] = {}
         for one, name in zip(self.scenario, self.bases, strict=True):
             if isinstance(one, Scenario):
@@ -293,9 +293,9 @@ class Definition:
         return found
 
     def refuse_idle_arms(self) -> None:
-        """Raise ``StudyError`` where an arm changes nothing, or two arms are the same.
+        """Raise ``StudyError`` if an arm changes nothing, or two arms are equal.
 
-        A lone arm that names a controller is none of these, be it the scenario's: arms beside it may come.
+        A single arm with the scenario's own controller is allowed: more arms may be added.
         """
         if not self.strict:
             return
@@ -327,10 +327,10 @@ class Definition:
         arms: Mapping[str, Any] | None = None,
         samples: int | None = None,
     ) -> Definition:
-        """Give the study with further seeds, values of its axes (or axes of arms), arms, or samples of its design.
+        """Return the study with additional seeds, values of axes (or axes of arms), arms, or samples of its design.
 
-        What is there already stays, so that a second call with the same words changes nothing. ``samples`` is the
-        number in all. Raises ``StudyError`` for an axis that the study does not have.
+        Existing ones stay, so a second call with the same arguments changes nothing. ``samples`` is the total number.
+        Raises ``StudyError`` for an unknown axis.
         """
         consent.grant(axes or {}, arms or {})
         changed: dict[str, Any] = {}
@@ -346,20 +346,20 @@ class Definition:
                 more = read_axis(key, values, self._kinds())
                 own = known[key].listed(self.design_seed), more.listed(self.design_seed)
                 if self.design in ("random", "lhs"):
-                    raise StudyError(f'axis {key}: a study with design = "{self.design}" grows by samples')
+                    raise StudyError(f'axis {key}: a study with design = "{self.design}" is extended by samples')
                 known[key] = Axis(key, tuple(dict.fromkeys([*own[0], *own[1]])))
             changed["axes"] = tuple(known.values())
         if arms:
             own_arms = dict(self.arms)
             for name, arm in _arms(arms).items():
                 if own_arms.get(name, arm) != arm:
-                    raise StudyError(f"arm {name} is there with other keys: give it another name")
+                    raise StudyError(f"arm {name} exists with other keys: give another name")
                 own_arms[name] = arm
             changed["arms"] = own_arms
         if samples is not None:
             if self.design not in ("random", "lhs"):
                 raise StudyError(
-                    f'samples = {samples}: a study with design = "{self.design}" grows by values of its axes'
+                    f'samples = {samples}: a study with design = "{self.design}" is extended by values of its axes'
                 )
             there = sum(self.samples)
             if samples < there:
@@ -369,7 +369,7 @@ class Definition:
         return replace(self, **changed)
 
     def toml(self, scenarios: Sequence[str] | None = None) -> str:
-        """Write the study as a file; ``scenarios`` stand for the names of its scenarios."""
+        """Write the study as a file; ``scenarios`` replace the names of its scenarios."""
         lines = [f"name = {toml_value(self.name)}"]
         named = scenarios or [one.name if isinstance(one, Scenario) else one for one in self.scenario]
         lines.append(f"scenario = {toml_value(list(named))}")
@@ -390,7 +390,7 @@ Kind = TypeVar("Kind", bound=Definition)
 
 
 def read(path: str | Path, made: type[Kind], allow_code: bool = False) -> Kind:
-    """Read a study file (docs/studies.md) as a study of this class; with ``allow_code`` classes that it names may run.
+    """Read a study file (docs/studies.md) as a study of this class; ``allow_code`` allows classes that it names.
 
     Raises ``StudyError`` with file, key, value and what was expected.
     """
@@ -400,11 +400,11 @@ def read(path: str | Path, made: type[Kind], allow_code: bool = False) -> Kind:
     except FileNotFoundError:
         raise StudyError(f"no file {path}: expected a study file") from None
     except (OSError, ValueError) as error:
-        raise StudyError(f"cannot read {path}: {files.told(error)}") from None
+        raise StudyError(f"cannot read {path}: {files.message_of(error)}") from None
     try:
         data = files.toml_of(text)
     except ValueError as error:
-        raise StudyError(f"{path}: {files.told(error)}") from None
+        raise StudyError(f"{path}: {files.message_of(error)}") from None
     words = ("name", "scenario", "seeds", "design", "samples", "design_seed", "keep", "set", "axes", "arms")
     for key in data:
         if key not in (*words, *OTHERS):
@@ -428,7 +428,7 @@ def read(path: str | Path, made: type[Kind], allow_code: bool = False) -> Kind:
 
 
 def _applied(scenario: Scenario, layer: Mapping[str, Value]) -> Scenario:
-    """Set a layer's keys; ``controller`` is that of all flows, as ``incast compare --cc`` has it."""
+    """Set a layer's keys; ``controller`` is that of all flows, like ``incast compare --cc``."""
     rest = dict(layer)
     controller = rest.pop("controller", None)
     if controller is not None:
@@ -437,7 +437,7 @@ def _applied(scenario: Scenario, layer: Mapping[str, Value]) -> Scenario:
 
 
 def flat(place: str, data: Any, axes: bool = False) -> Iterator[tuple[str, Any]]:
-    """Give keys with dots for tables in tables; with ``axes`` a table that says an axis is a value."""
+    """Yield dotted keys of nested tables; with ``axes`` a table that describes an axis is a value."""
     if not isinstance(data, Mapping):
         raise StudyError(f"{place} = {data!r}: expected a table of keys and values")
     for key, value in data.items():
@@ -474,7 +474,7 @@ def _axes(place: str, data: Any, kinds_: Sequence[str]) -> tuple[Axis, ...]:
 
 
 def _named(values: Any) -> Any:
-    """Put the names of classes in their place."""
+    """Replace classes by their names."""
     if not isinstance(values, (list, tuple)):
         return values
     return [controllers.register(value) if isinstance(value, type) else value for value in values]
@@ -501,7 +501,7 @@ def _arms(data: Any) -> dict[str, Arm]:
         if not settings and not axes:
             raise StudyError(
                 f"arms.{name} changes nothing: expected keys to set; "
-                "for the scenario as it is, set a key to the value it has"
+                "for the unchanged scenario, set a key to its own value"
             )
         found[name] = Arm(name, settings, axes)
     return found
@@ -524,9 +524,7 @@ def _samples(design: str, given: Any) -> tuple[int, ...]:
     blocks = (given,) if isinstance(given, int) and not isinstance(given, bool) else given
     if design not in ("random", "lhs"):
         if blocks != ():
-            raise StudyError(
-                f'samples = {given!r}: expected design = "random" or "lhs" beside it; an axis has samples too'
-            )
+            raise StudyError(f'samples = {given!r}: needs design = "random" or "lhs"; an axis can have samples too')
         return ()
     fine = isinstance(blocks, (list, tuple)) and blocks and all(isinstance(n, int) and n >= 1 for n in blocks)
     if not fine or sum(blocks) > MOST_RUNS:
@@ -549,10 +547,10 @@ def _axis_value(axis: Axis) -> Any:
         return list(axis.values)
     r = axis.range
     ends: list[Any] = [f"{end!r}{r.unit}" if r.unit else end for end in (r.low, r.high)]
-    told: dict[str, Any] = {"from": ends[0], "to": ends[1], "scale": "log" if r.log else "linear"}
-    told |= {"whole": True} if r.whole else {}
-    told |= {word: count for word, count in (("steps", r.steps), ("samples", r.samples)) if count is not None}
-    return told
+    table: dict[str, Any] = {"from": ends[0], "to": ends[1], "scale": "log" if r.log else "linear"}
+    table |= {"whole": True} if r.whole else {}
+    table |= {word: count for word, count in (("steps", r.steps), ("samples", r.samples)) if count is not None}
+    return table
 
 
 def _table(name: str, pairs: Mapping[str, Any], always: bool = False) -> list[str]:

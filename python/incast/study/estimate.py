@@ -1,4 +1,4 @@
-"""What a study will take before it is begun: runs, hops, CPU time, memory and disk, from runs that are tried."""
+"""Cost estimate of a study: runs, hops, CPU time, memory and disk, from trial runs."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from incast.executor import default_workers
 from incast.files import STORE_FILE
 from incast.named_files import kinds_in
 from incast.scenario import Scenario
-from incast.study import copies
+from incast.study import inputs
 from incast.study.definition import Definition
-from incast.study.making import fresh_tasks
 from incast.study.record import Task, make, read_record, run_of
+from incast.study.runner import fresh_tasks
 from incast.study.store import Store, parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 TRIED = 6
-"""Runs that are tried, spread over the study."""
+"""Number of trial runs, spread over the study."""
 TRIED_S = 1.0
-"""How long each of them goes at most."""
+"""Longest duration of a trial run."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A run that was tried, and what all of it would take."""
+    """A trial run, and the extrapolated cost of the whole run."""
 
     hops: float
     cpu_s: float
@@ -44,74 +44,74 @@ class Tried:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a study will take."""
+    """Cost estimate of a study."""
 
     points: int
     runs: int
     there: int
     tried: Sequence[Tried]
     unseen: Sequence[str]
-    """Classes that were not looked at, since nothing has allowed them: their runs are not tried."""
+    """Classes that are not allowed: their runs are not tried."""
     workers: int
     free_disk: int
 
     def lines(self) -> list[str]:
-        """Say it in lines."""
+        """Return the estimate as lines of text."""
         new = self.runs - self.there
-        told = [f"runs: {new:,} new, {self.there:,} there ({self.points:,} points)"]
+        lines = [f"runs: {new:,} new, {self.there:,} existing ({self.points:,} points)"]
         if self.unseen:
-            told.append(
-                f"not looked at: {', '.join(self.unseen)}, which are code; what follows is of the other runs, and "
-                "--allow-code tries all"
+            lines.append(
+                f"not tried: runs of {', '.join(self.unseen)}, which are code; the estimate covers the other runs "
+                "(--allow-code: all runs)"
             )
         if not self.tried:
-            return told
+            return lines
         n = len(self.tried)
         hops, cpu_s = (sum(getattr(one, name) for one in self.tried) / n for name in ("hops", "cpu_s"))
         largest = max(one.memory for one in self.tried)
         disks = [one.disk for one in self.tried if one.disk is not None]
-        told.append(f"hops: about {_short(hops)} a run, {_short(hops * new)} in all")
+        lines.append(f"hops: about {_short(hops)} per run, {_short(hops * new)} in total")
         speed = f"; {hops / cpu_s / 1e6:.1f} M hops per CPU s" if cpu_s > 0 else ""
-        told.append(
-            f"CPU time: about {_time(cpu_s)} a run, {_time(cpu_s * new)} in all{speed}; "
-            f"{_time(cpu_s * new / self.workers)} with {self.workers} at once"
+        lines.append(
+            f"CPU time: about {_time(cpu_s)} per run, {_time(cpu_s * new)} in total{speed}; "
+            f"{_time(cpu_s * new / self.workers)} with {self.workers} in parallel"
         )
-        told.append(
-            f"memory: about {memory.spoken(largest)} a run, {memory.spoken(largest * self.workers)} for "
-            f"{self.workers} at once; free are {memory.spoken(memory.free_memory())}"
+        lines.append(
+            f"memory: about {memory.spoken(largest)} per run, {memory.spoken(largest * self.workers)} for "
+            f"{self.workers} in parallel; free: {memory.spoken(memory.free_memory())}"
         )
         if disks:
             each = sum(disks) / len(disks)
-            told.append(
-                f"disk: about {memory.spoken(each)} a run, {memory.spoken(each * new)} in all; "
-                f"free are {memory.spoken(self.free_disk)}"
+            lines.append(
+                f"disk: about {memory.spoken(each)} per run, {memory.spoken(each * new)} in total; "
+                f"free: {memory.spoken(self.free_disk)}"
             )
-        told.append(f"measured: {n} of the runs, each for a second at most; the others may take more or less")
-        return told
+        lines.append(f"measured: {n} of the runs, each for at most a second; the others may take more or less")
+        return lines
 
 
 def of(study: Definition, folder: Path, workers: int = 0) -> Estimate:
-    """Try some runs of a study that the store in ``folder`` lacks; nothing is written there.
+    """Try some runs of a study that the store in ``folder`` lacks, without writing there.
 
-    Classes that are not allowed yet are not run, and nobody is asked.
+    Classes that are not allowed yet are not run, and no question is asked.
     """
     there = Store.at(folder).known() if (folder / STORE_FILE).exists() else set()
     with tempfile.TemporaryDirectory(prefix="incast-") as place:
         aside = Store.make(place)
         with study.reading():
-            points, runs, tasks = fresh_tasks(aside, copies.canonical(aside, study), there)
+            points, runs, tasks = fresh_tasks(aside, inputs.canonical(aside, study), there)
             unseen = {task.toml: _unseen(task.toml) for task in tasks}
             own = [task for task in tasks if not unseen[task.toml]]
             step = max(1, len(own) // TRIED)
             tried = [_tried(task, aside.folder, study.keep) for task in own[step // 2 :: step][:TRIED]]
-        names = dict.fromkeys(str(copies.spoken(name)) for found in unseen.values() for name in found)
+        names = dict.fromkeys(str(inputs.spoken(name)) for found in unseen.values() for name in found)
     home = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     at_once = max(1, min(workers or default_workers(), len(tasks)))
     return Estimate(points, runs, runs - len(tasks), tried, list(names), at_once, shutil.disk_usage(home).free)
 
 
 def _unseen(toml: str) -> list[str]:
-    """Name the classes of a scenario that were not looked at."""
+    """Return the classes of a scenario that are not allowed."""
     return [kind for kind in kinds_in(toml) if ":" in kind and controllers.find(kind, [])[0] is controllers.NotLookedAt]
 
 
@@ -133,7 +133,7 @@ def _tried(task: Task, folder: Path, keep: Sequence[str]) -> Tried:
         cpu = time.thread_time() - cpu
         part = max(last[0] / last[1], 1e-9)
         return Tried(last[2] / part, cpu / part, _cut_disk(task, scenario, folder, keep), scenario.memory())
-    except UnsoundError as error:  # the study marks such a run and goes on; it takes what others take
+    except UnsoundError as error:  # the study marks such a run and continues; its cost is normal
         if error.result is None:
             raise
         result = error.result
@@ -142,7 +142,7 @@ def _tried(task: Task, folder: Path, keep: Sequence[str]) -> Tried:
 
 
 def _cut_disk(task: Task, scenario: Scenario, folder: Path, keep: Sequence[str]) -> float | None:
-    """Measure the disk of a run that is too long to try by a short one: it has the same flows and ports."""
+    """Measure the disk space of a long run by a shortened one, which has the same flows and ports."""
     try:
         short = scenario.changed({"run.warmup": "0s", "run.duration": "1us"})
         return _disk(Task(task.run, short.toml(), task.name, task.seed), folder, keep)
@@ -157,7 +157,7 @@ def _disk(task: Task, folder: Path, keep: Sequence[str]) -> float:
 
 
 def _pages(rows: pa.Table) -> int:
-    """Give the bytes of a table's rows in a Parquet file, without what the file says of itself."""
+    """Return the bytes of a table's rows in a Parquet file, without the footer."""
     import pyarrow.parquet as pq
 
     group = pq.read_metadata(io.BytesIO(parquet(rows))).row_group(0)

@@ -1,6 +1,6 @@
-"""SQL over a store: DuckDB with a view for the runs and one for each table that the store has.
+"""SQL over a store: DuckDB with one view for the runs and one per table.
 
-It reads the store alone unless the user asks for more: a query may come from a page or a mail.
+A query only reads the store unless the user allows more: it may be copied from a page or a mail.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 def connect(store: Store, *, allow_files: bool = False) -> Any:
     """Open a DuckDB connection with the store's views: ``runs``, and ``flows``, ``ports`` ... with a column ``run``.
 
-    It reaches no files but the store's, and loads no extensions, unless ``allow_files``. Within the store's folder it
-    may write too, if it is told to: ``query`` refuses that.
+    Without ``allow_files`` the connection only accesses files of the store, and loads no extensions. It could write
+    within the store's folder; ``query`` refuses that.
 
-    Raises ``StudyError`` where DuckDB is not installed, ``FolderError`` where the store holds no runs.
+    Raises ``StudyError`` if DuckDB is not installed, ``FolderError`` if the store holds no runs.
     """
     try:
         import duckdb
@@ -36,28 +36,30 @@ def connect(store: Store, *, allow_files: bool = False) -> Any:
         raise FolderError(f"{store.folder} holds no runs yet: expected a store with a finished study")
     store.checked(RUNS)
     views = {"runs": [store.folder / RUNS], "costs": sorted((store.folder / "log").glob("*.parquet"))}
-    # a store that was sent may have tables of any name, such as runs
+    # a store from somebody else may have tables of any name, such as runs
     views |= {name: sorted((store.folder / "tables" / name).glob("*.parquet")) for name in TABLES}
     connection, path = duckdb.connect(), store.folder
     try:
         sql_.lock(connection, store.folder, allow_files=allow_files)
         for name, paths in views.items():
             for path in paths:
-                files.read_footer(path)  # of a pipe DuckDB would wait for who writes to it
+                files.read_footer(path)  # DuckDB would wait for the writer of a pipe
             parts = ", ".join(sql_.text(str(one.resolve())) for one in paths)
             if paths:
                 connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{parts}], union_by_name = true)")
     except (OSError, ValueError, duckdb.Error) as error:
         connection.close()
-        told = files.told(error)
-        raise FolderError(f"{path} cannot be read: {told}; incast study status --check says what is damaged") from None
+        message = files.message_of(error)
+        raise FolderError(
+            f"{path} cannot be read: {message}; incast study status --check lists damaged files"
+        ) from None
     return connection
 
 
 def query(store: Store, sql: str, *, allow_files: bool = False) -> pa.Table:
-    """Answer a query as an Arrow table. Raises ``StudyError`` with DuckDB's words where it cannot.
+    """Run a query and return an Arrow table. Raises ``StudyError`` with DuckDB's message.
 
-    It only reads, and only the store. With ``allow_files`` it may do what DuckDB can: read and write files, load
+    Only the store is read. With ``allow_files`` the query may do all that DuckDB can: read and write files, load
     extensions, change settings.
     """
     connection = connect(store, allow_files=allow_files)
@@ -74,20 +76,20 @@ def query(store: Store, sql: str, *, allow_files: bool = False) -> pa.Table:
     finally:
         connection.close()
     if rows is None:
-        raise StudyError("query: gives no rows: expected a SELECT")
+        raise StudyError("query: returns no rows: expected a SELECT")
     return rows
 
 
 COMMENTS = re.compile(r"\A(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:(?!/\*).)*?\*/)+", re.DOTALL)
-"""Comments before a statement; not one in another, of which it is not told here where it ends."""
-BEYOND = "a query reads the store alone unless --allow-files (in Python allow_files=True) gives it other files too"
+"""Comments before a statement; nested comments are not recognised."""
+BEYOND = "a query only reads the store; --allow-files (in Python allow_files=True) lifts this limit"
 
 
 def _refuse_writes(statements: Sequence[Any]) -> None:
-    """Raise ``StudyError`` for what is no question: of the store's folder too nothing is written."""
+    """Raise ``StudyError`` for statements other than queries: they could write into the store's folder."""
     for statement in statements:
         kind, asked = statement.type.name, COMMENTS.sub("", statement.query).strip()
-        # what DuckDB takes apart into several, a PIVOT, may be the source of a COPY; EXPLAIN ANALYZE carries out
+        # DuckDB splits a PIVOT into several statements, which may be part of a COPY; EXPLAIN ANALYZE executes
         is_question = (
             kind == "SELECT"
             or (kind == "MULTI" and re.match(r"(?:WITH|PIVOT|FROM|SELECT)\b", asked, re.IGNORECASE))

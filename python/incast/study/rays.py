@@ -1,8 +1,8 @@
-"""Workers of a Ray cluster: many machines at once (needs ``incast[ray]``; every machine has this build of Incast).
+"""Workers on a Ray cluster (needs ``incast[ray]``, and the same build of Incast on every machine).
 
-A worker is an actor that stays. It gets copies of the store's files, so that machines share no disk; records come
-back through Ray, and this program alone writes the store. An actor whose machine is lost is no longer counted: what
-it was at is dealt out again, and a new one begins where the cluster has room.
+A worker is a long-lived actor with copies of the store's files, so machines need no shared disk. Records return through
+Ray, and only this program writes the store. If a machine is lost, its slice is assigned again, and a new actor starts
+where the cluster has room.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ from incast.executor import Each, Status
 from incast.memory import free_memory
 from incast.named_files import FILES
 from incast.run_folder import engine_digest
-from incast.study.copies import read_copies
-from incast.study.making import Hire
+from incast.study.inputs import read_copies
 from incast.study.record import Task, make
+from incast.study.runner import Hire
 from incast.study.workers import Answer, WorkerDied, error_of, error_text
 
 PATIENCE_S = 60.0
-"""How long the cluster may have no room for a single worker."""
+"""Longest time without room for a single worker."""
 
 
 def hire_at(on: str, workers: int) -> Hire:
-    """Make workers of the cluster that ``--on`` names: ``ray`` (the one of this machine), ``ray:HOST:PORT``, ``ray://...``.
+    """Make workers of the cluster in ``--on``: ``ray`` (this machine), ``ray:HOST:PORT``, ``ray://...``.
 
-    Raises ``StudyError`` where Ray is not installed or the cluster does not answer.
+    Raises ``StudyError`` if Ray is not installed or the cluster does not answer.
     """
     ray = _ray()
     address = "auto" if on == "ray" else on if on.startswith("ray://") else on.removeprefix("ray:")
     try:
-        # Ray Client warns of what the error says
+        # Ray Client also warns about the error
         with warnings.catch_warnings(action="ignore"):
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, ignore_reinit_error=True)
     except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-        # Ray Client passes on the traceback of its server: its last line says why
+        # Ray Client passes the traceback of its server: the last line has the reason
         why = (str(error).strip().splitlines() or [type(error).__name__])[-1]
         raise StudyError(f"--on {on}: no Ray cluster answers: {why}") from None
     cpus = int(ray.cluster_resources().get("CPU", 1))
 
     def hired(_here: int, folder: Path, keep: Sequence[str], _each: Each) -> Rays:
-        # cores and memory of this machine say nothing of the cluster's: a worker there has one core
+        # cores and memory of this machine do not apply to the cluster: a worker there has one core
         return Rays(workers or max(cpus, 1), folder, keep)
 
     return hired
@@ -69,7 +69,7 @@ def _ray() -> Any:
 
 
 class Worker:
-    """The worker, as an actor."""
+    """Actor that makes runs."""
 
     def __init__(self, files: dict[str, bytes], keep: Sequence[str], allowed: Sequence[str]) -> None:
         consent.inherit(allowed)
@@ -80,15 +80,15 @@ class Worker:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         self._keep = tuple(keep)
-        # others of the cluster's workers may be on this machine, one a core at most
+        # other workers of the cluster may be on this machine, at most one per core
         self._each = Each.of(os.cpu_count() or 1, 1, math.inf, free_memory())
 
     def build(self) -> str:
-        """Say which build of the engine is here."""
+        """Return the build of the engine."""
         return engine_digest()
 
     def answer(self, words: str) -> tuple[list[bytes], bytes | None]:
-        """Make a slice: the records, and why the next one is missing."""
+        """Make a slice: the records, and the error of the next one."""
         records: list[bytes] = []
         try:
             for task in json.loads(words):
@@ -115,11 +115,11 @@ class Rays:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-ray")
 
     def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
-        """Hand a slice to an actor."""
+        """Assign a slice to an actor."""
         return self._pool.submit(self._answer, list(tasks))
 
     def tell(self, status: Status) -> None:
-        """Nothing is known before a run ends."""
+        """Do nothing: progress within a run is unknown."""
 
     def _answer(self, tasks: Sequence[Task]) -> Answer:
         try:
@@ -131,15 +131,15 @@ class Rays:
             records, failure = self._ray.get(actor.answer.remote(words))
         except self._ray.exceptions.RayError as lost:
             self._gone()
-            told = " ".join(str(lost).split())
-            return Answer([], RunStopped("stopped") if self._closed else WorkerDied(f"a Ray worker was lost: {told}"))
+            reason = " ".join(str(lost).split())
+            return Answer([], RunStopped("stopped") if self._closed else WorkerDied(f"a Ray worker was lost: {reason}"))
         with self._change:
             self._idle.append(actor)
             self._change.notify()
         return Answer(records, None if failure is None else error_of(failure))
 
     def _take(self) -> Any:
-        """Take an actor that is free, or make one where the cluster has room."""
+        """Take a free actor, or make one where the cluster has room."""
         since = time.monotonic()
         while True:
             with self._change:
@@ -182,7 +182,7 @@ class Rays:
             self._change.notify()
 
     def close(self) -> None:
-        """Send the actors away and leave the cluster."""
+        """Stop the actors and disconnect from the cluster."""
         with self._change:
             self._closed = True
             self._change.notify_all()

@@ -1,6 +1,6 @@
-"""Runs of a store, one by one: each with its summary, its scenario, what it cost and its tables, as ``Result`` has it.
+"""Runs of a store as ``Result``, one by one: summary, scenario, cost and tables.
 
-Tables lie in chunks of many runs. What was read of one is kept for the runs that follow, up to ``KEPT_BYTES``.
+Tables are in chunks of many runs. Read columns are cached for following runs, up to ``KEPT_BYTES``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from incast import files, run_folder, soundness
 from incast.errors import FolderError, StudyError, UnsoundError
 from incast.named_files import FILES, Copies
 from incast.result import Result
-from incast.study import copies
+from incast.study import inputs
 from incast.study.record import run_id
 from incast.study.store import Store
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 COUNTED = {"flows": "flows.count", "ports": "run.hops", "queries": "queries.count", "writes": "writes.count"}
-"""Figures that are above 0 where a table has rows of a run."""
+"""Figures that are above 0 if a table has rows of a run."""
 KEPT_BYTES = 1 << 30
-"""Columns of tables that stay in memory after they were read."""
+"""Most bytes of cached columns."""
 
 
 class _Part:
-    """A table of a chunk: where the rows of each run stand, and the columns that were asked for."""
+    """A table of a chunk: the row ranges of the runs, and cached columns."""
 
     def __init__(self, store: Store, name: str) -> None:
         import numpy as np
@@ -45,7 +45,7 @@ class _Part:
         self.places = {names[codes[begin]]: (begin, end - begin) for begin, end in zip(begins, ends, strict=True)}
 
     def rows(self, run: str, columns: Sequence[str] | None) -> pa.Table:
-        """Give the rows of a run; ``None`` for all columns."""
+        """Return the rows of a run; ``None``: all columns."""
         import pyarrow as pa
 
         wanted = [name for name in self.fields if name != "run"] if columns is None else list(columns)
@@ -66,7 +66,7 @@ class Runs:
     """Some runs of a store."""
 
     def __init__(self, store: Store, runs: Iterable[str]) -> None:
-        """Read the figures of the runs; raises ``FolderError`` where a file is not what was written."""
+        """Read the figures of the runs; raises ``FolderError`` for a damaged file."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -80,10 +80,10 @@ class Runs:
         for chunk in store.chunks():
             name = f"chunks/{chunk}.parquet"
             try:
-                # a large store has many chunks of other runs: their figures are not decoded
+                # skip chunks of other runs, which a large store has many of
                 own = pc.is_in(store.read(name, ["run"])["run"], value_set=wanted)
             except FolderError as error:
-                damaged = damaged or error  # it may hold none of them
+                damaged = damaged or error  # it may hold none of the runs
                 continue
             if not pc.any(own).as_py():
                 continue
@@ -94,7 +94,7 @@ class Runs:
                     into |= {row.pop("run"): row for row in rows.to_pylist()}
                 lacking = [run for run in self._figures if not isinstance(self._costs[run]["cpu_s"], float)]
                 if lacking:
-                    raise ValueError(f"log/{chunk}.parquet does not tell what the run {lacking[0]} cost")
+                    raise ValueError(f"log/{chunk}.parquet lacks the cost of the run {lacking[0]}")
             self._chunk_of |= dict.fromkeys(found["run"].to_pylist(), chunk)
         if damaged is not None and not self._figures.keys() >= set(wanted.to_pylist()):
             raise damaged
@@ -103,7 +103,7 @@ class Runs:
         return run in self._figures
 
     def rows(self, run: str, table: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Give a run's rows of a table; raises ``FolderError`` where the study that made the run did not keep them."""
+        """Return a run's rows of a table; raises ``FolderError`` if the study that made the run did not keep them."""
         import pyarrow as pa
 
         chunk = self._chunk_of[run]
@@ -111,7 +111,7 @@ class Runs:
             self._refuse_unkept(run, table)
             return pa.table({name: pa.nulls(0) for name in columns or ()})
         part = self._parts.pop((table, chunk), None) or _Part(self._store, f"tables/{table}/{chunk}.parquet")
-        self._parts[table, chunk] = part  # the latest is the last
+        self._parts[table, chunk] = part  # most recently used last
         rows = part.rows(run, columns)
         if rows.num_rows == 0:
             self._refuse_unkept(run, table)
@@ -122,20 +122,20 @@ class Runs:
     def _refuse_unkept(self, run: str, table: str) -> None:
         if self._figures[run].get(COUNTED.get(table, "")):
             raise FolderError(
-                f"{self._store.folder}: the table {table} of the run {run} was not kept by the study that made it, "
-                "whose keep names others: give another store"
+                f"{self._store.folder}: the study that made the run {run} did not keep its table {table}: "
+                "give another store"
             )
 
     def result(self, run: str, toml: str, name: str, seed: int, scenario_hash: str, engine: str) -> Result:
-        """Give a run of a scenario, which the store keeps beside its points, under a seed.
+        """Return the run of a point's scenario under a seed.
 
-        Raises ``UnsoundError`` where no figure of it is to be used.
+        Raises ``UnsoundError`` for an unsound run.
         """
         place = self._store.folder / "studies"
         try:
             entries = run_folder.read_entries(toml)
         except ValueError as error:
-            raise FolderError(f"{place}: the scenario of the run {run} is damaged: {files.told(error)}") from None
+            raise FolderError(f"{place}: the scenario of the run {run} is damaged: {files.message_of(error)}") from None
         if wrong := soundness.unsound_figures(self._figures[run]):
             raise UnsoundError(f"{name}, seed {seed}, run {run}: {wrong}")
         summary = summary_of(self._figures[run], name, seed, entries)
@@ -159,15 +159,15 @@ class Runs:
 
 
 def _with_files(store: Store, toml: str) -> Copies:
-    """Give a scenario of a store with the copies that it names there."""
+    """Return a scenario of a store with its copied files."""
     found: dict[str, bytes] = {}
     for place in dict.fromkeys(re.findall(rf"\b{FILES}/[0-9a-f]{{16}}/", toml)):
-        found |= {f"{place}{name}": data for name, data in copies.read_copies(store.folder / place)}
+        found |= {f"{place}{name}": data for name, data in inputs.read_copies(store.folder / place)}
     return Copies(toml, found)
 
 
 def find(store: Store, run: str) -> Result:
-    """Give a run of a store; raises ``StudyError`` where no study has it."""
+    """Return a run of a store; raises ``StudyError`` if no study has it."""
     for study in store.studies():
         points = store.points(study)
         assert points is not None, "a study of a store has points"
@@ -181,16 +181,16 @@ def find(store: Store, run: str) -> Result:
 
 
 def summary_of(figures: Mapping[str, Any], name: str, seed: int, entries: Sequence[str]) -> dict[str, Any]:
-    """Make a summary of figures by their dotted names; ``entries`` are the scenario's own.
+    """Make a summary from figures by dotted name; ``entries`` are the scenario's traffic entries.
 
-    Other figures of groups are those of other scenarios whose runs lie in the same chunk.
+    Figures of other groups belong to other scenarios in the same chunk.
     """
     summary: dict[str, Any] = {"run": {"scenario": name, "seed": seed}, "groups": {}}
     for key, value in figures.items():
         part, _, rest = key.partition(".")
         path = [part, *rest.split(".")]
         if part == "groups":
-            # the longest: names of entries may begin with one another
+            # the longest match: one entry's name may be a prefix of another's
             own = max((entry for entry in entries if rest.startswith(f"{entry}.")), key=len, default=None)
             if own is None:
                 continue
@@ -199,11 +199,11 @@ def summary_of(figures: Mapping[str, Any], name: str, seed: int, entries: Sequen
         for word in path[:-1]:
             place = place.setdefault(word, {})
         place[path[-1]] = value
-    # in the order that runs have; every run has a table of groups
+    # in the order of runs; every run has a table of groups
     summary = (
-        {"run": summary.pop("run")} | {part: summary.pop(part) for part in copies.parts() if part in summary} | summary
+        {"run": summary.pop("run")} | {part: summary.pop(part) for part in inputs.parts() if part in summary} | summary
     )
-    told = copies.definitions()
-    summary["units"] = {key: unit for key, (unit, _) in told.items()}
-    summary["definitions"] = {key: definition for key, (_, definition) in told.items()}
+    definitions = inputs.definitions()
+    summary["units"] = {key: unit for key, (unit, _) in definitions.items()}
+    summary["definitions"] = {key: definition for key, (_, definition) in definitions.items()}
     return summary

@@ -1,4 +1,4 @@
-"""A run as a record: its figures, what it cost, and the tables that are kept, in bytes that say whether they are whole.
+"""Record of a run: figures, cost and kept tables, as bytes with a checksum.
 
 Records go from workers to the journal of a store, and from there into its chunks.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _MAGIC = b"INC2"
 _HEAD = struct.Struct("<4sQ32sI")
-"""Magic, bytes of the body, SHA-256 of the next number and the body, bytes of its JSON part."""
+"""Magic, size of the body, SHA-256 of the next number and the body, size of its JSON part."""
 
 Figure = str | int | float | None
 
@@ -45,7 +45,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Record:
-    """A run that was made."""
+    """A finished run."""
 
     run: str
     figures: dict[str, Figure]
@@ -53,26 +53,26 @@ class Record:
     _tables: Mapping[str, bytes]
 
     def names(self) -> list[str]:
-        """Names of the tables that are kept."""
+        """Names of the kept tables."""
         return list(self._tables)
 
     def table(self, name: str) -> pa.Table:
-        """Give one of the tables that are kept."""
+        """Return one of the kept tables."""
         import pyarrow as pa
 
         return pa.ipc.open_stream(self._tables[name]).read_all()
 
 
 def run_id(scenario_hash: str, seed: int, engine: str | None = None) -> str:
-    """Name the run of a scenario under a seed by a build of the engine, this one unless given, in hexadecimals."""
+    """Return the identity of a run (scenario, seed, build of the engine; default: this build) in hexadecimal digits."""
     return hashlib.sha256(f"{scenario_hash}|{seed}|{engine or engine_digest()}".encode()).hexdigest()[:16]
 
 
 def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | None = None, each: Each = ALONE) -> bytes:
-    """Make a run and give its record; files that the scenario names are found from ``folder`` on.
+    """Make a run and return its record; files of the scenario are relative to ``folder``.
 
-    A timeline is in no record, and none is recorded. A run that is not sound has its reason in place of its figures and
-    tables. Raises what ``Scenario.run`` does.
+    Records have no timelines. An unsound run has its reason instead of figures and tables. Raises the exceptions of
+    ``Scenario.run``.
     """
     controllers.look_in(folder)
     scenario = run_of(task.toml, folder, task.name).with_seed(task.seed)
@@ -84,7 +84,7 @@ def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | Non
             raise
         result, wrong = error.result, soundness.unsound(error.result.summary)
     figures, tables = figures_of(result.summary), {}
-    if wrong:  # what the run was, and no figure of what came of it
+    if wrong:  # identity of the run without figures
         figures = {key: value for key, value in figures.items() if key.startswith("run.")} | {soundness.COLUMN: wrong}
     for name in () if wrong else keep:
         rows = getattr(result, name)
@@ -96,12 +96,12 @@ def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | Non
 
 @lru_cache(maxsize=16)
 def run_of(toml: str, folder: Path, name: str) -> Scenario:
-    """Read what is run of a scenario: all but its timeline. The seeds of a point follow one another."""
+    """Return the scenario without its timeline; cached, since the seeds of a point follow one another."""
     return Scenario.from_toml(toml, origin=folder, name=name).without_timeline()
 
 
 def figures_of(summary: Mapping[str, Any]) -> dict[str, Figure]:
-    """Give a summary's figures by their dotted names."""
+    """Return a summary's figures by dotted name."""
     found: dict[str, Figure] = {}
 
     def add(place: str, value: Any) -> None:
@@ -112,7 +112,7 @@ def figures_of(summary: Mapping[str, Any]) -> dict[str, Figure]:
             found[place] = int(value) if isinstance(value, bool) else value
 
     add("", {key: value for key, value in summary.items() if key not in ("units", "definitions")})
-    for known in ("run.seed", "run.scenario"):  # columns of their own
+    for known in ("run.seed", "run.scenario"):  # separate columns
         found.pop(known, None)
     return found
 
@@ -128,7 +128,7 @@ def _stream(rows: pa.Table) -> bytes:
 
 
 def packed(run: str, figures: dict[str, Figure], cost: dict[str, float], tables: Mapping[str, bytes]) -> bytes:
-    """Put a record together: ``tables`` are Arrow streams by name."""
+    """Assemble a record: ``tables`` are Arrow streams by name."""
     sizes = {name: len(data) for name, data in tables.items()}
     head = json.dumps({"run": run, "figures": figures, "cost": cost, "tables": sizes}, separators=(",", ":")).encode()
     body = b"".join([head, *tables.values()])
@@ -151,7 +151,7 @@ def _unpacked(body: bytes, head_size: int) -> Record:
 
 
 def read_record(data: bytes) -> Record:
-    """Read a record; raises ``FolderError`` where it is not whole."""
+    """Read a record; raises ``FolderError`` if it is damaged."""
     found = _read_body(io.BytesIO(data))
     if found is None:
         raise FolderError("a record of a run is damaged")
@@ -159,7 +159,7 @@ def read_record(data: bytes) -> Record:
 
 
 def _read_body(file: BinaryIO) -> tuple[bytes, int] | None:
-    """Read the body of the next record and the size of its JSON part; ``None`` where no whole one follows."""
+    """Read the body of the next record and the size of its JSON part; ``None`` if no complete one follows."""
     head = file.read(_HEAD.size)
     if len(head) < _HEAD.size:
         return None
@@ -169,7 +169,7 @@ def _read_body(file: BinaryIO) -> tuple[bytes, int] | None:
     place = file.tell()
     there = file.seek(0, io.SEEK_END) - place
     file.seek(place)
-    if size > there:  # also where a changed byte makes it larger than any memory
+    if size > there:  # also if a changed byte makes it larger than memory
         return None
     body = file.read(size)
     if len(body) < size or _digest(head_size, body) != digest:
@@ -178,7 +178,7 @@ def _read_body(file: BinaryIO) -> tuple[bytes, int] | None:
 
 
 class Journal:
-    """Records in a file that grows; what a killed program left at its end is cut off by the next one."""
+    """Append-only file of records; an incomplete record of a killed program at its end is cut off."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -186,7 +186,7 @@ class Journal:
         self.size = 0
 
     def runs(self) -> Iterator[tuple[str, int]]:
-        """Give the runs that the file holds whole, each with its place; find the end of them."""
+        """Yield the complete runs in the file with their places, and find the end."""
         if not self.path.exists():
             return
         with self._whole(), files.opened(self.path) as file:
@@ -209,15 +209,15 @@ class Journal:
 
     @contextlib.contextmanager
     def _whole(self) -> Iterator[None]:
-        """Say which journal it is whose records are none."""
+        """Turn damage of records into a ``FolderError`` that names the journal."""
         try:
             yield
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            told = f"{self.path} is damaged: {files.told(error)}"
-            raise FolderError(f"{told}; remove it and run the study again") from None
+            message = f"{self.path} is damaged: {files.message_of(error)}"
+            raise FolderError(f"{message}; remove it and run the study again") from None
 
     def append(self, data: bytes) -> int:
-        """Put a record at the end, behind the last whole one; return its place."""
+        """Append a record after the last complete one; return its place."""
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             refuse_other(self.path)
@@ -229,7 +229,7 @@ class Journal:
             self._file.truncate()
             self._file.flush()
         except OSError:
-            # what its buffer holds is lost anyway
+            # the buffer is lost anyway
             with contextlib.suppress(OSError):
                 self._file.close()
             self._file = None

@@ -1,7 +1,7 @@
-"""Runs of a study by Slurm: a script of an array job, whose parts each write a journal of their own into the store.
+"""Runs of a study by Slurm: an array job whose parts each write a journal into the store.
 
-A part takes every n-th run that is missing when it begins, so that a part that is killed, or an array that ran out of
-time, is gone on with by the same command: it submits what is missing. Nodes and the submitting machine share the disk.
+A part takes every n-th run that is missing at its start. After a killed part or a timeout the same command submits the
+missing runs. Nodes and the submitting machine share the disk.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pathlib import Path
 from incast import consent
 from incast.errors import RunError, StudyError
 from incast.folders import write_whole
-from incast.study.making import Outside, journalled, missing
 from incast.study.record import Journal, make
+from incast.study.runner import Outside, journalled, missing
 from incast.study.store import PENDING, Store
 
 PARTS = 200
-"""Parts of an array unless asked for: few enough for a queue, many enough to spread."""
+"""Default number of parts of an array: few enough for a queue, many enough to spread."""
 LEAST_RUNS = 20
-"""Runs of a part at least, unless there are fewer."""
+"""Fewest runs of a part, unless there are fewer in total."""
 
 
 def outside(parts: int = 0, options: str = "") -> Outside:
-    """Give what makes the missing runs by an array job: ``parts`` of it, and further options of ``sbatch``."""
+    """Return a function that makes the missing runs by an array job of ``parts``, with extra options of ``sbatch``."""
 
     def submit(store: Store) -> None:
         runs = len(missing(store))
@@ -39,15 +39,15 @@ def outside(parts: int = 0, options: str = "") -> Outside:
             done = subprocess.run(["sbatch", "--wait", str(path)], capture_output=True, text=True, check=False)
         except FileNotFoundError:
             raise StudyError(
-                f"--on slurm: no program sbatch here; the script is in {path}: submit it where there is one, "
-                "and give the same command again when it is done"
+                f"--on slurm: sbatch not found; the script is {path}: submit it on a machine with Slurm, "
+                "and run the same command again when it is done"
             ) from None
         left = len(missing(store))
         if left:
             said = f"; sbatch said: {done.stderr.strip()}" if done.stderr.strip() else ""
             raise RunError(
                 f"{left} of {runs} runs were not made by the array job (output: {store.folder / 'log'}/slurm-*.out)"
-                f"{said}; what is finished is kept, and the same command again submits the others"
+                f"{said}; finished runs are kept, and the same command submits the others"
             )
 
     return submit
@@ -69,7 +69,7 @@ def script(folder: Path, parts: int, options: str = "") -> str:
 
 
 def work(store: Store, part: int, parts: int) -> int:
-    """Make one part of the runs that are asked for; say how many were made. Raises what a run raises."""
+    """Make one part of the pending runs, and return their number. Raises the exceptions of runs."""
     pending = store.pending()
     if pending is None:
         return 0
@@ -78,13 +78,13 @@ def work(store: Store, part: int, parts: int) -> int:
     own = Journal(store.folder / "journal" / f"part-{part}-{os.getpid()}-{uuid.uuid4().hex[:8]}.bin")
     made = 0
     try:
-        # which runs are whose does not depend on which are made already
+        # the assignment does not depend on finished runs
         there = journalled(store)
         for task in missing(store, all_of=True)[part::parts]:
             if task.run in there:
                 continue
             if not (store.folder / PENDING).exists():
-                break  # given up, or finished by others
+                break  # closed, or finished by others
             own.append(make(task, store.folder, pending.keep))
             made += 1
     finally:

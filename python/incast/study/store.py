@@ -1,17 +1,17 @@
-"""The store of studies: one folder that holds runs, each once, and says which study each belongs to.
+"""Store of studies: one folder with runs, each once, and the studies that they belong to.
 
 ``store.json``        format, program and build of the engine
-``studies/NAME/``     ``study.toml`` with copies of its scenarios; ``points.parquet``, a row a point
-``files/``            copies of files that scenarios name, each in a folder called after its content
-``chunks/``           runs in the order in which they were asked for: figures, a row a run
+``studies/NAME/``     ``study.toml`` with copies of its scenarios; ``points.parquet``, one row per point
+``files/``            copies of files that scenarios name, each in a folder named by its content
+``chunks/``           runs in the order of requests: figures, one row per run
 ``tables/TABLE/``     flows, ports, samples ... of the runs of a chunk
-``runs.parquet``      a row a run of a study: every varied key, controller, seed and figure
+``runs.parquet``      one row per run of a study: every varied key, controller, seed and figure
 ``SHA256SUMS``        checksums of all of these (``sha256sum -c SHA256SUMS``)
-``log/``              what the runs cost; no result, and not the same bytes twice
-``pending/``, ``journal/``  runs that are asked for, and those of them that are made: only until all are
+``log/``              cost of the runs; not reproducible
+``pending/``, ``journal/``  pending runs, and the finished ones among them; removed when all are finished
 
-Files appear whole and are replaced whole, so that readers need no lock. Chunks never change. Everything but ``log``
-follows from what was asked for, in its order, however often that was interrupted.
+Files are written atomically, so readers need no lock. Chunks never change. All content except ``log`` is a function of
+the sequence of requests, however often they were interrupted.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
 
 STORE_FORMAT = 1
 REPORTS = ("study.json", "coexistence.json")
-"""Files of folders of reports, of comparisons and of pairs, which name their store."""
+"""Files in report folders (comparisons, pairs) that name their store."""
 RUNS = "runs.parquet"
 SUMS = "SHA256SUMS"
 PENDING = "pending"
 FIXED = ("chunks/", "tables/", "files/")
-"""Where files lie that never change."""
+"""Folders of files that never change."""
 NO_RESULTS = ("log", PENDING, "journal", ".lock", SUMS)
-"""Names in a store that have no checksum."""
+"""Names in a store without a checksum."""
 SUM = re.compile("[0-9a-f]{64}  .+")
 """A line of the checksums."""
 NO_DIGEST = "0" * 64
-"""Checksum of a file whose bytes are known to be wrong."""
+"""Checksum of a file that is known to be damaged."""
 Kind = tuple[Callable[[Any], bool], str]
-"""Whether a type is one, and its name in words."""
+"""Check of a type, and its name in messages."""
 TEXTS = (files.is_text, "texts")
 NUMBERS = (files.is_number, "numbers")
 COLUMNS: Mapping[str, Mapping[str, Kind]] = {
@@ -69,24 +69,24 @@ COLUMNS: Mapping[str, Mapping[str, Kind]] = {
     },
     PENDING: {"run": TEXTS, "name": TEXTS, "toml": TEXTS, "seed": NUMBERS, "chunk": NUMBERS},
 }
-"""Columns that the program reads, by the file or the folder of files that has them; each row has a value of each."""
+"""Required columns, by file or folder of files; every row has a value."""
 
 
 @dataclass(frozen=True)
 class Pending:
-    """A study that is asked for and not finished."""
+    """A pending study."""
 
     number: int
     study: str
     text: str
-    """The study as a file."""
+    """Study as the text of a file."""
     asked: Any
-    """Points and seeds, where these are not the study's own."""
+    """Points and seeds, if they are not the study's own."""
     keep: tuple[str, ...]
     closed: bool = False
-    """Whether it was given up, so that only what is made is still to be stored."""
+    """True if the study was closed, so that only its finished runs are still to be stored."""
     engine: str = ""
-    """Build of the engine that its runs are named after."""
+    """Build of the engine in the identities of its runs."""
 
 
 class Store:
@@ -96,13 +96,13 @@ class Store:
         self.folder = folder
         self._sums: dict[str, str] | None = None
         self.originals: dict[str, str] = {}
-        """What copies of files are copies of, in the words of whoever named them, as far as it was said here."""
+        """Original names of copied files, as far as known."""
 
     @classmethod
     def at(cls, folder: str | Path) -> Store:
         """Open a store, or that of a report's folder.
 
-        Raises ``FolderError`` where there is none, or one of another format.
+        Raises ``FolderError`` if there is none, or for another format.
         """
         store = cls(_store_of(Path(folder)))
         store.head()
@@ -110,9 +110,9 @@ class Store:
 
     @classmethod
     def make(cls, folder: str | Path, repair: bool = False) -> Store:
-        """Open a store, or make an empty one; raises ``FolderError`` where anything else is.
+        """Open a store, or make an empty one; raises ``FolderError`` for a folder with other content.
 
-        With ``repair`` a store whose ``store.json`` is missing or damaged gets that of this build.
+        With ``repair`` a missing or damaged ``store.json`` is replaced by that of this build.
         """
         store = cls(Path(folder))
         if repair:
@@ -127,7 +127,7 @@ class Store:
         return store
 
     def head(self) -> dict[str, Any]:
-        """Read what the store says of itself."""
+        """Content of ``store.json``."""
         path = self.folder / STORE_FILE
         try:
             head = files.read_json(path)
@@ -136,11 +136,11 @@ class Store:
                 lost = f"{self.folder} has no {STORE_FILE}: not a whole store; {_way_out(path.name)}"
                 raise FolderError(lost) from None
             there = "has no store.json: not a store of studies" if self.folder.exists() else "does not exist"
-            raise FolderError(f"{self.folder} {there}: expected a folder that incast study run made") from None
+            raise FolderError(f"{self.folder} {there}: expected a folder made by incast study run") from None
         except NotADirectoryError:
-            raise FolderError(f"{self.folder} is a file: expected a folder that incast study run made") from None
+            raise FolderError(f"{self.folder} is a file: expected a folder made by incast study run") from None
         except (OSError, ValueError) as error:
-            raise FolderError(f"{path} is damaged: {files.told(error)}; {_way_out(path.name)}") from None
+            raise FolderError(f"{path} is damaged: {files.message_of(error)}; {_way_out(path.name)}") from None
         lacking = [key for key in ("format", "incast", "engine") if not (isinstance(head, dict) and key in head)]
         if lacking:
             raise FolderError(f"{path} is damaged: it lacks {', '.join(lacking)}; {_way_out(path.name)}")
@@ -153,11 +153,11 @@ class Store:
         return head
 
     def _is_marked(self) -> bool:
-        """Whether the folder holds what only a store does, whatever has become of ``store.json``."""
+        """Return whether the folder has files of a store, even without ``store.json``."""
         return (self.folder / SUMS).is_file() and (self.folder / RUNS).is_file()
 
     def _repair_head(self) -> None:
-        """Write ``store.json`` anew where it is missing or damaged; runs of another build have names of their own."""
+        """Rewrite a missing or damaged ``store.json``; runs of another build have other names."""
         path = self.folder / STORE_FILE
         if not self._is_marked():
             return
@@ -172,7 +172,7 @@ class Store:
         write_whole(path, _head_text())
 
     def refuse_other_build(self, rebuild: bool = False) -> None:
-        """Raise ``FolderError`` where another build of the engine made the store, unless it is to be made anew."""
+        """Raise ``FolderError`` if another build of the engine made the store, unless ``rebuild``."""
         head = self.head()
         if head["engine"] == engine_digest():
             return
@@ -180,56 +180,56 @@ class Store:
             raise FolderError(
                 f"the runs in {self.folder} were made by another build of the engine (incast {head['incast']}, "
                 f"build {head['engine']}; this is {_core.__version__}, build {engine_digest()}): "
-                "runs of both do not mix; make a new store, or give --rebuild to make the study's runs anew in this one"
+                "runs of both do not mix; make a new store, or use --rebuild to repeat the study's runs in this one"
             )
         write_whole(self.folder / STORE_FILE, _head_text())
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other programs from writing into the store; raises ``FolderError`` where one is at it."""
+        """Lock the store against other writers; raises ``FolderError`` if it is locked."""
         with alone_in(self.folder):
             yield
 
     # Reading
 
     def read(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Read a Parquet file of the store, held against its checksum."""
+        """Read a Parquet file of the store, and verify its checksum."""
         wanted = None if columns is None else list(columns)
         data = self.checked(name)
         try:
-            # one thread: a column is small, and Arrow's own threads may still be starting when the program ends
+            # one thread: columns are small, and Arrow's threads may still be starting when the program ends
             table = files.read_table(data, wanted, threads=False, checksums=True)
         except (OSError, ValueError) as error:
-            raise FolderError(f"{self.folder / name} cannot be read: {files.told(error)}") from None
+            raise FolderError(f"{self.folder / name} cannot be read: {files.message_of(error)}") from None
         self._refuse_odd_columns(name, table)
         return table
 
     def schema(self, name: str) -> pa.Schema:
-        """Read which columns a Parquet file of the store has, with what is said of each."""
+        """Read the schema of a Parquet file of the store, with the metadata of its columns."""
         try:
             return files.read_schema(self.checked(name))
         except (OSError, ValueError) as error:
-            raise FolderError(f"{self.folder / name} cannot be read: {files.told(error)}") from None
+            raise FolderError(f"{self.folder / name} cannot be read: {files.message_of(error)}") from None
 
     def _refuse_odd_columns(self, name: str, table: pa.Table) -> None:
-        """Raise ``FolderError`` where a column that the program reads has another type than it writes."""
+        """Raise ``FolderError`` if a required column has a wrong type."""
         kind, _, rest = name.partition("/")
         if kind == "tables":
             refuse_odd_columns(self.folder / name, rest.partition("/")[0], table)
         _refuse_odd(self.folder / name, table, COLUMNS.get(kind if rest else name, {}), _way_out(name))
 
     def checked(self, name: str) -> bytes:
-        """Read a file of the store; raises ``FolderError`` where its bytes are not those that were written."""
+        """Read a file of the store; raises ``FolderError`` if its checksum differs."""
         path = self.folder / name
         try:
             data = files.read_bytes(path)
         except FileNotFoundError:
             raise FolderError(f"{self.folder} has no {name}: not a whole store") from None
         except (OSError, ValueError) as error:
-            raise FolderError(f"cannot read {path}: {files.told(error)}") from None
+            raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
         sums = self.sums()
         if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
-            # Another program may have replaced both, or be about to: then pages of tables have checksums of their own.
+            # Another program may be replacing both: tables have checksums per page then.
             under_way = (self.folder / PENDING).exists() and not name.startswith(FIXED)
             self._sums = None
             data = files.read_bytes(path)
@@ -238,7 +238,7 @@ class Store:
         return data
 
     def sums(self) -> dict[str, str]:
-        """Checksums by the names of files."""
+        """Return the checksums by file name."""
         if self._sums is None:
             try:
                 lines = files.read_text(self.folder / SUMS, files.MOST_JSON).splitlines()
@@ -247,18 +247,20 @@ class Store:
                 self._sums = {line[66:]: line[:64] for line in lines}
             except FileNotFoundError:
                 done = (self.folder / RUNS).exists() and not (self.folder / PENDING).exists()
-                if done and not (self.folder / SUMS).exists():  # not written meanwhile, either
+                if done and not (self.folder / SUMS).exists():  # nor written meanwhile
                     raise FolderError(f"{self.folder} has no {SUMS}: not a whole store; {_way_out(SUMS)}") from None
                 self._sums = {}
             except (OSError, ValueError) as error:
-                raise FolderError(f"{self.folder / SUMS} is damaged: {files.told(error)}; {_way_out(SUMS)}") from None
+                raise FolderError(
+                    f"{self.folder / SUMS} is damaged: {files.message_of(error)}; {_way_out(SUMS)}"
+                ) from None
         return self._sums
 
     def repair_sums(self) -> None:
-        """Give the files that ``SHA256SUMS`` no longer names a checksum.
+        """Add checksums of files that ``SHA256SUMS`` lacks.
 
-        Nothing says what their bytes were, but that pages of tables have checksums of their own: a table that these do
-        not hold for counts as damaged, whatever its bytes are now.
+        Their original bytes are unknown, but pages of tables have their own checksums: a table that fails these counts
+        as damaged.
         """
         try:
             known = self.sums()
@@ -274,24 +276,24 @@ class Store:
             self.put_sums(())
 
     def damaged(self) -> list[str]:
-        """Hold every file against its checksum; say what is wrong, a line a file."""
-        told = [
-            f"{name}: its bytes are not those that were written" if os.path.lexists(path) else f"{name}: is missing"
+        """Verify the checksum of every file; return one line per damaged file."""
+        lines = [
+            f"{name}: its checksum differs" if os.path.lexists(path) else f"{name}: missing"
             for name in self.broken()
             for path in [self.folder / name]
         ]
         strange = sorted(set(self.names()) - set(self.sums()))
         if not (self.folder / PENDING).exists():
-            told += [f"{name}: has no checksum" for name in strange]
-        return told
+            lines += [f"{name}: no checksum" for name in strange]
+        return lines
 
     def broken(self) -> list[str]:
-        """Name the files that are missing or have other bytes than those that were written."""
+        """Return the names of missing and damaged files."""
         places = ((name, self.folder / name, digest) for name, digest in self.sums().items())
         return [name for name, path, digest in places if not path.is_file() or _digest(path) != digest]
 
     def names(self) -> list[str]:
-        """Names of the files that are results."""
+        """Return the names of the result files."""
         found = []
         for place, folders, names in os.walk(self.folder):
             inner = Path(place).relative_to(self.folder)
@@ -302,7 +304,7 @@ class Store:
         return sorted(found)
 
     def studies(self) -> list[str]:
-        """Names of the studies."""
+        """Return the names of the studies."""
         place = self.folder / "studies"
         return (
             sorted(one.name for one in place.iterdir() if (one / "points.parquet").exists()) if place.exists() else []
@@ -310,7 +312,7 @@ class Store:
 
     @property
     def runs(self) -> pa.Table:
-        """A row a run: study, scenario, arm, controller, varied keys, seed, identity, figures."""
+        """One row per run: study, scenario, arm, controller, varied keys, seed, identity, figures."""
         import pyarrow as pa
 
         if not (self.folder / RUNS).exists():
@@ -323,12 +325,12 @@ class Store:
         return f"<Store {self.folder}: {count:,} runs of {', '.join(self.studies()) or 'no study'}>"
 
     def points(self, study: str) -> pa.Table | None:
-        """Give a row a point of a study: what varies, scenario, runs by seed; ``None`` where there is none."""
+        """Return one row per point of a study: varied keys, scenario, runs by seed; ``None`` for an unknown study."""
         name = f"studies/{study}/points.parquet"
         return self.read(name) if (self.folder / name).exists() else None
 
     def pending(self) -> Pending | None:
-        """Say what is asked for and not finished."""
+        """Return the pending study, if any."""
         path = self.folder / PENDING / "batch.json"
         try:
             head = files.read_json(path)
@@ -336,29 +338,29 @@ class Store:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError, KeyError) as error:
-            told = f"{path} is damaged: {files.told(error)}"
-            raise FolderError(f"{told}; remove {path.parent} to go on without it") from None
+            message = f"{path} is damaged: {files.message_of(error)}"
+            raise FolderError(f"{message}; remove {path.parent} to continue without it") from None
 
     def chunks(self) -> list[str]:
-        """Names of the chunks, in their order."""
+        """Return the names of the chunks, in order."""
         place = self.folder / "chunks"
         found = [path.stem for path in place.glob("*.parquet") if not path.name.startswith(".")]
         return sorted(found, key=lambda name: (len(name), name))
 
     def known(self) -> set[str]:
-        """Identities of all runs in the chunks."""
+        """Return the identities of all runs in the chunks."""
         found: set[str] = set()
         for name in self.chunks():
             found.update(self.read(f"chunks/{name}.parquet", ["run"])["run"].to_pylist())
         return found
 
     def tables(self) -> list[str]:
-        """Names of the tables of which runs in the store have rows."""
+        """Return the names of the tables with rows in the store."""
         place = self.folder / "tables"
         return sorted(one.name for one in place.iterdir() if any(one.glob("*.parquet"))) if place.exists() else []
 
     def table(self, name: str) -> pa.Table:
-        """Read a table of all runs: its columns, and ``run``. ``tables`` says which there are."""
+        """Read a table of all runs: its columns, and ``run``. ``tables`` has the names."""
         import pyarrow as pa
 
         place = self.folder / "tables" / name
@@ -366,11 +368,11 @@ class Store:
         return pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({})
 
     def pandas(self) -> pandas.DataFrame:
-        """Give the runs as a pandas frame (needs the package ``pandas``)."""
+        """Return the runs as a pandas frame (needs the package ``pandas``)."""
         return self.runs.to_pandas()
 
     def polars(self) -> polars.DataFrame:
-        """Give the runs as a Polars frame (needs the package ``polars``)."""
+        """Return the runs as a Polars frame (needs the package ``polars``)."""
         import polars
 
         frame = polars.from_arrow(self.runs)
@@ -380,7 +382,7 @@ class Store:
     # Writing
 
     def put(self, name: str, content: str | bytes) -> None:
-        """Write a file of the store whole and through to the disk."""
+        """Write a file of the store atomically, and flush it to disk."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
@@ -391,7 +393,7 @@ class Store:
         self.put(name, parquet(rows))
 
     def put_folder(self, name: str, fill: Callable[[Path], None]) -> None:
-        """Make a folder of the store that appears whole."""
+        """Create a folder of the store atomically."""
         aside = self.folder / f".{name}.partial-{uuid.uuid4().hex[:8]}"
         aside.mkdir()
         try:
@@ -403,7 +405,7 @@ class Store:
             raise
 
     def drop_folder(self, name: str) -> None:
-        """Remove a folder of the store so that it goes at once."""
+        """Remove a folder of the store atomically."""
         path = self.folder / name
         if path.exists():
             aside = self.folder / f".{name}.partial-{uuid.uuid4().hex[:8]}"
@@ -412,9 +414,9 @@ class Store:
             shutil.rmtree(aside)
 
     def put_sums(self, changed: tuple[str, ...]) -> None:
-        """Write the checksums; those that are there stay, but for names that begin with one of ``changed``.
+        """Write the checksums; existing ones stay, except of names that begin with one of ``changed``.
 
-        So a byte that changed in another file is not taken for what was written.
+        So damage in another file stays visible.
         """
         known = {name: digest for name, digest in self.sums().items() if not name.startswith(changed)}
         sums = {name: known.get(name) or _digest(self.folder / name) for name in self.names()}
@@ -423,7 +425,7 @@ class Store:
 
 
 def _store_of(folder: Path) -> Path:
-    """Give the store of a report's folder, which a file of that names; any other folder as it is."""
+    """Return the store named by a report's folder; other folders unchanged."""
     for file in () if (folder / STORE_FILE).exists() else REPORTS:
         try:
             named = files.read_json(folder / file)["store"]
@@ -434,7 +436,7 @@ def _store_of(folder: Path) -> Path:
 
 
 def refuse_odd_points(path: Path, points: pa.Table, way_out: str) -> None:
-    """Raise ``FolderError`` where the points of a study have columns of other types than these have, or lack one."""
+    """Raise ``FolderError`` if a required column of a study's points is missing or has a wrong type."""
     if lacking := sorted({*COLUMNS["studies"]} - {*points.column_names}):
         raise FolderError(f"{path} is damaged: it has no column {', '.join(lacking)}; {way_out}")
     _refuse_odd(path, points, COLUMNS["studies"], way_out)
@@ -444,24 +446,24 @@ def _refuse_odd(path: Path, table: pa.Table, known: Mapping[str, Kind], way_out:
     for column, (is_it, words) in known.items():
         values: Any = table[column] if column in table.column_names else ()
         if len(values) and (values.null_count or not is_it(values.type)):
-            told = f"column {column} is of type {values.type}, with {values.null_count} missing values"
-            raise FolderError(f"{path} is damaged: {told}; expected {words}; {way_out}")
+            message = f"column {column} is of type {values.type}, with {values.null_count} missing values"
+            raise FolderError(f"{path} is damaged: {message}; expected {words}; {way_out}")
 
 
 def _way_out(name: str) -> str:
-    """Say what to do about a damaged file of a store."""
+    """Return the remedy for a damaged file of a store."""
     if name.startswith("files/"):
-        return "put back the file that it is a copy of"
-    return "the command that made it makes it anew with --rebuild"
+        return "restore the file that it is a copy of"
+    return "repeat the command that made it with --rebuild"
 
 
 def parquet(rows: pa.Table) -> bytes:
-    """Write a table as the bytes of a Parquet file."""
+    """Return a table as the bytes of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     sink = pa.BufferOutputStream()
-    # figures seldom repeat: only words are worth a dictionary
+    # figures rarely repeat: only texts are worth a dictionary
     words = [field.name for field in rows.schema if not pa.types.is_floating(field.type)]
     pq.write_table(rows, sink, compression="zstd", write_page_checksum=True, use_dictionary=words)
     data: bytes = sink.getvalue().to_pybytes()
@@ -477,11 +479,11 @@ def _digest(path: Path) -> str:
     try:
         return files.digest_of(path)
     except (OSError, ValueError) as error:
-        raise FolderError(f"cannot read {path}: {files.told(error)}") from None
+        raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
 
 
 def column(values: Iterable[Any]) -> pa.Array:
-    """Make a column of numbers, or of texts where one is no number; without a value it is of numbers."""
+    """Make a column of numbers, or of texts if a value is not a number; numeric without values."""
     import pyarrow as pa
 
     values = list(values)
@@ -500,6 +502,6 @@ def _text(value: Any) -> str:
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
-    """Make the columns of rows, in the order in which their names first come."""
+    """Make the columns of rows, in the order of first appearance."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: column([row.get(name) for row in rows]) for name in names}

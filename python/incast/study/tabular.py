@@ -21,7 +21,7 @@ FORMATS = (".csv", ".json", ".parquet")
 
 
 def rows(store: Store, table: str, study: str | None) -> pa.Table:
-    """Give the rows of ``runs`` or of a table of runs, of one study where it is named."""
+    """Return the rows of ``runs`` or of a table of runs; of one study if given."""
     import pyarrow.compute as pc
 
     known = ["runs", *store.tables()]
@@ -39,9 +39,9 @@ def rows(store: Store, table: str, study: str | None) -> pa.Table:
 
 
 def write(found: pa.Table, path: Path) -> None:
-    """Write a table to a file of the format that its ending names; raises ``FolderError`` where one is there.
+    """Write a table to a file, in the format of its extension; raises ``FolderError`` if the file exists.
 
-    A pipe or a device, such as ``/dev/stdout``, takes CSV where it has no such ending.
+    A pipe or a device, such as ``/dev/stdout``, takes CSV if it has no such extension.
     """
     kind = path.suffix if path.suffix in FORMATS or not is_stream(path) else ".csv"
     if kind not in FORMATS:
@@ -58,7 +58,7 @@ def write(found: pa.Table, path: Path) -> None:
 
 
 def as_csv(found: pa.Table) -> str:
-    """Write a table as CSV with a line of names."""
+    """Write a table as CSV with a header line."""
     import pyarrow.csv
 
     sink = io.BytesIO()
@@ -67,7 +67,7 @@ def as_csv(found: pa.Table) -> str:
 
 
 def as_json(found: pa.Table) -> str:
-    """Write a table as a JSON list with an object a row."""
+    """Write a table as a JSON list with one object per row."""
 
     def plain(value: object) -> object:
         if isinstance(value, float) and not math.isfinite(value):

@@ -1,7 +1,7 @@
-"""Workers: who makes the runs of a study. Every kind takes slices of tasks and answers with records.
+"""Workers that make the runs of a study: they take slices of tasks and return records.
 
 A kind of workers is a class with ``count``, ``submit`` and ``close``: threads of this process, processes of this
-machine, or those of another module. A worker stays for the whole study, so that a short run costs little beyond itself.
+machine, or those of another module. A worker stays for the whole study, so that a short run has little overhead.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from incast.study.record import Task, make
 
 
 class WorkerDied(RunError):
-    """The process of a worker ended in the middle of a run."""
+    """A worker process ended in the middle of a run."""
 
 
 @dataclass
 class Answer:
-    """What became of a slice: the records of the first tasks, and why the next one has none."""
+    """Result of a slice: the records of the first tasks, and the error of the next one."""
 
     records: list[bytes] = field(default_factory=list)
     error: BaseException | None = None
@@ -43,20 +43,20 @@ class Workers(Protocol):
     """Workers of one kind."""
 
     count: int
-    """How many slices are worked on at once."""
+    """Number of slices in parallel."""
 
     def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
-        """Hand a slice to a worker that is free, or will be."""
+        """Assign a slice to the next free worker."""
 
     def tell(self, status: Status) -> None:
-        """Say of the runs under way how far they have come, where that is known."""
+        """Update the progress of active runs, if known."""
 
     def close(self) -> None:
-        """Send the workers away; runs under way are given up."""
+        """Stop the workers; active runs are aborted."""
 
 
 class Threads:
-    """Threads of this process: the engine runs without the GIL."""
+    """Threads of this process; the engine runs without the GIL."""
 
     def __init__(self, count: int, folder: Path, keep: Sequence[str], each: Each = ALONE) -> None:
         self.count = count
@@ -65,15 +65,15 @@ class Threads:
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-run")
         self._under_way: dict[str, tuple[float, int]] = {}
-        """Part done and hops of the runs under way."""
+        """Progress and hops of active runs."""
         self._hops = 0
 
     def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
-        """Hand a slice to a thread."""
+        """Assign a slice to a thread."""
         return self._pool.submit(self._answer, list(tasks))
 
     def tell(self, status: Status) -> None:
-        """Say how far the runs under way have come."""
+        """Update the progress of active runs."""
         parts = list(self._under_way.items())
         status.under_way = {run: part for run, (part, _) in parts}
         status.hops = self._hops + sum(hops for _, (_, hops) in parts)
@@ -100,13 +100,13 @@ class Threads:
         return answer
 
     def close(self) -> None:
-        """Stop the runs under way."""
+        """Stop the active runs."""
         self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 class Processes:
-    """Processes of this machine, for controllers in Python and for many short runs: these hold the GIL."""
+    """Processes of this machine, for Python controllers and many short runs, which hold the GIL."""
 
     def __init__(self, count: int, folder: Path, keep: Sequence[str], each: Each = ALONE) -> None:
         self.count = count
@@ -118,14 +118,14 @@ class Processes:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-worker")
 
     def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
-        """Hand a slice to a process."""
+        """Assign a slice to a process."""
         return self._pool.submit(self._answer, list(tasks))
 
     def tell(self, status: Status) -> None:
-        """Nothing is known before a run ends."""
+        """Do nothing: progress within a run is unknown."""
 
     def pids(self) -> list[int]:
-        """Give the processes' numbers."""
+        """Return the process identifiers."""
         with self._lock:
             return sorted(one.pid for one in self._all)
 
@@ -163,7 +163,7 @@ class Processes:
             if self._idle:
                 return self._idle.pop()
             allowed = json.dumps(consent.granted())
-            # -P: modules are not looked for in the working directory, whatever lies there
+            # -P: do not import modules from the working directory
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "incast.study", str(os.getpid()), *self._words, allowed],
                 stdin=subprocess.PIPE,
@@ -185,7 +185,7 @@ class Processes:
         return WorkerDied(f"a worker {how}{hint}")
 
     def close(self) -> None:
-        """End the processes; a controller that does not come back is no reason to wait."""
+        """End the processes, without waiting for a controller that hangs."""
         with self._lock:
             self._closed = True
             for process in self._all:
@@ -199,7 +199,7 @@ class Processes:
 def _close_pipes(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
-            # what it still held goes nowhere
+            # buffered data is dropped
             with contextlib.suppress(OSError):
                 pipe.close()
 
@@ -208,7 +208,7 @@ _SIZE = struct.Struct("<cQ")
 
 
 def read_frame(file: IO[bytes]) -> tuple[bytes, bytes]:
-    """Read a word of one letter and its data from a pipe; raises ``EOFError`` where the other side has gone."""
+    """Read a frame (one letter and data) from a pipe; raises ``EOFError`` if the other side is gone."""
     head = file.read(_SIZE.size)
     if len(head) < _SIZE.size:
         raise EOFError
@@ -220,23 +220,23 @@ def read_frame(file: IO[bytes]) -> tuple[bytes, bytes]:
 
 
 def write_frame(file: BinaryIO, kind: bytes, data: bytes) -> None:
-    """Write a word of one letter and its data into a pipe."""
+    """Write a frame (one letter and data) into a pipe."""
     file.write(_SIZE.pack(kind, len(data)))
     file.write(data)
     file.flush()
 
 
 def error_text(error: BaseException) -> bytes:
-    """Write an error so that another process can raise it."""
-    told = [one for one in (str(error), errors.users_traceback(error)) if one]
+    """Serialise an error for another process."""
+    texts = [one for one in (str(error), errors.users_traceback(error)) if one]
     kind = type(error).__name__ if hasattr(errors, type(error).__name__) else ""
     if not kind:
-        kind, told = "RunError", ["".join(traceback.format_exception(error)).rstrip()]
-    return json.dumps({"kind": kind, "words": "\n".join(told)}).encode()
+        kind, texts = "RunError", ["".join(traceback.format_exception(error)).rstrip()]
+    return json.dumps({"kind": kind, "words": "\n".join(texts)}).encode()
 
 
 def error_of(data: bytes) -> BaseException:
-    """Read what ``error_text`` wrote."""
-    told = json.loads(data)
-    error: BaseException = getattr(errors, told["kind"])(told["words"])
+    """Read the error of ``error_text``."""
+    content = json.loads(data)
+    error: BaseException = getattr(errors, content["kind"])(content["words"])
     return error

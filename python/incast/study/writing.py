@@ -1,4 +1,4 @@
-"""What a store says of runs that are made: chunks of figures and tables, and the table of all runs."""
+"""Writing of finished runs into a store: chunks of figures and tables, and the table of all runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from incast import soundness
-from incast.study import axes, copies
+from incast.study import axes, inputs
 from incast.study.record import Journal
 from incast.study.store import Store, column, columns_of
 
@@ -19,7 +19,7 @@ POINTS = ("scenario", "arm", "values", "settings", "controller", "layer", "hash"
 
 
 def write_chunk(store: Store, name: str, runs: Sequence[str], made: Mapping[str, tuple[Journal, int]]) -> None:
-    """Write a chunk: its tables first, so that a chunk that is there is whole."""
+    """Write a chunk: its tables first, so that an existing chunk is complete."""
     import pyarrow as pa
 
     figures: list[dict[str, Any]] = []
@@ -39,7 +39,7 @@ def write_chunk(store: Store, name: str, runs: Sequence[str], made: Mapping[str,
 
 
 def _stacked(parts: Sequence[tuple[str, pa.Table]]) -> pa.Table:
-    """Put a table of several runs into one, with the runs' identities as its first column, and texts as they are."""
+    """Concatenate a table of several runs, with the runs' identities as first column, and decoded texts."""
     import numpy as np
     import pyarrow as pa
 
@@ -57,22 +57,22 @@ def _stacked(parts: Sequence[tuple[str, pa.Table]]) -> pa.Table:
 
 
 HEAD = ("study", "scenario", "arm", "controller")
-"""Columns of the table of all runs that no key of a scenario has."""
+"""Columns of the table of all runs that are not keys of a scenario."""
 
 
 def _with_numbers(heads: Sequence[Mapping[str, Any]]) -> tuple[dict[str, pa.Array], dict[str, tuple[str, str]]]:
-    """Make the columns of what the points are, each text with units followed by its numbers; these with meaning.
+    """Make the columns of the points, each text with units followed by a numeric column; return units and definitions.
 
-    A key of a scenario that goes by the name of such a column keeps it.
+    A scenario key with the name of such a numeric column takes precedence.
     """
     columns: dict[str, pa.Array] = {}
     meanings: dict[str, tuple[str, str]] = {}
-    told = columns_of(heads)
-    for name, values in told.items():
+    given = columns_of(heads)
+    for name, values in given.items():
         columns[name] = values
         found = {} if name in HEAD else axes.numbers(name, values.to_pylist())
         for beside, own in found.items():
-            if beside not in told:
+            if beside not in given:
                 columns[beside] = column(own)
                 unit = beside.removeprefix(f"{name}_")
                 meanings[beside] = axes.SHOWN[unit], f"{name} as a number."
@@ -80,7 +80,7 @@ def _with_numbers(heads: Sequence[Mapping[str, Any]]) -> tuple[dict[str, pa.Arra
 
 
 def runs_table(store: Store) -> pa.Table:
-    """Put the rows of all studies together with the figures of their runs."""
+    """Join the rows of all studies with the figures of their runs."""
     import numpy as np
     import pyarrow as pa
 
@@ -99,20 +99,20 @@ def runs_table(store: Store) -> pa.Table:
         for scenario, arm, controller, settings, values in zip(*columns, strict=True):
             head = {"study": study, "scenario": scenario, "arm": arm, "controller": controller}
             keys = json.loads(settings) | json.loads(values)
-            heads.append(head | {key: copies.spoken(value) for key, value in keys.items() if key not in head})
+            heads.append(head | {key: inputs.spoken(value) for key, value in keys.items() if key not in head})
         counts += [len(own) for own in table["seeds"].to_pylist()]
         seeds += [seed for own in table["seeds"].to_pylist() for seed in own]
         runs += [run for own in table["runs"].to_pylist() for run in own]
     each = np.repeat(np.arange(len(heads)), counts)
-    if not place.keys() >= set(runs):  # of another build of the engine, and in a chunk that was damaged
+    if not place.keys() >= set(runs):  # runs of another build of the engine in a damaged chunk
         there = [i for i, run in enumerate(runs) if run in place]
         each, seeds, runs = each[there], [seeds[i] for i in there], [runs[i] for i in there]
-    told, numbers = _with_numbers(heads)
-    columns_: dict[str, Any] = {name: values.take(pa.array(each)) for name, values in told.items()}
+    values_by_name, numbers = _with_numbers(heads)
+    columns_: dict[str, Any] = {name: values.take(pa.array(each)) for name, values in values_by_name.items()}
     columns_["seed"] = pa.array(seeds, pa.int64())
     columns_["run"] = pa.array(runs, pa.string())
     rows = pa.array([place[run] for run in runs], pa.int64())
-    units = {**copies.definitions(), soundness.COLUMN: ("", soundness.DEFINITION)}
+    units = {**inputs.definitions(), soundness.COLUMN: ("", soundness.DEFINITION)}
     meanings = {name: {"unit": unit, "definition": meaning} for name, (unit, meaning) in numbers.items()}
     fields = [pa.field(name, values.type, metadata=meanings.get(name)) for name, values in columns_.items()]
     for name in figures.column_names:

@@ -1,4 +1,4 @@
-"""Choosing parameters: a search over the axes of a study, and how much each of them matters.
+"""Tuning of parameters: a search over the axes of a study, and sensitivity analysis.
 
-``declaration`` reads what is searched for, ``search`` tries sets of values, ``outcome`` says what was found.
+``declaration`` reads the objective, ``search`` tries sets of values, ``outcome`` evaluates the result.
 """

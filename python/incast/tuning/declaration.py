@@ -1,4 +1,4 @@
-"""What a study searches for: the table ``[tune]`` of its file, and its axes as parameters."""
+"""Declaration of a search: the table ``[tune]`` of a study file, and the study's axes as parameters."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ WATCH = (
     "flows.goodput_total_bps", "flows.delay_p99_s", "flows.jain", "fct.slowdown_mean", "fct.slowdown_p99",
     "queues.drops", "flows.timeouts",
 )  # fmt: skip
-"""Figures that are shown beside the objectives, where a run has them."""
+"""Figures shown in addition to the objectives, if a run has them."""
 BEGAN, ENDED = "fct.count", "fct.finished"
-"""Figures: flows that have an end, and those of them that reached it."""
+"""Figures: number of finite flows, and of finished ones."""
 
 
 @dataclass(frozen=True)
 class Objective:
-    """A figure that is to be small, or large."""
+    """A figure to minimise or maximise."""
 
     figure: str
     maximise: bool
@@ -41,13 +41,13 @@ class Objective:
         return f"{'maximise' if self.maximise else 'minimise'} {self.figure}"
 
     def better(self, one: float, other: float) -> bool:
-        """Whether one value is better than the other."""
+        """Return whether one value is better than the other."""
         return one > other if self.maximise else one < other
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """An axis of the study as a dimension of a search."""
+    """An axis of the study as a dimension of the search."""
 
     axis: Axis
 
@@ -57,7 +57,7 @@ class Parameter:
         return self.axis.key
 
     def at(self, number: float) -> Value:
-        """Give the value of a range, for a number from its lower end to its upper one."""
+        """Return the value of a range for a number between its ends."""
         span = self.axis.range
         assert span is not None
         if span.log:
@@ -71,12 +71,12 @@ class Parameter:
 
 
 Set = Mapping[str, Value]
-"""A set of values: one a parameter, by its key."""
+"""A set of values: one per parameter, by key."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where the sets of a search go: the scenarios of a study under one of its arms, and the axes as parameters."""
+    """Target of a search: the scenarios of a study under one of its arms, and the axes as parameters."""
 
     study: Definition
     arm: str
@@ -90,8 +90,8 @@ class Target:
         if arm is None and len(arms) > 1:
             raise StudyError(f"[{table}] arm is missing: the study has {', '.join(arms)}; expected one of them")
         if arm is not None and arm not in arms:
-            told = f"expected one of {', '.join(arms)}" if arms else "the study has no arms"
-            raise StudyError(f"[{table}] arm = {arm!r}: {told}{nearest(str(arm), arms)}")
+            expected = f"expected one of {', '.join(arms)}" if arms else "the study has no arms"
+            raise StudyError(f"[{table}] arm = {arm!r}: {expected}{nearest(str(arm), arms)}")
         if scenario is not None and scenario not in scenarios:
             raise StudyError(f"[{table}] scenario = {scenario!r}: expected one of {', '.join(scenarios)}")
         arm = arm or (arms[0] if arms else "")
@@ -102,7 +102,7 @@ class Target:
         return cls(study, arm, named, tuple(Parameter(axis) for axis in axes))
 
     def made(self, scenario: str, values: Set) -> Scenario:
-        """Make a scenario with a set of values; without any it has its defaults."""
+        """Make a scenario with a set of values; without values it has its defaults."""
         return self.study.scenario_of(Point(scenario, self.arm, dict(values)))
 
     def evaluated(
@@ -112,43 +112,43 @@ class Target:
         return {name: evaluate(self.made(name, values), seeds, figures, workers) for name in self.scenarios}
 
     def refuse_idle(self, seed: int, allow: bool) -> None:
-        """Raise ``StudyError`` for a parameter that makes no difference.
+        """Raise ``StudyError`` for a parameter without effect.
 
-        That is one that nobody reads, so that its values make the same scenario, or (unless allowed) one whose values
-        under one seed give the same figures at both ends and in the middle of its range, all others at their defaults.
+        Either all its values make the same scenario, or (unless ``allow``) both ends and the middle of its range give
+        the same figures under one seed, with all other parameters at their defaults.
         """
         for parameter in self.parameters:
             values = list(dict.fromkeys(parameter.axis.pick(part) for part in (0.0, 0.5, 1.0)))
-            told = f"axis {parameter.key}: {' and '.join(str(value) for value in values)}"
+            axis = f"axis {parameter.key}: {' and '.join(str(value) for value in values)}"
             if len(values) < 2:
-                raise StudyError(f"{told} is its only value: expected more to search among")
+                raise StudyError(f"{axis} is its only value: expected more to search among")
             for name in self.scenarios:
                 found = [self.made(name, {parameter.key: value}) for value in values]
                 if len({scenario.hash for scenario in found}) < len(values):
-                    raise StudyError(f"{told} are the same in {name}: nobody reads it")
+                    raise StudyError(f"{axis} are the same in {name}: the parameter is unused")
             if allow:
                 continue
             runs = [self.evaluated({parameter.key: value}, [seed], None, 1) for value in values]
             if all(_same(runs[0][name], run[name]) for run in runs[1:] for name in self.scenarios):
                 raise StudyError(
-                    f"{told} gave the same figures under seed {seed}, all else at its defaults: expected values that "
-                    "make a difference; give others, leave it out, or give allow_idle = true"
+                    f"{axis} gave the same figures under seed {seed}, all else at its defaults: expected values that "
+                    "make a difference; give others, remove the axis, or set allow_idle = true"
                 )
 
 
 Flows = Mapping[str, tuple[float, float]]
-"""How many flows that have an end reached it, and how many began, by scenario."""
+"""Numbers of finished and of begun finite flows, by scenario."""
 
 
 def flows_of(runs: Mapping[str, Figures], first: int | None = None) -> dict[str, tuple[float, float]]:
-    """Count the flows of runs by scenario, or of those under the first few seeds."""
+    """Count the flows of runs by scenario; with ``first`` only those of the first seeds."""
     return {name: (float(one[ENDED][:first].sum()), float(one[BEGAN][:first].sum())) for name, one in runs.items()}
 
 
 def unfinished(ours: Flows, defaults: Flows, where: str = "") -> str:
-    """Say that a set left flows unfinished which the defaults finish under the same seeds; nothing where it did not.
+    """Return a message if a set left flows unfinished that the defaults finish under the same seeds; else empty.
 
-    A figure over what finished is small where little did, so such a set's scores say nothing.
+    Figures over finished flows are too small if few finished, so the scores of such a set are meaningless.
     """
     for name, (ended, began) in ours.items():
         their_ended, their_began = defaults[name]
@@ -158,28 +158,28 @@ def unfinished(ours: Flows, defaults: Flows, where: str = "") -> str:
         if share < min(ENOUGH, other):
             place = f" in {name}" if len(ours) > 1 else ""
             digits = 2 if f"{share:.2f}" != f"{other:.2f}" else 4
-            told = f"finished {share:.{digits}f} of its flows{place}{where}; the defaults {other:.{digits}f}"
-            return f"{told}: not counted"
+            message = f"finished {share:.{digits}f} of its flows{place}{where}; the defaults {other:.{digits}f}"
+            return f"{message}: not counted"
     return ""
 
 
 def _same(one: Figures, other: Figures) -> bool:
-    """Whether two runs have the same figures, bit for bit."""
+    """Return whether two runs have the same figures, bit for bit."""
     return list(one) == list(other) and all(one[key].tobytes() == other[key].tobytes() for key in one)
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """A search, as the table ``[tune]`` of a study file declares it."""
+    """A search as declared by the table ``[tune]`` of a study file."""
 
     target: Target
     objectives: tuple[Objective, ...]
     watch: tuple[str, ...] | None
     budget: int
-    """Sets of values that are tried."""
+    """Number of sets to try."""
     sampler: str
     seeds: tuple[int, ...]
-    """Every set is run under these, or the first few of them."""
+    """Seeds of every set, or of pruned sets the first few."""
     held_out: tuple[int, ...]
     prune: bool
     seed: int
@@ -214,12 +214,14 @@ class Tuning:
         on = seeds("seeds", table.get("seeds", list(study.seeds)), first=1)
         held_out = seeds("held_out", table.get("held_out", 20), first=max(on) + 1)
         if both := sorted(set(on) & set(held_out)):
-            raise StudyError(f"[tune] seed {both[0]} is among seeds and held_out: a held-out seed is none to tune on")
+            raise StudyError(
+                f"[tune] seed {both[0]} is among seeds and held_out: held-out seeds must not be used for tuning"
+            )
         if len(held_out) < 2:
-            raise StudyError(f"[tune] held_out = {list(held_out)}: expected at least two seeds, which make an interval")
+            raise StudyError(f"[tune] held_out = {list(held_out)}: expected at least two seeds, for intervals")
         prune = flag(table, "prune", not several)
         if prune and several:
-            raise StudyError("[tune] prune = true: sets of several objectives are not pruned; leave it out")
+            raise StudyError("[tune] prune = true: a search with several objectives cannot prune; remove it")
         watch = names("watch", table["watch"]) if "watch" in table else None
         return cls(
             Target.of(study, "tune", table.get("arm"), table.get("scenario")),
@@ -241,13 +243,13 @@ class Tuning:
 
     @cached_property
     def rungs(self) -> list[int]:
-        """How many of the seeds a set is run under before it is compared: a ninth, a third, all."""
+        """Numbers of seeds after which a set is compared: a ninth, a third, all."""
         n = len(self.seeds)
         return sorted({math.ceil(n / part) for part in ((9, 3, 1) if self.prune else (1,))})
 
     @cached_property
     def defaults(self) -> dict[str, Figures]:
-        """Return the figures of the scenarios as they are, under the seeds that the search has."""
+        """Return the figures of the unchanged scenarios, under the seeds of the search."""
         found = self.target.evaluated({}, self.seeds, None, 1)
         for name, figures in found.items():
             for figure in self.figures:
@@ -257,7 +259,7 @@ class Tuning:
         return found
 
     def check(self) -> None:
-        """Raise ``StudyError`` for an objective that no run has, or a parameter that none reads."""
+        """Raise ``StudyError`` for an objective that no run has, or a parameter without effect."""
         several = len(self.target.scenarios) > 1
         for name, figures in self.defaults.items():
             for objective in self.objectives:
@@ -275,9 +277,9 @@ class Tuning:
         self.target.refuse_idle(self.seeds[0], self.allow_idle)
 
     def values(self, figures: Mapping[str, Figures]) -> list[list[float]]:
-        """Give each objective's values, one a seed.
+        """Return the values of each objective, one per seed.
 
-        With several scenarios these are the means over them of the ratios to the defaults' mean over the tuning seeds.
+        With several scenarios a value is the mean over them of the ratio to the defaults' mean over the tuning seeds.
         """
         if len(self.target.scenarios) == 1:
             (only,) = figures.values()
@@ -300,7 +302,7 @@ def names(word: str, given: Any, table: str = "tune") -> tuple[str, ...]:
 
 
 def seeds(word: str, given: Any, first: int, table: str = "tune") -> tuple[int, ...]:
-    """Read a number of seeds, which begin with ``first``, or a list of them."""
+    """Read a number of seeds, starting at ``first``, or a list of seeds."""
     if isinstance(given, int) and not isinstance(given, bool):
         return tuple(range(first, first + count(word, given, table)))
     fine = isinstance(given, list) and given and all(type(one) is int and 0 <= one < 2**63 for one in given)
@@ -310,21 +312,21 @@ def seeds(word: str, given: Any, first: int, table: str = "tune") -> tuple[int, 
 
 
 def count(word: str, given: Any, table: str = "tune") -> int:
-    """Read a whole number from 1 to as many as a study may have runs."""
+    """Read a whole number from 1 to the most runs of a study."""
     if type(given) is not int or not 1 <= given <= MOST_RUNS:
         raise StudyError(f"[{table}] {word} = {given!r}: expected a whole number from 1 to {MOST_RUNS:,}")
     return given
 
 
 def whole(word: str, given: Any, table: str = "tune") -> int:
-    """Read a whole number from 0 on."""
+    """Read a whole number of at least 0."""
     if type(given) is not int or not 0 <= given < 2**32:
         raise StudyError(f"[{table}] {word} = {given!r}: expected a whole number from 0 to {2**32 - 1}")
     return given
 
 
 def flag(data: Mapping[str, Any], word: str, default: bool, table: str = "tune") -> bool:
-    """Read whether something is to be."""
+    """Read a boolean."""
     given = data.get(word, default)
     if not isinstance(given, bool):
         raise StudyError(f"[{table}] {word} = {given!r}: expected true or false")

@@ -1,4 +1,4 @@
-"""The outcome of a search: the best set beside the defaults on held-out seeds, the front, what parameters matter."""
+"""Outcome of a search: best set against the defaults on held-out seeds, Pareto front, importance of parameters."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from incast.tuning.search import Search, Tried
 
 @dataclass(frozen=True)
 class Compared:
-    """A figure of a set and of the defaults on the held-out seeds of a scenario, and the difference seed by seed.
+    """A figure of a set and of the defaults on the held-out seeds of a scenario, and their paired difference.
 
-    All three are over the seeds under which both have the figure; ``None`` without such seeds.
+    All three cover the seeds under which both have the figure; ``None`` without such seeds.
     """
 
     scenario: str
@@ -28,13 +28,13 @@ class Compared:
     tuned: Estimate | None
     defaults: Estimate | None
     difference: Estimate | None
-    """Of the set less the defaults."""
+    """Figure of the set minus that of the defaults."""
     seeds: int
-    """How many seeds were compared: those under which both have the figure."""
+    """Number of compared seeds: those under which both have the figure."""
 
     @property
     def verdict(self) -> str:
-        """Whether the interval of the difference lies on one side of zero."""
+        """Verdict from the interval of the difference: better or worse if it excludes zero."""
         if self.difference is None or self.difference.half_width is None:
             return "unknown"
         if self.difference.low > 0:
@@ -44,7 +44,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A set that was chosen, and how it does on the held-out seeds."""
+    """A chosen set, and its results on the held-out seeds."""
 
     tried: Tried
     compared: tuple[Compared, ...]
@@ -52,20 +52,20 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search found."""
+    """Result of a search."""
 
     tuning: Tuning
     tried: list[Tried]
     default_scores: tuple[float, ...]
     """Objectives of the defaults on the tuning seeds."""
     front: list[Chosen]
-    """With one objective the best set alone; with several those that no other beats in all, by the first objective."""
+    """The best set; with several objectives the Pareto front, ordered by the first objective."""
     chosen: int
-    """Which of the front is the one to use: with several objectives the nearest to the best of each."""
+    """Index of the set to use: with several objectives the nearest to the best value of each."""
     importances: dict[str, dict[str, float]]
-    """By objective and parameter, from 0 to 1; nothing where too few sets were tried."""
+    """Importance by objective and parameter, from 0 to 1; empty if too few sets were tried."""
     notes: tuple[str, ...]
-    """What the figures do not show."""
+    """Caveats about the figures."""
 
     @property
     def best(self) -> Chosen:
@@ -74,11 +74,10 @@ class Outcome:
 
 
 def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
-    """Work out what a finished search found: runs the front and the defaults on the held-out seeds.
+    """Evaluate a finished search: runs the front and the defaults on the held-out seeds.
 
-    A set that leaves flows unfinished there, or has a run of which no figure is to be used, is no more counted, and
-    those that it had beaten come into the front. Raises ``UnsoundError`` where the defaults have such a run: nothing is
-    to be held against them then.
+    A set that leaves flows unfinished there, or has an unsound run, is dropped, and sets that it dominated enter the
+    front. Raises ``UnsoundError`` if the defaults have an unsound run, since then there is no baseline.
     """
     tuning = search.tuning
     defaults = tuning.target.evaluated({}, tuning.held_out, None, workers)
@@ -86,10 +85,10 @@ def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
     while True:
         whole = [one for one in tried if one.scores is not None]
         if not whole:
-            first = next((told for one in tried if (told := one.refused or one.unfinished)), "")
+            first = next((reason for one in tried if (reason := one.refused or one.unfinished)), "")
             raise StudyError(
                 f"none of the {len(tried)} sets can be chosen (the first: {first}): expected ranges of values that the "
-                "scenario takes and under which flows finish"
+                "scenario accepts and under which flows finish"
             )
         front = _front(tuning, whole)
         out: dict[int, Tried] = {}
@@ -114,19 +113,19 @@ def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
 
 
 def _censored(runs: dict[str, Figures], defaults: dict[str, Figures]) -> tuple[str, ...]:
-    """Say where completion figures leave out flows that did not finish on the held-out seeds."""
-    told = []
+    """Return notes on completion figures that exclude unfinished flows on the held-out seeds."""
+    notes = []
     others = flows_of(defaults)
     for name, (ended, began) in flows_of(runs).items():
         their_ended, their_began = others[name]
         if (ended, their_ended) != (began, their_began):
             where = f" in {name}" if len(runs) > 1 else ""
-            told.append(
+            notes.append(
                 f"{ended:.0f} of {began:.0f} flows finished on the held-out seeds{where}, with the defaults "
-                f"{their_ended:.0f} of {their_began:.0f}: completion figures are over these, and high percentiles may "
-                "be too low; a longer run.duration lets more finish"
+                f"{their_ended:.0f} of {their_began:.0f}: completion figures cover these only, and high percentiles "
+                "may be too low; a longer run.duration lets more flows finish"
             )
-    return tuple(told)
+    return tuple(notes)
 
 
 def _late(runs: dict[str, Figures], defaults: dict[str, Figures]) -> str:
@@ -134,7 +133,7 @@ def _late(runs: dict[str, Figures], defaults: dict[str, Figures]) -> str:
 
 
 def _front(tuning: Tuning, whole: Sequence[Tried]) -> list[Tried]:
-    """Return the sets that no other beats; sets of equal scores once, the first of them."""
+    """Return the undominated sets; of sets with equal scores the first."""
     found: list[Tried] = []
     signs = np.array([-1.0 if one.maximise else 1.0 for one in tuning.objectives])
     scores = np.array([one.scores for one in whole]) * signs
@@ -146,7 +145,7 @@ def _front(tuning: Tuning, whole: Sequence[Tried]) -> list[Tried]:
 
 
 def _nearest(tuning: Tuning, front: Sequence[Tried]) -> int:
-    """Say which of a front is nearest to the best value of each objective, in spans of the front."""
+    """Return the index of the set nearest to the best value of each objective, relative to the range of the front."""
     scores = np.array([one.scores for one in front])
     best = np.where([one.maximise for one in tuning.objectives], scores.max(axis=0), scores.min(axis=0))
     span = np.ptp(scores, axis=0)

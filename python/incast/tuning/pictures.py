@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from incast.look import COLOURS, INK, dress, legend, new_canvas, time_unit
+from incast.style import COLOURS, INK, dress, legend, new_canvas, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ FADED = "#9aa4af"
 
 
 class Scale:
-    """Unit of an axis, and what values are multiplied by."""
+    """Unit of an axis, and the factor of its values."""
 
     def __init__(self, unit: str, values: Sequence[float]) -> None:
         known = [abs(value) for value in values if not math.isnan(value)]
@@ -43,7 +43,7 @@ NAMES = ("parameters", "progress", "front", "importance")
 
 
 def draw(outcome: Outcome) -> dict[str, Canvas]:
-    """Draw what there is to be seen, by the names of files without their endings."""
+    """Draw the pictures of a search, by file name without extension."""
     found = {"parameters": _parameters(outcome)}
     if len(outcome.tuning.objectives) == 1:
         found["progress"] = _progress(outcome)
@@ -51,15 +51,15 @@ def draw(outcome: Outcome) -> dict[str, Canvas]:
         found["front"] = _front(outcome)
     if outcome.importances:
         found["importance"] = bars(
-            {f"importance for {figure}": told for figure, told in outcome.importances.items()},
+            {f"importance for {figure}": shares for figure, shares in outcome.importances.items()},
             "Importance of parameters (fANOVA)",
-            "share of the variance over the ranges",
+            "share of the variance",
         )
     return found
 
 
 def _unit(outcome: Outcome, figure: str) -> str:
-    """Return the unit of an objective: a ratio over several scenarios has none."""
+    """Return the unit of an objective; over several scenarios it is a ratio."""
     if len(outcome.tuning.target.scenarios) > 1:
         return "of the defaults"
     return next(row.unit for row in outcome.best.compared if row.figure == figure)
@@ -91,7 +91,7 @@ def _progress(outcome: Outcome) -> Canvas:
         if one.scores is None and one.by_seed and not one.refused and not one.unfinished
     ]
     if part:
-        axes.plot(*zip(*part, strict=True), "x", color=FADED, markersize=4, label="given up: mean over fewer seeds")
+        axes.plot(*zip(*part, strict=True), "x", color=FADED, markersize=4, label="stopped: mean over fewer seeds")
     axes.plot(*zip(*whole, strict=True), "o", color=COLOURS[0], markersize=4, label=f"mean over {seeds} tuning seeds")
     best: list[float] = []
     for _, value in whole:
@@ -100,20 +100,20 @@ def _progress(outcome: Outcome) -> Canvas:
     axes.step(numbers, best, where="post", color=COLOURS[1], linewidth=1.4, label="best so far")
     axes.axhline(outcome.default_scores[0] * scale.factor, color=INK, linestyle="--", linewidth=1.1, label="defaults")
     _wide_in_logarithms(axes, [value for _, value in [*whole, *part]], outcome.default_scores[0] * scale.factor)
-    _titled(axes, f"Search to {objective}", "set of values, in the order of the search", scale.label(objective.figure))
+    _titled(axes, f"Search to {objective}", "set of values, in search order", scale.label(objective.figure))
     legend(canvas, [axes])
     return canvas
 
 
 def _wide_in_logarithms(axes: Axes, values: Sequence[float], default: float) -> None:
-    """Draw a y axis in logarithms where the values span more than a decade."""
+    """Make the y axis logarithmic if the values span more than a decade."""
     known = [value for value in [*values, default] if not math.isnan(value)]
     if min(known) > 0 and max(known) / min(known) > 10:
         axes.set_yscale("log")
 
 
 def _front(outcome: Outcome) -> Canvas:
-    """Draw, for every two objectives, the sets on the tuning seeds, and the front less the defaults on the held-out."""
+    """Draw, for every two objectives, sets on the tuning seeds, and differences from the defaults on held-out seeds."""
     objectives = outcome.tuning.objectives
     pairs = list(itertools.combinations(range(len(objectives)), 2))
     held_out = len(outcome.tuning.target.scenarios) == 1
@@ -153,7 +153,7 @@ _RING: Mapping[str, Any] = {
 
 
 def _held_out_panel(axes: Axes, outcome: Outcome, x: int, y: int) -> None:
-    """Draw differences to the defaults, seed by seed: what all sets have from a seed is not in them."""
+    """Draw paired differences from the defaults, which exclude effects common to all sets of a seed."""
     pair = outcome.tuning.objectives[x], outcome.tuning.objectives[y]
     across, up = _scale(outcome, x), _scale(outcome, y)
     axes.axhline(0, color=INK, linewidth=0.9, linestyle="--")
@@ -179,8 +179,11 @@ def _held_out_panel(axes: Axes, outcome: Outcome, x: int, y: int) -> None:
         label = None
         if number == outcome.chosen:
             axes.plot(*place, "o", **_RING)
-    names = [scale.label(f"{one.figure}, less the defaults'") for scale, one in zip((across, up), pair, strict=True)]
-    _titled(axes, "Held-out seeds, seed by seed", *names)
+    names = [
+        scale.label(f"{one.figure}, difference from the defaults")
+        for scale, one in zip((across, up), pair, strict=True)
+    ]
+    _titled(axes, "Held-out seeds, paired differences", *names)
 
 
 def _towards(one: Objective, other: Objective) -> str:
@@ -189,7 +192,7 @@ def _towards(one: Objective, other: Objective) -> str:
 
 
 def _number(value: Any) -> float | None:
-    """Read the number of a value with its unit."""
+    """Read the number of a value with a unit."""
     found = re.match(r"[-+0-9.eE]+", str(value)) if not isinstance(value, bool) else None
     try:
         return float(found[0]) if found else None
@@ -198,7 +201,7 @@ def _number(value: Any) -> float | None:
 
 
 def _parameters(outcome: Outcome) -> Canvas:
-    """Draw each objective over each parameter: every set tried under all seeds."""
+    """Draw each objective over each parameter, for sets tried under all seeds."""
     tuning = outcome.tuning
     whole = [one for one in outcome.tried if one.scores is not None]
     columns, rows = len(tuning.target.parameters), len(tuning.objectives)
@@ -244,17 +247,17 @@ def bars(
     x: str,
     intervals: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Canvas:
-    """Draw a bar a parameter, a panel a figure; with half widths of intervals where these are known."""
-    height = sum(0.32 * len(told) + 0.9 for told in panels.values()) + 0.4
+    """Draw one bar per parameter, one panel per figure; with half widths of intervals if known."""
+    height = sum(0.32 * len(shares) + 0.9 for shares in panels.values()) + 0.4
     canvas = new_canvas(6.8, height)
     found = canvas.subplots(
-        len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": [len(told) + 1.5 for told in panels.values()]}
+        len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": [len(shares) + 1.5 for shares in panels.values()]}
     ).ravel()
-    for axes, (name, told) in zip(found, panels.items(), strict=True):
-        ordered = sorted(told, key=lambda key: told[key])
+    for axes, (name, shares) in zip(found, panels.items(), strict=True):
+        ordered = sorted(shares, key=lambda key: shares[key])
         errors = None if intervals is None else [intervals[name][key] for key in ordered]
         axes.barh(
-            ordered, [told[key] for key in ordered], xerr=errors, color=COLOURS[0], height=0.6, ecolor=INK, capsize=2
+            ordered, [shares[key] for key in ordered], xerr=errors, color=COLOURS[0], height=0.6, ecolor=INK, capsize=2
         )
         axes.set_xlim(left=0)
         _titled(axes, name, x if axes is found[-1] else "", "")

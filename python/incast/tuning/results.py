@@ -1,4 +1,4 @@
-"""What a search leaves: scenario files, tables and pictures."""
+"""Results of a search: scenario files, tables and pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RESULT_FORMAT = 1
 
 
 def write(outcome: Outcome, folder: Path, formats: Sequence[str] = ("png",)) -> list[Path]:
-    """Write the scenarios to use, ``trials.csv``, ``result.json`` and the pictures; return the scenarios."""
+    """Write the chosen scenarios, ``trials.csv``, ``result.json`` and the pictures; return the scenarios."""
     tuning = outcome.tuning
     scenarios: list[Path] = []
     files: dict[str, str] = {}
@@ -39,22 +39,24 @@ def write(outcome: Outcome, folder: Path, formats: Sequence[str] = ("png",)) -> 
             for number, one in enumerate(outcome.front, 1):
                 files[f"front/{number:02}{suffix}.toml"] = made(name, one.tried)
     files["trials.csv"] = _trials(outcome)
-    files[RESULT] = json.dumps(data(outcome), indent=2) + "\n"  # the last: all else is there
+    files[RESULT] = json.dumps(data(outcome), indent=2) + "\n"  # last: all other files exist
     drawn = gallery.draw(pictures.draw(outcome), formats)
     gallery.write(folder, drawn, formats, files, pictures.NAMES.__contains__)
     return scenarios
 
 
 def _head(one: Tried, tuning: Tuning) -> str:
-    """Say in comments where a scenario file is from."""
+    """Return the comments at the top of a scenario file about its origin."""
     values = [f"#   {key} = {value}" for key, value in one.values.items()]
-    told = ", ".join(map(str, tuning.objectives))
-    first = f"# Set {one.number + 1} of {tuning.budget} tried by incast tune ({tuning.target.study.name}: {told}):"
+    objectives = ", ".join(map(str, tuning.objectives))
+    first = (
+        f"# Set {one.number + 1} of {tuning.budget} tried by incast tune ({tuning.target.study.name}: {objectives}):"
+    )
     return "\n".join([first, *values, "", ""])
 
 
 def _trials(outcome: Outcome) -> str:
-    """Write a row a set, those given up too: with the mean over the seeds that they had."""
+    """Write one row per set, including stopped ones: with the mean over their seeds."""
     made = io.StringIO()
     table = csv.writer(made, lineterminator="\n")
     tuning = outcome.tuning
@@ -72,7 +74,7 @@ def _trials(outcome: Outcome) -> str:
 
 
 def data(outcome: Outcome) -> dict[str, Any]:
-    """Give an outcome as JSON has it."""
+    """Return an outcome as data for JSON."""
     tuning = outcome.tuning
 
     def of_estimate(one: Estimate | None) -> dict[str, float | None] | None:

@@ -1,7 +1,7 @@
-"""The search: sets of values that a sampler of Optuna suggests, tried under paired seeds, written to a journal.
+"""Search: sets of values suggested by a sampler of Optuna, tried under paired seeds, written to a journal.
 
-Several processes, on machines that share the folder, work on one journal. A set counts once all of it is written. What
-a killed process had begun is begun again: its suggestion is a function of the sets that count, so that a search by one
+Several processes, on machines that share the folder, work on one journal. A set counts once it is completely written.
+The set of a killed process is tried again: its suggestion is a function of the sets that count, so a search by one
 process gives the same sets however often it was killed.
 """
 
@@ -27,7 +27,7 @@ from incast.tuning.declaration import BEGAN, ENDED, Parameter, Set, Tuning, flow
 
 try:
     import optuna
-    import sklearn  # noqa: F401 -- Optuna asks for it when importances are worked out, which is at the end
+    import sklearn  # noqa: F401 -- Optuna needs it for importances at the end
     from optuna.distributions import BaseDistribution
     from optuna.samplers import BaseSampler, NSGAIISampler, RandomSampler, TPESampler
     from optuna.storages.journal import JournalFileBackend, JournalStorage
@@ -40,19 +40,19 @@ JOURNAL = "journal.log"
 MARK = "tune.json"
 MARK_FORMAT = 2
 PART = 3
-"""Of the sets that reach a rung of seeds, one in so many goes on."""
+"""Successive halving: one in this many sets continues at each rung."""
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 PATIENCE_S = 0.5
 ENOUGH = 20
-"""Sets that are needed before anything is said of the importance of parameters."""
+"""Fewest sets for importances of parameters."""
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 class _Lock:
-    """Lock of the journal: the system's own, which a killed process gives back.
+    """Lock of the journal by the system, which releases it for a killed process.
 
-    Who takes it cuts off the line that a killed process had not finished.
+    Taking the lock cuts off an incomplete line of a killed process.
     """
 
     def __init__(self, journal: Path) -> None:
@@ -94,25 +94,25 @@ def _cut_half_line(journal: IO[bytes]) -> None:
 
 @dataclass(frozen=True)
 class Tried:
-    """A set of values that counts."""
+    """A tried set of values that counts."""
 
     number: int
-    """Place among those that count, from 0."""
+    """Place among the sets that count, from 0."""
     values: Set
     scores: tuple[float, ...] | None
-    """Value of each objective over all seeds; ``None`` where it was given up, refused, or left flows unfinished."""
+    """Value of each objective over all seeds; ``None`` if the set was stopped, refused, or left flows unfinished."""
     by_seed: tuple[tuple[float, ...], ...]
     """Values of each objective by seed."""
     refused: str = ""
-    """Why it could not be run, where that is so."""
+    """Reason why the set could not be run, if so."""
     unfinished: str = ""
-    """What it left unfinished that the defaults finish, where that is so."""
+    """Message about flows that the set left unfinished and the defaults finish, if any."""
     unsound: bool = False
-    """Whether it was refused because no figure of one of its runs is to be used."""
+    """True if the set was refused because of an unsound run."""
 
 
 class Search:
-    """A search in a folder: what was tried, and how it goes on."""
+    """A search in a folder: the tried sets, and the next ones."""
 
     def __init__(self, tuning: Tuning, folder: Path) -> None:
         self.tuning, self.folder = tuning, folder
@@ -131,7 +131,7 @@ class Search:
         )
 
     def tried(self) -> list[Tried]:
-        """Return the sets that count and are finished, in the order in which they were begun."""
+        """Return the finished sets that count, in the order of their start."""
         found = []
         for place, trial in enumerate(self._counted()):
             if trial.state != TrialState.RUNNING:
@@ -139,9 +139,9 @@ class Search:
         return found
 
     def carry_out(self, workers: int, show: Callable[[int], None]) -> list[Tried]:
-        """Try sets until as many as the budget have been; return them.
+        """Try sets until the budget is used; return them.
 
-        ``show`` is called with the number finished. What another process is at is waited for.
+        ``show`` is called with the number of finished sets. Sets of other processes are waited for.
         """
         budget = self.tuning.budget
         with self._at_work():
@@ -177,8 +177,8 @@ class Search:
                 self.study.tell(trial, state=TrialState.FAIL)
                 return
             except _Unfinished as error:
-                # without scores, those of its first seeds too, which would draw the sampler to where flows starve;
-                # pruned, it is behind all others
+                # drop the scores of its first seeds too, which would attract the sampler to sets that starve flows;
+                # a pruned set ranks behind all others
                 trial.set_user_attr("unfinished", str(error))
                 self.study.tell(trial, state=TrialState.PRUNED)
                 return
@@ -196,9 +196,9 @@ class Search:
             raise
 
     def _run(self, number: int, values: Set, workers: int, rungs: dict[int, float]) -> tuple[list[list[float]], bool]:
-        """Run a set under more and more of the seeds, as long as it is among the best; second, whether under all.
+        """Run a set under more and more seeds while it is among the best; also return whether it ran under all.
 
-        ``rungs`` becomes its scores by how many seeds it had had, where that was not all of them.
+        ``rungs`` receives its scores by number of seeds, except for all seeds.
         """
         tuning = self.tuning
         by_seed: list[list[float]] = [[] for _ in tuning.objectives]
@@ -208,8 +208,8 @@ class Search:
             runs = tuning.target.evaluated(values, seeds, [*tuning.figures, ENDED, BEGAN], workers)
             for name, (ended, began) in flows_of(runs).items():
                 flows[name] = flows[name][0] + ended, flows[name][1] + began
-            if told := unfinished(flows, flows_of(tuning.defaults, rung)):
-                raise _Unfinished(told)
+            if message := unfinished(flows, flows_of(tuning.defaults, rung)):
+                raise _Unfinished(message)
             found = tuning.values(runs)
             for objective, have, more in zip(tuning.objectives, by_seed, found, strict=True):
                 have += more
@@ -226,7 +226,7 @@ class Search:
         return by_seed, True
 
     def _goes_on(self, number: int, rung: int, score: float) -> bool:
-        """Whether a set is among the best third of those before it that came to the rung."""
+        """Return whether a set is among the best third of the earlier sets at the rung."""
         (objective,) = self.tuning.objectives
         others = [
             trial.intermediate_values[rung]
@@ -237,19 +237,19 @@ class Search:
         return better < max((len(others) + 1) // PART, 1)
 
     def importances(self) -> dict[str, dict[str, float]]:
-        """Work out the importances of fANOVA (Hutter et al., ICML 2014), by objective and parameter; they add up to 1.
+        """Return importances by fANOVA (Hutter et al., ICML 2014), by objective and parameter; they add up to 1.
 
-        A forest of trees is fitted to the sets, by the seeds that all of them had; an importance is the share of its
-        variance over the ranges that the parameter alone explains. Nothing is said of fewer sets than ``ENOUGH``.
+        A random forest is fitted to the sets, with the seeds common to all; an importance is the share of its variance
+        over the ranges that the parameter alone explains. Empty for fewer than ``ENOUGH`` sets.
         """
         first = self.tuning.rungs[0]
-        told = [trial for trial in self._counted()[: self.tuning.budget] if "by_seed" in trial.user_attrs]
-        if len(told) < ENOUGH or len(self.tuning.target.parameters) < 2:
+        trials = [trial for trial in self._counted()[: self.tuning.budget] if "by_seed" in trial.user_attrs]
+        if len(trials) < ENOUGH or len(self.tuning.target.parameters) < 2:
             return {}
         found = {}
         for number, objective in enumerate(self.tuning.objectives):
             same = optuna.create_study(direction="maximize" if objective.maximise else "minimize")
-            for trial in told:
+            for trial in trials:
                 values = trial.user_attrs["by_seed"][number][:first]
                 score = math.fsum(values) / len(values)
                 same.add_trial(
@@ -260,43 +260,43 @@ class Search:
             found[objective.figure] = {key: float(value) for key, value in shares.items()}
         return found
 
-    # Which sets count
+    # Sets that count
 
     def _counted(self) -> list[FrozenTrial]:
         return [trial for trial in self.study.get_trials(deepcopy=False) if _counts(trial)]
 
     def place(self, number: int) -> int:
-        """Return how many sets that count were begun before a trial."""
+        """Return the number of counting sets that started before a trial."""
         return sum(trial.number < number for trial in self._counted())
 
     def _read(self, place: int, trial: FrozenTrial) -> Tried:
-        told = trial.user_attrs
+        attributes = trial.user_attrs
         scores = tuple(trial.values) if trial.state == TrialState.COMPLETE and trial.values else None
-        by_seed = tuple(tuple(values) for values in told.get("by_seed", []))
-        why = (told.get("refused", ""), told.get("unfinished", ""), told.get("unsound", False))
-        return Tried(place, told["values"], scores, by_seed, *why)
+        by_seed = tuple(tuple(values) for values in attributes.get("by_seed", []))
+        why = (attributes.get("refused", ""), attributes.get("unfinished", ""), attributes.get("unsound", False))
+        return Tried(place, attributes["values"], scores, by_seed, *why)
 
-    # Who is at work
+    # Concurrent processes
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """Hold a file as long as this process is there: others see by it whether what it had begun goes on."""
+        """Lock a file while this process lives: others see by it whether its set is still active."""
         place = self.folder / "workers"
         place.mkdir(exist_ok=True)
         path = place / self._worker
         while True:
             with open_lock(path) as self._held:
                 fcntl.flock(self._held, fcntl.LOCK_EX)
-                if not path.exists():  # another process took it for a dead one's before it was held
+                if not path.exists():  # another process took it for a dead one's before it was locked
                     continue
                 yield
                 break
         path.unlink(missing_ok=True)
 
     def _give_up_dead(self) -> bool:
-        """Take out of the count what processes had begun that are no more.
+        """Discard the sets of dead processes.
 
-        Return whether of a set that is not known yet: it was begun a moment ago, and does not say by whom.
+        Return whether a set's process is not known yet, since the set started a moment ago.
         """
         is_open = False
         for trial in self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
@@ -316,7 +316,7 @@ class Search:
         return is_open
 
     def _has_company(self) -> bool:
-        """Whether another process is at work; each holds its file before it begins a set."""
+        """Return whether another process is active; each locks its file before it starts a set."""
         others = [path.name for path in (self.folder / "workers").iterdir() if path.name != self._worker]
         return any(self._lives(other) for other in others)
 
@@ -337,7 +337,7 @@ class Search:
 
 
 class _NoFigure(Exception):
-    """A run does not have the figure that is searched for."""
+    """A run lacks the figure of an objective."""
 
 
 class _Unfinished(Exception):
@@ -362,7 +362,7 @@ def _suggest(parameter: Parameter, trial: Trial) -> Any:
 
 
 class _Repeatable(BaseSampler):
-    """A sampler that is made anew for every trial, with a seed that follows from the trial's place in the count."""
+    """A sampler recreated for every trial, with a seed derived from the trial's place."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -403,11 +403,11 @@ def _sampler(tuning: Tuning, seed: int) -> BaseSampler:
     return TPESampler(seed=seed, n_startup_trials=min(max(tuning.budget // 5, 5), 15))
 
 
-# The folder
+# Folder
 
 
 def _mark(tuning: Tuning) -> dict[str, Any]:
-    """Say what a search is about; the budget may grow."""
+    """Return the identity of a search, without the budget, which may grow."""
     target = tuning.target
     return {
         "format": MARK_FORMAT,
@@ -425,20 +425,20 @@ def _mark(tuning: Tuning) -> dict[str, Any]:
 
 
 def _put_mark(folder: Path, mark: dict[str, Any]) -> None:
-    """Mark a folder as this search's, or find the mark there; raises ``FolderError`` where anything else is."""
+    """Mark a folder as this search's, or accept an existing mark; raises ``FolderError`` for other content."""
     path = folder / MARK
     put_first(path, json.dumps(mark, indent=2) + "\n", NOT_EMPTY)
     try:
         there = files.read_json(path)
         differing = [word for word in mark if there.get(word) != mark[word]]
     except (OSError, ValueError, AttributeError) as error:
-        told = f"{path} is damaged: {files.told(error)}"
-        raise FolderError(f"{told}; give another --out, or remove {folder} first") from None
+        message = f"{path} is damaged: {files.message_of(error)}"
+        raise FolderError(f"{message}; give another --out, or remove {folder} first") from None
     if "engine" in differing:
         raise FolderError(
             f"{folder} holds a search by another build of the engine: runs of both do not mix; give another --out, "
             "or remove it first"
         )
     if differing:
-        told = f"{folder} holds another search, with other {', '.join(differing)}"
-        raise FolderError(f"{told}: give another --out, or remove it first")
+        message = f"{folder} holds another search, with other {', '.join(differing)}"
+        raise FolderError(f"{message}: give another --out, or remove it first")

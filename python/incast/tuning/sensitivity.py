@@ -1,7 +1,7 @@
-"""Sensitivity: how much each parameter of a study matters to figures, over the whole of its range.
+"""Sensitivity analysis: the effect of each parameter of a study on figures, over its whole range.
 
-Morris' elementary effects (Technometrics 1991) or Sobol's indices, both by SALib. The runs lie in a store of studies,
-where those that are made are not made again.
+Morris' elementary effects (Technometrics 1991) or Sobol's indices, both by SALib. The runs are in a store of studies,
+and are reused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from incast.executor import Status
 from incast.output import counted, nearest
 from incast.study.axes import Value
 from incast.study.definition import MOST_RUNS, Definition, Point
-from incast.study.making import make
+from incast.study.runner import make
 from incast.tuning import declaration
 from incast.tuning.declaration import Target
 
@@ -41,12 +41,12 @@ _WORDS = ("method", "samples", "figures", "seeds", "seed", "arm", "scenario", "a
 RESULT = "sensitivity.json"
 LEVELS = 4
 WIDE = 0.5
-"""A total index of Sobol's that is known no better says little."""
+"""Half width of a Sobol total index above which a note is printed."""
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What is analysed, as the table ``[sensitivity]`` of a study file declares it."""
+    """An analysis as declared by the table ``[sensitivity]`` of a study file."""
 
     target: Target
     method: str
@@ -59,7 +59,7 @@ class Analysis:
 
     @classmethod
     def of(cls, study: Definition, method: str | None = None, samples: int | None = None) -> Analysis:
-        """Read the table of a study; figures, arm and scenario are those of ``[tune]`` unless it has its own."""
+        """Read the table of a study; default figures, arm and scenario are those of ``[tune]``."""
         table, tune = (study.others.get(name, {}) for name in ("sensitivity", "tune"))
         if not isinstance(table, Mapping) or not isinstance(tune, Mapping):
             raise StudyError(f"{study.name}: [sensitivity] and [tune]: expected tables")
@@ -80,7 +80,7 @@ class Analysis:
         given = table.get("samples", 10 if method == "morris" else 32) if samples is None else samples
         count = declaration.count("samples", given, "sensitivity")
         if method == "sobol" and count & (count - 1):
-            raise StudyError(f"[sensitivity] samples = {count}: expected a power of two, which Sobol's sequence needs")
+            raise StudyError(f"[sensitivity] samples = {count}: expected a power of two, for Sobol's sequence")
         if method == "morris" and count < 2:
             raise StudyError("[sensitivity] samples = 1: expected at least two trajectories")
         target = Target.of(
@@ -92,7 +92,7 @@ class Analysis:
         if len(target.scenarios) > 1:
             raise StudyError(f"[sensitivity] scenario is missing: expected one of {', '.join(target.scenarios)}")
         on = declaration.seeds("seeds", table.get("seeds", tune.get("seeds", list(study.seeds))), 1, "sensitivity")
-        # of Morris's trajectories each moves every parameter once; Saltelli's scheme has two sets, and mixtures of them
+        # each of Morris's trajectories moves every parameter once; Saltelli's scheme has two sets, and mixtures of them
         points = count * (len(target.parameters) + (1 if method == "morris" else 2))
         if points * len(on) > MOST_RUNS:
             raise StudyError(
@@ -102,7 +102,7 @@ class Analysis:
         for parameter in target.parameters:
             if parameter.axis.range is None:
                 raise StudyError(
-                    f"axis {parameter.key}: a list of values has no distances; sensitivity expected a range, "
+                    f"axis {parameter.key}: sensitivity needs distances between values: expected a range, "
                     "such as { from = 1, to = 10 }"
                 )
         return cls(
@@ -117,12 +117,12 @@ class Analysis:
 
     @property
     def problem(self) -> dict[str, Any]:
-        """Return the problem as SALib has it: each parameter from 0 to 1, logarithms where its range has them."""
+        """Return the problem for SALib: each parameter from 0 to 1, on the scale of its range."""
         names = [parameter.key for parameter in self.target.parameters]
         return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
 
     def sample(self) -> npt.NDArray[np.float64]:
-        """Draw the points, a row each, from 0 to 1 a parameter."""
+        """Draw the points, one row each, with every parameter from 0 to 1."""
         if self.method == "morris":
             drawn = SALib.sample.morris.sample(self.problem, self.samples, num_levels=LEVELS, seed=self.seed)
         else:
@@ -132,24 +132,24 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Index:
-    """What a parameter matters to a figure, with the half widths of the 95 % intervals over the sample."""
+    """Effect of a parameter on a figure, with half widths of the 95 % intervals over the sample."""
 
     figure: str
     unit: str
     parameter: str
     main: float
-    """Morris: mean size of the elementary effects, in the figure's unit; Sobol: the total index."""
+    """Morris: mean absolute elementary effect, in the figure's unit; Sobol: total index."""
     main_half_width: float
     other: float
-    """Morris: their standard deviation, large where effects are not linear or depend on others; Sobol: first order."""
+    """Morris: standard deviation of the effects, large if non-linear or interacting; Sobol: first-order index."""
     other_half_width: float | None
     mean: float | None
-    """Morris: mean effect with its sign."""
+    """Morris: mean signed effect."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What an analysis found."""
+    """Result of an analysis."""
 
     analysis: Analysis
     points: int
@@ -158,21 +158,21 @@ class Found:
 
     @property
     def still(self) -> list[str]:
-        """Figures that are the same at all points: no parameter matters to them."""
+        """Figures that are the same at all points, which no parameter affects."""
         moved = {index.figure for index in self.indices if index.main or index.other}
         return [figure for figure in self.analysis.figures if figure not in moved]
 
     def notes(self) -> list[str]:
-        """Say what the indices do not show."""
-        told = [f"{figure} is the same at all points: no parameter matters to it here" for figure in self.still]
+        """Return the caveats about the indices."""
+        notes = [f"{figure} is the same at all points: no parameter has an effect on it" for figure in self.still]
         if self.analysis.method == "sobol":
             wide = max((index for index in self.indices), key=lambda index: index.main_half_width)
             if wide.main_half_width > WIDE:
-                told.append(
+                notes.append(
                     f"{self.analysis.samples} samples are few: the total index of {wide.parameter} for {wide.figure} "
-                    f"is known to ± {wide.main_half_width:.2g} alone; --samples {4 * self.analysis.samples} halves that"
+                    f"is only known to ± {wide.main_half_width:.2g}; --samples {4 * self.analysis.samples} halves that"
                 )
-        return told
+        return notes
 
 
 def carry_out(analysis: Analysis, folder: Path, workers: int, show: Callable[[Status], None]) -> Found:
@@ -200,7 +200,7 @@ def carry_out(analysis: Analysis, folder: Path, workers: int, show: Callable[[St
 
 
 def _points(analysis: Analysis, drawn: npt.NDArray[np.float64]) -> tuple[list[int], list[Point]]:
-    """Give the different points of a sample, and for each of its rows which of them it is."""
+    """Return the distinct points of a sample, and the index of the point of each row."""
     target = analysis.target
     (scenario,) = target.scenarios
     places: dict[str, int] = {}
@@ -217,7 +217,7 @@ def _points(analysis: Analysis, drawn: npt.NDArray[np.float64]) -> tuple[list[in
 
 
 def _means(analysis: Analysis, points: list[Point], rows: list[dict[str, Any]]) -> list[list[float]]:
-    """Give the mean of every figure over the seeds, a row a point."""
+    """Return the mean of every figure over the seeds, one row per point."""
     keys = [parameter.key for parameter in analysis.target.parameters]
     by_point: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
     for row in rows:
@@ -236,7 +236,7 @@ def _means(analysis: Analysis, points: list[Point], rows: list[dict[str, Any]]) 
                 value = runs[seed].get(figure)
                 if value is None:
                     raise StudyError(
-                        f"the run {point}, seed {seed}, has no {figure}: sensitivity needs it of every run"
+                        f"the run {point}, seed {seed}, has no {figure}: sensitivity needs it in every run"
                     )
                 values.append(value)
             means.append(math.fsum(values) / len(values))
@@ -245,7 +245,7 @@ def _means(analysis: Analysis, points: list[Point], rows: list[dict[str, Any]]) 
 
 
 def _plain(value: Value | None) -> Any:
-    """Write a value so that 1 and 1.0 are one."""
+    """Return a value so that 1 and 1.0 are equal."""
     return float(value) if isinstance(value, (int, float)) else value
 
 
@@ -258,20 +258,20 @@ def _indices(
         more = (None, 0.0) if morris else (0.0, None)
         return [Index(figure, unit if morris else "1", name, 0.0, 0.0, 0.0, *more) for name in names]
     if morris:
-        told = SALib.analyze.morris.analyze(analysis.problem, drawn, values, num_levels=LEVELS, seed=analysis.seed)
-        rows = zip(names, told["mu_star"], told["mu_star_conf"], told["sigma"], told["mu"], strict=True)
+        indices = SALib.analyze.morris.analyze(analysis.problem, drawn, values, num_levels=LEVELS, seed=analysis.seed)
+        rows = zip(names, indices["mu_star"], indices["mu_star_conf"], indices["sigma"], indices["mu"], strict=True)
         found = [Index(figure, unit, n, float(m), float(c), float(s), None, float(mu)) for n, m, c, s, mu in rows]
     else:
-        told = SALib.analyze.sobol.analyze(analysis.problem, values, calc_second_order=False, seed=analysis.seed)
-        rows = zip(names, told["ST"], told["ST_conf"], told["S1"], told["S1_conf"], strict=True)
+        indices = SALib.analyze.sobol.analyze(analysis.problem, values, calc_second_order=False, seed=analysis.seed)
+        rows = zip(names, indices["ST"], indices["ST_conf"], indices["S1"], indices["S1_conf"], strict=True)
         found = [Index(figure, "1", n, float(t), float(tc), float(s), float(sc), None) for n, t, tc, s, sc in rows]
     return sorted(found, key=lambda index: -index.main)
 
 
 def columns(method: str) -> list[str]:
-    """Name what an index has, in the order of ``Index``."""
+    """Return the column names of an index, in the order of ``Index``."""
     if method == "morris":
-        return ["mean size of effects (mu*)", "deviation (sigma)", "mean effect (mu)"]
+        return ["mean absolute effect (mu*)", "standard deviation (sigma)", "mean effect (mu)"]
     return ["total index (ST)", "first-order index (S1)"]
 
 
@@ -310,7 +310,7 @@ def write(found: Found, folder: Path, formats: Sequence[str] = ("png",)) -> None
 
 
 def data(found: Found) -> dict[str, Any]:
-    """Give what was found as JSON has it."""
+    """Return the result as data for JSON."""
     analysis = found.analysis
     names = {"morris": ("mu_star", "sigma"), "sobol": ("total", "first_order")}[analysis.method]
     rows = []

@@ -1,1 +1,1 @@
-"""What ``incast view`` makes of runs: ``sources``, their parts (``reading``, ``framed``, ``packing``), pages."""
+"""Viewer of runs (``incast view``): ``sources``, their parts (``reading``, ``framed``, ``packing``), and pages."""

@@ -1,4 +1,4 @@
-"""Rows of frames in blocks of ports or flows that lie side by side: what is shown of one needs its block alone."""
+"""Rows of frames in blocks of neighbouring ports or flows: to show one, a page only needs its block."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 from incast.run_folder import Shape
 from incast.view import packing
 from incast.view.packing import Pack
-from incast.view.sources import Source, columns, damaged, numbers, told
+from incast.view.sources import Source, columns, damaged, naming, numbers
 
 ROWS = 2**15
-"""Rows of a block on average: those of one port and all that is read with them are some 0.2 MB."""
+"""Mean rows of a block: the data read for one port is some 0.2 MB."""
 
 
 class Framed:
-    """A table whose rows belong to frames, in their order, and in a frame to entities: ports or flows.
+    """A table whose rows are ordered by frame, and belong to entities: ports or flows.
 
-    A block has the rows of ``size`` neighbouring entities, the last one of all beyond too. ``starts`` says where the
-    rows of each frame begin in it. No entity has the number ``most``, or a larger one.
+    A block has the rows of ``size`` neighbouring entities; the last block also those beyond. ``starts`` has the first
+    row of each frame in it. Numbers of entities are below ``most``.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Framed:
         self._turn = RLock()
 
     def described(self) -> dict[str, Any]:
-        """Add the parts of all columns, block by block; where the first block of each is."""
+        """Add the parts of all columns, block by block; return the first block of each."""
         makers = {"starts": self._starts, self._key: self._entities} | {
             name: partial(self._values, name) for name in self._columns
         }
@@ -57,18 +57,18 @@ class Framed:
 
     def _values(self, name: str, block: int) -> bytes:
         values = self._of(block, name)
-        with told(self._run, self._name, f"column {name}"):
+        with naming(self._run, self._name, f"column {name}"):
             return packing.numbers(values)
 
     def _of(self, block: int, name: str) -> np.ndarray[Any, Any]:
-        """Give the rows of a block of a column."""
+        """Return the rows of a block of a column."""
         with self._turn:
             order, bounds = self._placed()
             values = self._column(name)
         return values if self.blocks == 1 else values[order[bounds[block] : bounds[block + 1]]]
 
     def _placed(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Say which rows each block has, in their order."""
+        """Return the rows of each block, in order."""
         return self._pack.orders.of(self, self._place, lambda placed: sum(one.nbytes for one in placed))
 
     def _place(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -81,12 +81,12 @@ class Framed:
         return order, np.append(0, np.cumsum(np.bincount(blocks, minlength=self.blocks)))
 
     def _column(self, name: str) -> np.ndarray[Any, Any]:
-        """Read a column, unless it is kept."""
+        """Return a column, from the cache if possible."""
         return self._pack.kept.of((self, name), partial(self._read, name), lambda values: values.nbytes)
 
     def _read(self, name: str) -> np.ndarray[Any, Any]:
         if name in self._most:
             return numbers(self._run, self._name, name, self._most[name])
         column = columns(self._run, self._name, [name])[name]
-        with told(self._run, self._name, f"column {name}:"):
+        with naming(self._run, self._name, f"column {name}:"):
             return packing.array(column)

@@ -1,4 +1,4 @@
-"""What a page keeps in memory of what it has read or packed: what was asked for last, up to so many bytes."""
+"""Cache of a page's read or packed data: least recently used values are dropped."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ T = TypeVar("T")
 
 
 class Kept:
-    """Values by their keys, of ``most`` bytes together; one that is larger is kept until another is asked for.
+    """LRU cache of at most ``most`` bytes in total; a larger value stays until another is requested.
 
-    Values that have not been asked for the longest are forgotten first. Threads may ask at once: a value that two of
-    them lack is made twice.
+    Thread-safe: a value that two threads request at once is made twice.
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.bytes = 0
-        """What the values take that are kept."""
+        """Bytes of the cached values."""
         self._turn = Lock()
         self._values: dict[Hashable, tuple[Any, int]] = {}
 
     def of(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
-        """Give the value of a key, which is made where it is not kept; ``size`` says how many bytes it takes."""
+        """Return the value of a key, made if missing; ``size`` returns its bytes."""
         with self._turn:
             if key in self._values:
-                # to the end of the order in which they go
+                # most recently used last
                 value, took = self._values[key] = self._values.pop(key)
                 found: T = value
                 return found

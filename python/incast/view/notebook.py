@@ -1,4 +1,4 @@
-"""Runs over time in a notebook: the page of ``incast view`` in a frame of its own."""
+"""Viewer in a notebook: the page of ``incast view`` in an iframe."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from incast.view import page
 from incast.view.sources import Made
 
 MAY = "allow-scripts allow-downloads allow-modals"
-"""What the page may do in a frame: run, save pictures, print. It is of no origin: it reads nothing of the notebook."""
+"""Sandbox permissions of the page: scripts, downloads, dialogs. Without an origin it cannot read the notebook."""
 
 
 class View:
-    """Runs over time: notebooks show it, ``save`` writes it as one HTML file."""
+    """Runs over time, shown in notebooks; ``save`` writes one HTML file."""
 
     def __init__(self, runs: Sequence[tuple[str, Result]], height_px: int = 720) -> None:
-        """Take runs with their names.
+        """Make a view of named runs.
 
-        Raises ``IncastError`` of a run without a timeline, and ``FolderError`` where the viewer is not built.
+        Raises ``IncastError`` for a run without a timeline, and ``FolderError`` if the viewer is not built.
         """
         self._runs = [(label, Made(run)) for label, run in runs]
         self.height_px = height_px
-        """Height in a notebook."""
+        """Height in a notebook, in pixels."""
         page.viewer()
         for _, run in self._runs:
             if run.timeline() is None:
@@ -34,11 +34,11 @@ class View:
 
     @cached_property
     def html(self) -> str:
-        """The text of the file."""
+        """Text of the HTML file."""
         return page.of(self._runs)
 
     def save(self, path: str | Path) -> Path:
-        """Write the file whole, and return its path; raises ``FolderError`` where that cannot be done."""
+        """Write the file atomically, and return its path; raises ``FolderError`` if that fails."""
         page.put(self.html, Path(path), named=True)
         return Path(path)
 

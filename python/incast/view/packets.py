@@ -1,4 +1,4 @@
-"""The packets of traced flows: ``trace.parquet`` tells of each event by event, and here each is one row."""
+"""Packets of traced flows: one row per packet, from the events of ``trace.parquet``."""
 
 from __future__ import annotations
 
@@ -12,64 +12,64 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST = 100_000
-"""Packets of a run that a view carries, the first ones."""
+"""Most packets of a run in a view: the first ones."""
 COLUMNS = (
     *("flow", "back", "sent_s", "end_s", "mark_s", "end", "hops", "place", "marked", "seq", "ack", "payload_bytes"),
     *("flags", "until_s"),
 )
-"""Of the table of packets; ``until_s`` is beside it, from when on packets are left out, if any are."""
+"""Columns of the table of packets; ``until_s`` is the time from which packets are left out, if any are."""
 RECEIVED, DROPPED, LOST, UNDER_WAY = range(4)
-"""How a packet ends: at its host, refused by a queue, lost on a link, or with the run."""
+"""End of a packet: received, dropped by a queue, lost on a link, or in flight at the end of the run."""
 
 
 @dataclass
 class Packet:
-    """A packet from where its transport sends it to where it ends."""
+    """A packet from its transport to its end."""
 
     line: dict[str, Any]
     back: bool
-    """Whether the receiver of the flow sends it."""
+    """True if the receiver of the flow sends it."""
     at: str
-    """Node or port where it is."""
+    """Current node or port."""
     hops: int = 0
-    """Ports that have sent it on."""
+    """Number of ports that have forwarded it."""
     end_s: float = float("nan")
     end: int = UNDER_WAY
     place: str = ""
-    """Port that dropped or lost it."""
+    """Port that dropped or lost the packet."""
     mark_s: float = float("nan")
     marked: str = ""
-    """Port that marked it, the first one."""
+    """First port that marked the packet."""
 
 
 @dataclass
 class Tracker:
-    """Follows packets through the events of a trace, which are in the order of time."""
+    """Follows packets through the events of a trace, in order of time."""
 
     ends: dict[str, tuple[str, str]]
-    """Of each port the names of its node and of the node that it leads to."""
+    """Names of the nodes at both ends of each port's link."""
     hosts: set[str]
     forwards: bool
-    """Whether hosts send on what is not theirs, as stations of a mesh do."""
+    """True if hosts forward packets of others, like stations of a mesh."""
     senders: dict[int, str] = field(default_factory=dict)
     under_way: dict[tuple[int, int, int], list[Packet]] = field(default_factory=dict)
 
     def send(self, line: dict[str, Any]) -> Packet:
-        """Begin a packet."""
+        """Start a packet."""
         flow, place = line["flow"], line["place"]
-        # whoever sends first opens the flow
+        # the first sender opens the flow
         packet = Packet(line, self.senders.setdefault(flow, place) != place, place)
         self.under_way.setdefault((flow, line["seq"], line["ack"]), []).append(packet)
         return packet
 
     def take(self, line: dict[str, Any]) -> None:
-        """Let the packet that an event is about go on."""
+        """Apply an event to its packet."""
         event, place = line["event"], line["place"]
         key = (line["flow"], line["seq"], line["ack"])
         own = self.under_way.get(key)
         if not own or event not in ("enqueue", "mark", "drop", "loss", "arrive"):
             return
-        # copies of one packet follow one another: the first that can be there is meant
+        # copies of one packet follow one another: take the first possible one
         packet = next((one for one in own if self._comes(one.at, event, place)), None)
         if packet is None:
             return
@@ -90,7 +90,7 @@ class Tracker:
             own.remove(packet)
 
     def _comes(self, at: str, event: str, place: str) -> bool:
-        """Whether a packet that is at a node or port can be meant by an event."""
+        """Return whether an event can apply to a packet at a node or port."""
         if event == "arrive":
             return at in self.ends and self.ends[at][1] == place
         if event == "loss":
@@ -99,12 +99,12 @@ class Tracker:
 
 
 def packets(trace: pa.Table, timeline: dict[str, Any], ports: list[str]) -> tuple[pa.Table, float | None]:
-    """Make a table of the packets of a trace, flow by flow in the order in which they were sent.
+    """Make a table of the packets of a trace, flow by flow in order of sending.
 
     ``ports`` are the names of the timeline's ports. Columns: ``flow``, ``back``, ``sent_s``, ``end_s`` and ``mark_s``
-    (s, missing where there is none), ``end`` (``RECEIVED`` to ``UNDER_WAY``), ``hops``, ``seq``, ``ack``,
+    (s, missing if there is none), ``end`` (``RECEIVED`` to ``UNDER_WAY``), ``hops``, ``seq``, ``ack``,
     ``payload_bytes`` (B), ``flags``, ``place`` and ``marked`` (names of ports). The second result is the time from
-    which on packets are left out, being more than ``MOST``; ``None`` where all are there.
+    which packets beyond ``MOST`` are left out; ``None`` if the table is complete.
     """
     import pyarrow as pa
 
@@ -142,6 +142,6 @@ def packets(trace: pa.Table, timeline: dict[str, Any], ports: list[str]) -> tupl
 
 
 def _lines(trace: pa.Table) -> Iterator[dict[str, Any]]:
-    """Give the lines of a trace, some at a time."""
+    """Yield the lines of a trace, in batches."""
     for batch in trace.to_batches(max_chunksize=65536):
         yield from batch.to_pylist()

@@ -1,9 +1,8 @@
-"""Columns that a browser unpacks: typed arrays, deflated, in a file as base64. Every value is exact.
+"""Columns for a browser: typed arrays, deflated, base64 in a file. All values are exact.
 
-Whole numbers take the narrowest unsigned type that holds the largest, ascending ones as differences. Numbers of few
-values are stored as places in a list of these, texts too. Bytes of one significance stand together, which deflates
-better. The bytes of a column say themselves what they are: a head as JSON stands before them, and its length as u32
-before the head.
+Whole numbers take the narrowest unsigned type, ascending ones as differences. Columns with few distinct numbers, and
+texts, are stored as indices into a list. Bytes of equal significance are grouped, which compresses better. A column is
+self-describing: a JSON head precedes the data, and the length of the head as u32 precedes the head.
 """
 
 from __future__ import annotations
@@ -26,30 +25,30 @@ if TYPE_CHECKING:
 
 WIDTHS = (("u8", 2**8), ("u16", 2**16), ("u32", 2**32))
 FEW = 2**16
-"""Most values of a column that is stored as places in a list."""
+"""Most distinct values of a column that is stored as indices."""
 EXACT = 2**53
-"""Whole numbers from here on are not all numbers of a browser."""
+"""Whole numbers from here on are not exact in a browser."""
 KEPT_BYTES = 2**29
-"""What a page keeps in memory of columns of tables, at most, or one column that is larger."""
+"""Cache size for columns of tables, or one larger column."""
 ORDER_BYTES = 2**29
-"""What it keeps beside them of orders of rows by blocks, 4 B a row, at most, or one order that is larger."""
+"""Cache size for row orders (4 bytes a row), or one larger order."""
 SMALL, FAST = 9, 1
-"""Levels of deflation: of a file that is kept and mailed, and of what a server of the same machine hands out."""
+"""Compression levels: of a file to keep and mail, and of a local server's answers."""
 
 
 UNFORESEEN = (LookupError, MemoryError, NotImplementedError, TypeError, ValueError)
-"""What numpy and Arrow raise of tables that others have written, beyond what is checked."""
+"""Exceptions of numpy and Arrow for untrusted tables, beyond what is checked."""
 
 
 class OddError(ValueError):
-    """A number is not what it can be; in words after what it is of."""
+    """A number is out of range; the message continues the name of its column."""
 
 
 class Pack:
-    """Parts of a page, each under a number. A part is made when it is taken, and not kept.
+    """Numbered parts of a page. A part is made on access, and not cached.
 
-    ``kept`` has columns of tables that several parts are made of, ``orders`` where the rows of their blocks are: a
-    column that is read makes no order go, which all its blocks need.
+    ``kept`` caches columns that several parts use. ``orders`` separately caches the row orders of their blocks, so that
+    reading a column does not evict the order that all its blocks need.
     """
 
     def __init__(self, level: int = SMALL) -> None:
@@ -57,31 +56,31 @@ class Pack:
         self.kept = Kept(KEPT_BYTES)
         self.orders = Kept(ORDER_BYTES)
         self.place = ""
-        """The run whose parts are added, as messages name it."""
+        """Run whose parts are being added, as named in messages."""
         self._makers: list[tuple[Callable[[], bytes], str]] = []
 
     def add(self, make: Callable[[], bytes]) -> int:
-        """Add a part by what makes its bytes; its number."""
+        """Add a part by the function that makes its bytes; return its number."""
         self._makers.append((make, self.place))
         return len(self._makers) - 1
 
     def text(self, value: Callable[[], Any]) -> int:
-        """Add what JSON can hold, names among it: it stands in a file as base64, and cannot be markup."""
+        """Add JSON data: base64 in a file, so names in it cannot be markup."""
         return self.add(lambda: _json(value()))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of parts."""
         return len(self._makers)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Make all of them, one by one."""
+        """Make all parts, one by one."""
         return (self[at] for at in range(len(self)))
 
     def __getitem__(self, at: int) -> bytes:
         """Make a part.
 
-        Raises ``IndexError`` beyond the last, what reading its run raises, and ``FolderError`` of a table that others
-        have written so that it cannot be shown.
+        Raises ``IndexError`` beyond the last, exceptions of reading its run, and ``FolderError`` for a table that
+        cannot be shown.
         """
         make, place = self._makers[at]
         try:
@@ -95,20 +94,20 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
-Told = tuple[dict[str, Any], bytes]
-"""What the head says of values, and their bytes."""
+Encoded = tuple[dict[str, Any], bytes]
+"""Head of a column, and the bytes of its values."""
 
 
-def _array(values: np.ndarray[Any, Any], kind: str, *, differences: bool) -> Told:
+def _array(values: np.ndarray[Any, Any], kind: str, *, differences: bool) -> Encoded:
     width = values.dtype.itemsize
     if differences:
         values = np.diff(values, prepend=values.dtype.type(0))
     planes = np.ascontiguousarray(values).view(np.uint8).reshape(-1, width).T
-    told: dict[str, Any] = {"kind": kind, "length": len(values)}
-    return told | ({"differences": True} if differences else {}), np.ascontiguousarray(planes).tobytes()
+    head: dict[str, Any] = {"kind": kind, "length": len(values)}
+    return head | ({"differences": True} if differences else {}), np.ascontiguousarray(planes).tobytes()
 
 
-def _whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> Told:
+def _whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> Encoded:
     largest = int(values.max()) if len(values) else 0
     if largest >= EXACT:
         raise OddError(f"has {largest}; expected less than 2^53, which a browser holds exactly")
@@ -118,27 +117,27 @@ def _whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> Told:
     return _real(values.astype("<f8"))
 
 
-def _real(values: np.ndarray[Any, Any]) -> Told:
+def _real(values: np.ndarray[Any, Any]) -> Encoded:
     values = np.ascontiguousarray(values, dtype="<f8")
     few, places = np.unique(values.view("<u8"), return_inverse=True)
     if len(few) < min(FEW, len(values) // 4):
-        (of, listed), (told, own) = _array(few.view("<f8"), "f64", differences=False), _whole(places)
-        return told | {"of": of}, own + listed
+        (of, listed), (head, own) = _array(few.view("<f8"), "f64", differences=False), _whole(places)
+        return head | {"of": of}, own + listed
     return _array(values, "f64", differences=False)
 
 
-def _put(told: dict[str, Any], data: bytes) -> bytes:
-    head = _json(told)
-    return struct.pack("<I", len(head)) + head + data
+def _put(head: dict[str, Any], data: bytes) -> bytes:
+    head_json = _json(head)
+    return struct.pack("<I", len(head_json)) + head_json + data
 
 
 def whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> bytes:
-    """Write whole numbers from 0 on; raises ``OddError`` from 2^53 on."""
+    """Write whole numbers of at least 0; raises ``OddError`` from 2^53 on."""
     return _put(*_whole(values, differences=differences))
 
 
 def real(values: np.ndarray[Any, Any]) -> bytes:
-    """Write numbers; one that is missing is NaN."""
+    """Write numbers; missing ones are NaN."""
     return _put(*_real(values))
 
 
@@ -148,17 +147,17 @@ def numbers(values: np.ndarray[Any, Any]) -> bytes:
 
 
 def column(column: pa.ChunkedArray) -> bytes:
-    """Write a column of a table: text as places in a list, whole numbers, or numbers that may be missing."""
+    """Write a column of a table: text as indices, whole numbers, or numbers that may be missing."""
     if files.is_text(column.type):
         places: dict[str, int] = {}
-        told, data = _whole(np.concatenate([np.zeros(0, np.uint64), *(_places(one, places) for one in column.chunks)]))
+        head, data = _whole(np.concatenate([np.zeros(0, np.uint64), *(_places(one, places) for one in column.chunks)]))
         texts = _json(list(places))
-        return _put(told | {"texts": len(texts)}, data + texts)
+        return _put(head | {"texts": len(texts)}, data + texts)
     return numbers(array(column))
 
 
 def _places(texts: pa.Array, places: dict[str, int]) -> np.ndarray[Any, Any]:
-    """Say where texts are in a list, which grows by those that it lacks; Arrow's functions would take long to load."""
+    """Return the indices of texts in a list, to which new ones are added; Arrow's functions would be slow to load."""
     import pyarrow as pa
 
     def place(text: str | None) -> int:
@@ -172,9 +171,9 @@ def _places(texts: pa.Array, places: dict[str, int]) -> np.ndarray[Any, Any]:
 
 
 def places(column: pa.ChunkedArray, most: int) -> np.ndarray[Any, Any]:
-    """Give a column of numbers of frames, ports or flows, which are whole, from 0 on and less than ``most``.
+    """Return a column of indices of frames, ports or flows: whole numbers from 0, below ``most``, of any numeric type.
 
-    Whatever type of numbers who wrote the table made them. Raises ``OddError``, which says what one is instead.
+    Raises ``OddError`` for other values.
     """
     import pyarrow as pa
 
@@ -182,7 +181,7 @@ def places(column: pa.ChunkedArray, most: int) -> np.ndarray[Any, Any]:
     values = column.to_numpy() if signed else array(column)
     if values.dtype.kind != "u":
         if not np.all((values >= 0) & (values < 2**63) & (values == np.floor(values))):
-            raise OddError("that is no whole number from 0 on")
+            raise OddError("that is not a whole number of at least 0")
         values = values.astype(np.uint64)
     if len(values) and int(values.max()) >= most:
         raise OddError(f"of {most} or more")
@@ -190,7 +189,7 @@ def places(column: pa.ChunkedArray, most: int) -> np.ndarray[Any, Any]:
 
 
 def array(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
-    """Give a column of numbers: whole numbers from 0 on as such, all else as reals."""
+    """Return a column of numbers: whole numbers of at least 0 as integers, others as floats."""
     import pyarrow as pa
 
     if pa.types.is_boolean(column.type):
@@ -202,5 +201,5 @@ def array(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
 
 
 def base64_of(part: bytes) -> str:
-    """Write a deflated part as it stands in a file."""
+    """Return a deflated part as base64 for a file."""
     return base64.b64encode(part).decode()

@@ -1,4 +1,4 @@
-"""The page that shows runs: the viewer, which ``make viewer`` builds, with the runs' columns in it or by a server."""
+"""Viewer page: the viewer of ``make viewer`` with the runs' columns, embedded or from a server."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ VIEWER = "viewer.html"
 PLACE = "<!--incast-runs-->"
 DAMAGED = "the viewer is damaged: make viewer builds it again"
 POLICY = "default-src 'none'; "
-"""How the policy of the built viewer begins, which forbids it the network."""
+"""Start of the content security policy of the built viewer, which forbids network access."""
 
 
 def viewer() -> str:
-    """Read the built viewer; raises ``FolderError`` where this package was built without Node."""
+    """Read the built viewer; raises ``FolderError`` if this package was built without Node."""
     try:
         return files("incast.view").joinpath(VIEWER).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise FolderError(
-            "the viewer is not built: this package was made where Node.js was not there; "
-            "install Node.js 20.19 or later, then make viewer"
+            "the viewer is not built: this package was built without Node.js; "
+            "install Node.js 20.19 or later, then run make viewer"
         ) from None
 
 
 def labels(runs: Sequence[Path]) -> list[str]:
-    """Name runs by their folders, with as much of the path as tells them apart."""
+    """Name runs by their folders, with as much of the path as makes them unique."""
     whole = [run.resolve().parts for run in runs]
     for depth in range(1, max(map(len, whole)) + 1):
-        told = ["/".join(parts[-depth:]) for parts in whole]
-        if len(set(told)) == len(told):
-            return told
-    return told
+        candidates = ["/".join(parts[-depth:]) for parts in whole]
+        if len(set(candidates)) == len(candidates):
+            return candidates
+    return candidates
 
 
 def _named(runs: Sequence[Path]) -> list[tuple[str, Source]]:
@@ -47,38 +47,38 @@ def _named(runs: Sequence[Path]) -> list[tuple[str, Source]]:
 
 
 def page(runs: Sequence[Path]) -> str:
-    """Make the text of a file that holds all that it shows of run folders."""
+    """Return a self-contained page of run folders."""
     return of(_named(runs))
 
 
 def of(runs: Sequence[tuple[str, Source]]) -> str:
-    """Make the text of a file that holds all that it shows of runs, each with its name."""
+    """Return a self-contained page of named runs."""
     shell = viewer()
     pack = Pack()
     described = _described(runs, pack)
     parts = (f'<script type="text/plain" id="incast-{at}">{base64_of(part)}</script>' for at, part in enumerate(pack))
-    return _filled(shell, [_told(described, served=False), *parts])
+    return _filled(shell, [_runs_element(described, served=False), *parts])
 
 
 def served(runs: Sequence[Path]) -> tuple[str, Pack]:
-    """Make the text of a page that asks its own server for parts, and no other server; and these, not made yet."""
+    """Return a page that requests parts from its own server only, and the parts, not made yet."""
     shell = viewer()
     if shell.count(POLICY) != 1:
         raise FolderError(DAMAGED)
     pack = Pack(FAST)
     described = _described(_named(runs), pack)
     shell = shell.replace(POLICY, f"{POLICY}connect-src 'self'; ")
-    return _filled(shell, [_told(described, served=True)]), pack
+    return _filled(shell, [_runs_element(described, served=True)]), pack
 
 
 def _described(runs: Sequence[tuple[str, Source]], pack: Pack) -> list[dict[str, Any]]:
     return [reading.described(run, label, pack) for label, run in runs]
 
 
-def _told(described: list[dict[str, Any]], served: bool) -> str:
-    # names of columns come from files: none may end the element
-    told = json.dumps({"version": 2, "served": served, "runs": described}).replace("<", "\\u003c")
-    return f'<script type="application/json" id="incast-runs">{told}</script>'
+def _runs_element(described: list[dict[str, Any]], served: bool) -> str:
+    # names of columns come from files: they must not end the element
+    description = json.dumps({"version": 2, "served": served, "runs": described}).replace("<", "\\u003c")
+    return f'<script type="application/json" id="incast-runs">{description}</script>'
 
 
 def _filled(shell: str, tags: Sequence[str]) -> str:
@@ -89,12 +89,12 @@ def _filled(shell: str, tags: Sequence[str]) -> str:
 
 
 def write(runs: Sequence[Path], path: Path, named: bool = False) -> int:
-    """Write the file of run folders whole; its size in bytes. ``named``: a user gave the path."""
+    """Write the page of run folders atomically; return its size in bytes. ``named``: a user gave the path."""
     return put(page(runs), path, named)
 
 
 def put(text: str, path: Path, named: bool = False) -> int:
-    """Write a page whole; its size in bytes. One that a user named goes through a link, or to a pipe or device."""
+    """Write a page atomically; return its size in bytes. A path given by a user may be a link, pipe or device."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         (write_named if named else write_whole)(path, text)

@@ -1,4 +1,4 @@
-"""A run as parts of a view: the timeline, and what the run has of flows and samples. Parts are made when taken."""
+"""Parts of a run for a view: the timeline, flows and samples. Parts are made on access."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from incast.view.framed import Framed
 from incast.view.packets import COLUMNS as PACKETS
 from incast.view.packets import packets
 from incast.view.packing import Pack
-from incast.view.sources import HOW, Source, columns, damaged, numbers, told
+from incast.view.sources import HOW, Source, columns, damaged, naming, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,48 +27,48 @@ FLOWS = (
     *("flow", "group", "controller", "role", "src", "dst", "start_s", "finish_s", "fct_s", "slowdown"),
     *("throughput_active_bps", "retransmissions", "timeouts", "marked"),
 )
-"""Columns of flows that a view shows, where a run has them: those that ``viewer/src/data/need.ts`` names."""
+"""Columns of flows in a view, if a run has them, as in ``viewer/src/data/need.ts``."""
 PORTS = ("port",)
-"""The same of ports, whose other figures it takes from the timeline."""
+"""Columns of ports in a view; other figures come from the timeline."""
 EVENTS = ("time_s", "kind", "what", "subject")
 PATHS = ("flow", "position", "port")
 TRACE = ("time_s", "flow", "place", "event", "seq", "ack", "payload_bytes", "flags")
 SERIES = ("entity", "name", "starts", "time_s", "value")
 NAMED = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
-"""Parts that a run may lack, in words."""
+"""Optional parts of a run, with their names in messages."""
 METRICS = {
     "queue_max_bytes": "largest queues", "queue_mean_bytes": "mean queues", "busy": "utilisation", "marks": "marks",
     "drops": "drops", "pauses": "pauses", "paused": "shares paused",
 }  # fmt: skip
-"""Columns of rows of ports, of which a run has one at least, in words."""
+"""Columns of port rows with their names in messages; a run has at least one."""
 NEEDED = {
     "ports": ("port",), "timeline_ports": ("frame", "port"), "timeline_flows": ("frame", "flow"),
     "flows": ("flow", "src", "dst"), "timeline_events": EVENTS, "timeline_paths": PATHS,
     "samples": ("entity", "name", "time_s", "value"), "trace": TRACE,
 }  # fmt: skip
-"""Columns without which a table is damaged."""
+"""Required columns of tables."""
 OF = {
     ("flows", "flow"): "flow", ("flows", "src"): "node", ("flows", "dst"): "node",
     ("timeline_paths", "flow"): "flow", ("timeline_paths", "port"): "port",
 }  # fmt: skip
-"""Columns that are numbers of something, and of what."""
+"""Columns of indices, and what they index."""
 MOST_FRAMES = 2**20
-"""More frames than a scenario can ask for, a million."""
+"""Most frames: more than a scenario can request, a million."""
 MOST_FLOWS = 2**32
-"""No flow has such a number: a run has fewer."""
+"""Upper limit of flow numbers."""
 
 
 def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
-    """Add what a view shows of a run; the description says where each part lies. Only ends of tables are read."""
+    """Add the parts of a run; return the description with their numbers. Only footers of tables are read."""
     text, timeline = read_timeline(run)
     pack.place = run.place("")
     ports = _shape(run, "ports")
     if ports is None or ports.rows != len(timeline["ports"]):
-        told = f"{run.place(run_folder.TIMELINE)} is not of the same run as ports.parquet"
-        raise FolderError(f"{told}: run the scenario again")
+        message = f"{run.place(run_folder.TIMELINE)} does not belong to the same run as ports.parquet"
+        raise FolderError(f"{message}: run the scenario again")
     frames = _shape(run, "timeline_ports")
     if frames is None:
-        raise FolderError(f"{run.place('timeline_ports.parquet')} is not there: {HOW}")
+        raise FolderError(f"{run.place('timeline_ports.parquet')} is missing: {HOW}")
     if not METRICS.keys() & {*frames.columns}:
         raise FolderError(f"{run.place('timeline_ports.parquet')} is damaged: it has none of {', '.join(METRICS)}")
     records = Framed(
@@ -96,7 +96,7 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
 
 
 def _shape(run: Source, name: str) -> Shape | None:
-    """Give names of columns and number of rows of a table, if the run has it; raises where it lacks what it needs."""
+    """Return columns and number of rows of a table, if the run has it; raises if a required column is missing."""
     shape = run.shape(name)
     lacking = [] if shape is None else [column for column in NEEDED[name] if column not in shape.columns]
     if lacking:
@@ -106,9 +106,9 @@ def _shape(run: Source, name: str) -> Shape | None:
 
 
 def read_timeline(run: Source) -> tuple[str, dict[str, Any]]:
-    """Read what a run says of its frames, nodes and ports, as it stands and parsed.
+    """Read a run's frames, nodes and ports, as text and parsed.
 
-    Raises what the run ``lacks`` where there is none, and ``FolderError`` where it is damaged.
+    Raises the error of ``lacks`` if there is none, and ``FolderError`` if it is damaged.
     """
     text = run.timeline()
     if text is None:
@@ -117,7 +117,7 @@ def read_timeline(run: Source) -> tuple[str, dict[str, Any]]:
     try:
         timeline = files.json_of(text, parse_constant=_no_number)
     except ValueError as error:
-        raise FolderError(f"{place} is damaged: {files.told(error)}") from None
+        raise FolderError(f"{place} is damaged: {files.message_of(error)}") from None
     if not isinstance(timeline, dict) or timeline.get("version") != VERSION:
         raise FolderError(f"{place} is not of version {VERSION}: run the scenario again")
     lacking = [key for key in ("frame_s", "frames", "start_s", "nodes", "ports") if key not in timeline]
@@ -129,30 +129,30 @@ def read_timeline(run: Source) -> tuple[str, dict[str, Any]]:
 
 
 def _odd(timeline: dict[str, Any]) -> str:
-    """Say what of a timeline cannot be drawn; nothing where all can."""
+    """Return what is wrong with a timeline; empty if nothing is."""
     frame_s, frames = timeline["frame_s"], timeline["frames"]
     if not _real(frame_s) or frame_s <= 0:
-        return f"frame_s = {_told(frame_s)}; expected a number above 0"
+        return f"frame_s = {_shown(frame_s)}; expected a number above 0"
     if not _whole(frames, 1, MOST_FRAMES):
-        return f"frames = {_told(frames)}; expected a whole number from 1 to {MOST_FRAMES}"
+        return f"frames = {_shown(frames)}; expected a whole number from 1 to {MOST_FRAMES}"
     if not _real(timeline["start_s"]):
-        return f"start_s = {_told(timeline['start_s'])}; expected a number"
+        return f"start_s = {_shown(timeline['start_s'])}; expected a number"
     for key in ("nodes", "ports"):
         if not isinstance(timeline[key], list) or not all(isinstance(one, dict) for one in timeline[key]):
-            return f"{key} = {_told(timeline[key])}; expected a list of tables"
+            return f"{key} = {_shown(timeline[key])}; expected a list of tables"
     count = len(timeline["nodes"])
     for i, node in enumerate(timeline["nodes"]):
-        # a node that no host reaches stands one above all others
+        # a node that no host reaches is one tier above all others
         if not _whole(node.get("tier"), 0, count):
-            return f"nodes.{i}.tier = {_told(node.get('tier'))}; expected a whole number from 0 to {count}"
+            return f"nodes.{i}.tier = {_shown(node.get('tier'))}; expected a whole number from 0 to {count}"
         for key in ("name", "kind"):
             if not isinstance(node.get(key), str):
-                return f"nodes.{i}.{key} = {_told(node.get(key))}; expected a text"
+                return f"nodes.{i}.{key} = {_shown(node.get(key))}; expected a text"
     for i, port in enumerate(timeline["ports"]):
         for key in ("from", "to"):
             if not _whole(port.get(key), 0, count - 1):
-                told = f"expected a whole number from 0 to {count - 1}" if count else "there are no nodes"
-                return f"ports.{i}.{key} = {_told(port.get(key))}; {told}"
+                expected = f"expected a whole number from 0 to {count - 1}" if count else "there are no nodes"
+                return f"ports.{i}.{key} = {_shown(port.get(key))}; {expected}"
     return ""
 
 
@@ -164,19 +164,19 @@ def _whole(value: Any, least: int, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) < 40 else text[:40] + "..."
 
 
 def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a number in JSON")
 
 
 def _table(
     run: Source, name: str, shape: Shape, shown: Sequence[str], most: Mapping[str, int], pack: Pack
 ) -> dict[str, Any]:
-    """Add columns of a table, of which each is read by itself; no port, node and flow is beyond ``most``."""
+    """Add columns of a table, each read separately; indices of ports, nodes and flows are below ``most``."""
     own = [column for column in shown if column in shape.columns]
     makers = {column: partial(_column, run, name, column, most) for column in own}
     return {"rows": shape.rows, "columns": {column: pack.add(make) for column, make in makers.items()}}
@@ -188,12 +188,12 @@ def _column(run: Source, name: str, column: str, most: Mapping[str, int]) -> byt
     if (name, column) == ("timeline_events", "subject"):
         return packing.whole(_subjects(run, most))
     own = columns(run, name, [column])[column]
-    with told(run, name, f"column {column}"):
+    with naming(run, name, f"column {column}"):
         return packing.column(own)
 
 
 def _subjects(run: Source, most: Mapping[str, int]) -> np.ndarray[Any, Any]:
-    """Read the numbers of flows and ports that events are of."""
+    """Read the flow and port numbers of events."""
     subjects = numbers(run, "timeline_events", "subject", packing.EXACT)
     what = np.array(columns(run, "timeline_events", ["what"])["what"].to_pylist(), dtype=object)
     for of in ("flow", "port"):
@@ -203,7 +203,7 @@ def _subjects(run: Source, most: Mapping[str, int]) -> np.ndarray[Any, Any]:
 
 
 def _later(make: Callable[[], dict[str, bytes]], names: Sequence[str], pack: Pack) -> dict[str, Any]:
-    """Add columns that are made together, when the first of them is asked for."""
+    """Add columns that are made together, on the first access to one of them."""
     key = object()
 
     def size(made: dict[str, bytes]) -> int:
@@ -231,14 +231,14 @@ def _by_flow(run: Source, flows: Shape | None, frames: int, pack: Pack) -> dict[
 def _packets(run: Source, timeline: dict[str, Any]) -> dict[str, bytes]:
     ports = [str(name) for name in columns(run, "ports", PORTS)["port"].to_pylist()]
     trace = columns(run, "trace", TRACE)
-    with told(run, "trace", "an event:"):
+    with naming(run, "trace", "an event:"):
         table, until_s = packets(trace, timeline, ports)
     left = np.array([] if until_s is None else [until_s])
     return {name: packing.column(table[name]) for name in table.column_names} | {"until_s": packing.real(left)}
 
 
 def _series(run: Source) -> dict[str, bytes]:
-    """Pack samples series by series: whose, what, where its rows begin."""
+    """Pack samples by series: entity, name, first row."""
     import pyarrow as pa
 
     samples = columns(run, "samples", NEEDED["samples"])

@@ -1,9 +1,8 @@
-"""``incast view --serve``: the page by a server of this machine alone, for runs too large for one file.
+"""``incast view --serve``: the page by a local server, for runs too large for one file.
 
-What can be asked for is known before the first request: the page, and parts of it by their numbers, each of which is
-made when it is asked for first, and kept. No request names a file.
-An address begins with a random token, which a browser's pages of other sites do not know; and a request must name this
-machine as its host, so that a name of the web that is made to mean 127.0.0.1 reaches nothing (DNS rebinding).
+The server only offers the page and its numbered parts, each made on the first request, and cached. No request names a
+file. Addresses begin with a random token, unknown to pages of other sites. A request must have this machine as its
+host, which blocks DNS rebinding.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from incast.view.packing import Pack
 
 LOCAL = "127.0.0.1"
 HOST = re.compile(r"(?:127\.0\.0\.1|localhost)(?::\d{1,5})?", re.IGNORECASE)
-"""Who asks names this machine; the port may be that of a tunnel."""
+"""Allowed hosts of a request; the port may be that of a tunnel."""
 ADDRESS = re.compile(r"/([^/?#]*)/?(.*)", re.DOTALL)
 PARTS = re.compile(r"parts/(0|[1-9][0-9]{0,8})-(0|[1-9][0-9]{0,8})")
-"""Parts from one to another; in the answer each begins with its length, as u32."""
+"""Range of parts; in the answer each begins with its length as u32."""
 QUIET_S = 60
-"""A connection without a request for so long is closed."""
+"""Idle time after which a connection is closed."""
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
@@ -46,25 +45,25 @@ HEADERS = {
 
 
 class Spool:
-    """Parts of a page. Each is made once, and kept in a file without a name, which is gone with the process.
+    """Parts of a page, each made once and cached in an anonymous temporary file.
 
-    What the disk has no room for is not kept, and made each time.
+    Parts that do not fit the disk are made on every request.
     """
 
     def __init__(self, pack: Pack) -> None:
         self._pack = pack
-        # without a buffer, which would keep what could not be written and write it again later
+        # unbuffered: a buffer would retry a failed write later
         self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self._end = 0
         self._places: dict[int, tuple[int, int]] = {}
         self._turn = threading.Lock()
 
     def __len__(self) -> int:
-        """How many there are, made or not."""
+        """Return the number of parts, made or not."""
         return len(self._pack)
 
     def __getitem__(self, at: int) -> bytes:
-        """Read a part, or make it; raises ``IndexError`` beyond the last, and what reading its run raises."""
+        """Return a part; raises ``IndexError`` beyond the last, and exceptions of reading its run."""
         with self._turn:
             if at in self._places:
                 start, size = self._places[at]
@@ -79,7 +78,7 @@ class Spool:
         return part
 
     def _keep(self, at: int, part: bytes) -> None:
-        """Write a part, and then say where it is; where it cannot be written whole the file ends as before."""
+        """Write a part, then register its place; if the write fails the file keeps its length."""
         left = memoryview(part)
         try:
             self._file.seek(self._end)
@@ -93,13 +92,13 @@ class Spool:
         self._end += len(part)
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         with self._turn:
             self._file.close()
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Answers at 127.0.0.1; port 0 is any that is free. Raises ``FolderError`` where the port is taken."""
+    """Server at 127.0.0.1; port 0: any free port. Raises ``FolderError`` if the port is taken."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -117,29 +116,29 @@ class Server(socketserver.ThreadingTCPServer):
             raise FolderError(f"--port {port}: cannot listen there ({error.strerror}): give another") from None
 
     def show(self, runs: Sequence[Path]) -> None:
-        """Say what is served, before the first request is answered; raises ``FolderError`` as the page does."""
+        """Set the runs to serve, before the first request; raises ``FolderError`` like the page."""
         text, pack = page.served(runs)
         self.parts.close()
         self.text, self.parts = text.encode(), Spool(pack)
 
     def server_close(self) -> None:
-        """Stop listening, and forget the runs."""
+        """Stop listening, and release the runs."""
         super().server_close()
         self.parts.close()
 
     @property
     def address(self) -> str:
-        """Where the page is."""
+        """Address of the page."""
         return f"http://{LOCAL}:{self.server_address[1]}/{self.token}/"
 
     def opening(self) -> str:
-        """Make an address that leads to the page once: others of this machine see what a browser is called with."""
+        """Make a one-time address of the page, since other users can see command lines."""
         with self._turn:
             self._opening = secrets.token_urlsafe(24)
             return f"http://{LOCAL}:{self.server_address[1]}/{self._opening}/"
 
     def opens(self, token: str) -> bool:
-        """Whether it is the token of the address that leads to the page once; from now on it is not."""
+        """Return whether a token is that of the one-time address, and invalidate it."""
         with self._turn:
             found = self._opening is not None and same(token, self._opening)
             if found:
@@ -147,25 +146,25 @@ class Server(socketserver.ThreadingTCPServer):
             return found
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a browser that has gone."""
+        """Ignore closed connections."""
         if not isinstance(sys.exception(), (ConnectionError, TimeoutError)):
             super().handle_error(request, client_address)
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two tokens are the same, in a time that does not tell how far they are."""
+    """Compare two tokens in constant time."""
     return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode())
 
 
 class _Request(BaseHTTPRequestHandler):
-    """A request."""
+    """Handler of a request."""
 
     server: Server
     protocol_version = "HTTP/1.1"
     timeout = QUIET_S
 
     def do_GET(self) -> None:
-        """Answer."""
+        """Answer a request."""
         found = ADDRESS.fullmatch(self.path)
         token, rest = found.groups() if found else ("", "")
         if not self._is_local():
@@ -175,12 +174,12 @@ class _Request(BaseHTTPRequestHandler):
         elif self.command == "GET" and not rest and self.server.opens(token):
             self._send(HTTPStatus.FOUND, "text/plain", [], {"Location": self.server.address})
         else:
-            self._refuse(HTTPStatus.FORBIDDEN, "expected the address that incast view --serve has printed")
+            self._refuse(HTTPStatus.FORBIDDEN, "expected the address printed by incast view --serve")
 
     do_HEAD = do_POST = do_PUT = do_DELETE = do_OPTIONS = do_PATCH = do_GET  # noqa: N815
 
     def _answer(self, rest: str) -> None:
-        """Answer who knows the token with the page or some of its parts."""
+        """Answer an authorised request with the page or some of its parts."""
         asked = PARTS.fullmatch(rest)
         first, last = (int(at) for at in asked.groups()) if asked else (0, -1)
         if self.command not in ("GET", "HEAD"):
@@ -190,7 +189,7 @@ class _Request(BaseHTTPRequestHandler):
         elif first <= last < len(self.server.parts):
             self._send_parts(first, last)
         else:
-            self._refuse(HTTPStatus.NOT_FOUND, "nothing is there")
+            self._refuse(HTTPStatus.NOT_FOUND, "not found")
 
     def _send_parts(self, first: int, last: int) -> None:
         try:
@@ -198,15 +197,15 @@ class _Request(BaseHTTPRequestHandler):
         except (IncastError, OSError) as error:
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
             return
-        told = (data for part in parts for data in (struct.pack("<I", len(part)), part))
-        self._send(HTTPStatus.OK, "application/octet-stream", list(told))
+        framed = (data for part in parts for data in (struct.pack("<I", len(part)), part))
+        self._send(HTTPStatus.OK, "application/octet-stream", list(framed))
 
     def _is_local(self) -> bool:
         hosts = self.headers.get_all("Host") or []
         return len(hosts) == 1 and HOST.fullmatch(hosts[0].strip()) is not None
 
     def _refuse(self, status: HTTPStatus, words: str, more: dict[str, str] | None = None) -> None:
-        self.close_connection = True  # a body may follow, which nobody reads
+        self.close_connection = True  # a body may follow, which is not read
         self._send(status, "text/plain; charset=utf-8", [f"{words}\n".encode()], more)
 
     def _send(self, status: HTTPStatus, kind: str, data: Sequence[bytes], more: dict[str, str] | None = None) -> None:
@@ -222,12 +221,12 @@ class _Request(BaseHTTPRequestHandler):
                 self.wfile.write(part)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
-        """Answer what is no request."""
+        """Answer an invalid request."""
         self._refuse(HTTPStatus(code), message or HTTPStatus(code).phrase)
 
     def version_string(self) -> str:
-        """Say no more than who it is."""
+        """Return the name without versions."""
         return "incast"
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Write nothing: addresses hold the token."""
+        """Log nothing: addresses contain the token."""

@@ -1,4 +1,4 @@
-"""Runs that are viewed: folders, and results in memory. Tables are read column by column, when they are asked for."""
+"""Sources of viewed runs: folders, and results in memory. Columns of tables are read on demand."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ HOW = "make one with incast run SCENARIO --set measure.timeline=auto --out DIR"
 
 
 class Source(Protocol):
-    """A run that is viewed."""
+    """A viewed run."""
 
     @property
     def lacks(self) -> IncastError:
-        """What is raised of a run without a timeline: it says how one is made."""
+        """Return the error about a missing timeline, with the way to make one."""
 
     def timeline(self) -> str | None:
-        """Give the text of ``timeline.json``; ``None`` without."""
+        """Return the text of ``timeline.json``, if any."""
 
     def shape(self, name: str) -> Shape | None:
-        """Give names of columns and number of rows of a table, if the run has it."""
+        """Return columns and number of rows of a table, if the run has it."""
 
     def table(self, name: str, columns: Sequence[str]) -> pa.Table:
-        """Read columns of a table that the run has."""
+        """Read columns of an existing table."""
 
     def place(self, file: str) -> str:
         """Name a file of the run in messages."""
 
 
 def damaged(run: Source, name: str, why: str) -> FolderError:
-    """Say that a table of a run cannot be what a run wrote."""
+    """Return the error about a damaged table of a run."""
     return FolderError(f"{run.place(f'{name}.parquet')} is damaged: {why}: run the scenario again")
 
 
 @contextmanager
-def told(run: Source, name: str, what: str) -> Iterator[None]:
-    """Say the run and the table of what is wrong with ``what`` of it; a lack of memory is no damage."""
+def naming(run: Source, name: str, what: str) -> Iterator[None]:
+    """Turn exceptions about ``what`` into an error that names the run and the table; ``MemoryError`` passes."""
     try:
         yield
     except MemoryError:
@@ -59,46 +59,46 @@ def told(run: Source, name: str, what: str) -> Iterator[None]:
 
 
 def columns(run: Source, name: str, own: Sequence[str]) -> pa.Table:
-    """Read columns of a table; raises ``FolderError`` of one whose columns are not those of a run."""
+    """Read columns of a table; raises ``FolderError`` for wrong columns."""
     return run.table(name, list(own))
 
 
 def numbers(run: Source, name: str, column: str, most: int) -> np.ndarray[Any, Any]:
-    """Read a column of numbers of frames, ports, flows or nodes: from 0 on, and less than ``most``.
+    """Read a column of indices of frames, ports, flows or nodes, below ``most``.
 
-    Raises ``FolderError`` of a table with others.
+    Raises ``FolderError`` for other values.
     """
-    with told(run, name, f"a {column}"):
+    with naming(run, name, f"a {column}"):
         return packing.places(columns(run, name, [column])[column], most)
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A run folder. Its columns are read when they are shown: those of another run that took its place are not."""
+    """A run folder. Columns are read on demand, unless another run has replaced the folder's."""
 
     path: Path
     _files: dict[str, tuple[int, ...]] = field(default_factory=dict, compare=False, repr=False)
-    """What tells the file of a table from another one, when it was seen first."""
+    """Identity of each table's file when first read."""
 
     @property
     def lacks(self) -> IncastError:
-        """Say what makes a timeline."""
-        return FolderError(f"{self.path} has no {run_folder.TIMELINE}, and nothing to view over time: {HOW}")
+        """Return the error about a missing timeline."""
+        return FolderError(f"{self.path} has no {run_folder.TIMELINE}, which the viewer needs: {HOW}")
 
     def timeline(self) -> str | None:
-        """Read the text; raises ``FolderError`` of a folder of no run."""
+        """Read the text; raises ``FolderError`` if the folder is not a run folder."""
         run_folder.read_manifest(self.path)
         return run_folder.read_timeline(self.path)
 
     def shape(self, name: str) -> Shape | None:
-        """Read the end of a table, if there is a file."""
+        """Read the footer of a table, if the file exists."""
         if not (self.path / f"{name}.parquet").exists():
             return None
         self._files.setdefault(name, self._file(name))
         return run_folder.read_shape(self.path, name)
 
     def table(self, name: str, columns: Sequence[str]) -> pa.Table:
-        """Read columns; raises ``FolderError`` where the file is another than at first, or gone, or was while read."""
+        """Read columns; raises ``FolderError`` if the file was replaced or removed, before or during the read."""
         self._same(name)
         table = run_folder.read_table(self.path, name, list(columns))
         self._same(name)
@@ -108,47 +108,47 @@ class Folder:
         found = self._file(name)
         if found != self._files.setdefault(name, found):
             place = self.place(f"{name}.parquet")
-            raise FolderError(f"{place} is of another run by now: call incast view again")
+            raise FolderError(f"{place} has been replaced by that of another run: run incast view again")
 
     def _file(self, name: str) -> tuple[int, ...]:
         try:
-            told = (self.path / f"{name}.parquet").stat()
+            status = (self.path / f"{name}.parquet").stat()
         except OSError as error:
             place = self.place(f"{name}.parquet")
-            raise FolderError(f"{place} cannot be read any more: {error.strerror}") from None
-        return told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns
+            raise FolderError(f"{place} can no longer be read: {error.strerror}") from None
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
     def place(self, file: str) -> str:
-        """Give its path."""
+        """Return the path of a file."""
         return str(self.path / file)
 
 
 @dataclass(frozen=True)
 class Made:
-    """A run in memory, or one that was loaded."""
+    """A run in memory, or a loaded one."""
 
     result: Result
 
     @property
     def lacks(self) -> IncastError:
-        """Say what makes a timeline."""
+        """Return the error about a missing timeline."""
         how = 'run the scenario with a timeline: scenario.with_({"measure.timeline": "auto"}).run()'
-        return IncastError(f"this run has no timeline, and nothing to view over time: {how}")
+        return IncastError(f"this run has no timeline, which the viewer needs: {how}")
 
     def timeline(self) -> str | None:
-        """Give the text."""
+        """Return the text."""
         return self.result.timeline_json
 
     def shape(self, name: str) -> Shape | None:
-        """Give it of a table that has columns: of one that a folder lacks there are none."""
+        """Return the shape of a table with columns; a table that a folder lacks has none."""
         table: pa.Table = getattr(self.result, name)
         return Shape(table.num_rows, tuple(table.column_names)) if table.num_columns else None
 
     def table(self, name: str, columns: Sequence[str]) -> pa.Table:
-        """Give columns."""
+        """Return columns."""
         table: pa.Table = getattr(self.result, name)
         return table.select(list(columns))
 
     def place(self, file: str) -> str:
-        """Give the file's name."""
+        """Return the name of a file."""
         return f"this run: {file}"

@@ -125,7 +125,7 @@ export function App({ runs, begin, say }: Props) {
   }, [first, second, pair, shown, metric, largest, names]);
   const otherPort = pair ? pair.secondOf(moment.port) : null;
   const said = (own: Run, label: string) =>
-    (moment.time_s > own.end_s ? `${label}: over since ${seconds(own.end_s)}` : label);
+    (moment.time_s > own.end_s ? `${label}: ended at ${seconds(own.end_s)}` : label);
   const seekTime = (time_s: number) => { change({ time_s: run.timeOf(run.frameOf(time_s)) }); };
   const pin = (port: number | null) => {
     choose({ port });
@@ -147,17 +147,17 @@ export function App({ runs, begin, say }: Props) {
           </label>
         )}
         {runs.length > 1 && (
-          <label>beside it{" "}
+          <label>compare with{" "}
             <select id="beside" value={asked.beside ?? ""} onChange={(event) => {
               const { value } = event.currentTarget;
               change({ beside: value === "" ? null : Number(value) });
             }}>
-              <option value="">nothing</option>
+              <option value="">none</option>
               {runs.map((one, i) => i !== asked.run && <option value={i}>{one.label}</option>)}
             </select>
           </label>
         )}
-        <label>colour{" "}
+        <label>metric{" "}
           <select id="metric" value={asked.metric}
             onChange={(event) => { change({ metric: event.currentTarget.value as Metric }); }}>
             {first.metrics.filter((name) => !second || second.metrics.includes(name)).map((name) => (
@@ -169,7 +169,7 @@ export function App({ runs, begin, say }: Props) {
           <select id="port" value={asked.port ?? ""} onChange={(event) => {
             pin(event.currentTarget.value === "" ? null : Number(event.currentTarget.value));
           }}>
-            <option value="">none (worst first)</option>
+            <option value="">none</option>
             {asked.port !== null && !worst.includes(asked.port)
               && <option value={asked.port}>{first.names[asked.port]}</option>}
             {options}
@@ -181,7 +181,7 @@ export function App({ runs, begin, say }: Props) {
           <span class="missing">not in {second ? names[i] : "this run"}: {own.missing.join(", ")}</span>
         ))}
         {pair && !pair.why && pair.alone > 0 && (
-          <span class="missing">{pair.alone.toLocaleString("en-US")} ports are in one run alone: not compared</span>
+          <span class="missing">{pair.alone.toLocaleString("en-US")} ports exist in one run only: not compared</span>
         )}
         {failed !== null && (
           <p class="failed">
@@ -210,7 +210,7 @@ export function App({ runs, begin, say }: Props) {
         ) : (
           <div class="heat">
             <div class="bar"><Shown shown={shown} names={names} onChange={setShown} /></div>
-            <p class="told">These two runs have no difference to show: {pair?.why}.</p>
+            <p class="told">No difference to show: {pair?.why}.</p>
           </div>
         )}
         <FlowTable key={`f${moment.run}`} run={first} selected={moment.flow} whose={second ? names[0] : ""}
@@ -234,7 +234,7 @@ export function App({ runs, begin, say }: Props) {
   );
 }
 
-/** Rows of few ports need no third of the page: what they leave is for curves. */
+/** Few ports need less than a third of the page: the rest is for curves. */
 function heightOf(run: Run): string {
   return run.names.length <= FEW_PORTS ? `min(30vh, ${HEAT_BAR + ROW * run.names.length}px)` : "1fr";
 }
@@ -245,7 +245,7 @@ interface ShownProps {
   onChange: (shown: "difference" | "first" | "second") => void;
 }
 
-/** What the heat map of two runs shows. */
+/** Choice of the heat map of two runs. */
 function Shown({ shown, names, onChange }: ShownProps) {
   return (
     <select id="shown" aria-label="What the heat map shows" value={shown} onChange={(event) => {

@@ -1,4 +1,4 @@
-/** What stands instead of the page where it cannot be shown. */
+/** Error message instead of a page that cannot be shown. */
 
 import { Component, type ComponentChildren } from "preact";
 
@@ -11,7 +11,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A fault while the page draws is told in words: it would leave the page half drawn. */
+/** Shows an error of drawing as a message instead of a half-drawn page. */
 export class Boundary extends Component<Props, { error: unknown; failed: boolean }> {
   override state = { error: null as unknown, failed: false };
 

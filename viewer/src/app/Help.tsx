@@ -1,33 +1,32 @@
-/** What keys and pointer do, and whether keys of one character do anything. */
+/** Help on keys and pointer, with the switch of single-character shortcuts. */
 
 import { useEffect, useRef } from "preact/hooks";
 
 interface Props {
   open: boolean;
-  /** Whether keys of one character act. */
+  /** True if single-character shortcuts are enabled. */
   letters: boolean;
   onLetters: (on: boolean) => void;
   onClose: () => void;
 }
 
 const KEYS: [string, string][] = [
-  ["space", "play, pause"], ["← →", "one frame back, on; ten with Shift"], ["Home, End", "first, last frame"],
-  ["Escape", "all of the time again; then pin nothing"], ["Tab", "from part to part"],
+  ["space", "play, pause"], ["← →", "one frame back, forward; ten with Shift"], ["Home, End", "first, last frame"],
+  ["Escape", "clear the time range, then the pinned port"], ["Tab", "next part of the page"],
 ];
-/** Letters and signs: a word that is spoken, or a key that is hit by mistake, must not act where that is not wanted. */
+/** Single-character shortcuts, which users of speech input must be able to disable (WCAG 2.1.4). */
 const LETTERS: [string, string][] = [
-  ["n, p", "next event, event before"], ["[ ]", "the stretch begins, ends at the cursor"],
+  ["n, p", "next event, previous event"], ["[ ]", "start, end the time range at the cursor"],
   ["/", "search the flows"], ["d", "dark or light"], ["?", "this help"],
 ];
 const POINTER: [string, string][] = [
-  ["click a link", "pin its port; a click beside all links pins nothing"],
+  ["click a link", "pin its port; click elsewhere to unpin"],
   ["click the heat map", "go to that frame and port"],
   ["click a curve", "go to that time"],
-  ["from here, to here", "a stretch of time begins, ends at the cursor; so does a drag over curves, or with Shift over "
-    + "the heat map"],
-  ["+ −", "zoom around the pinned port, as the wheel does under the pointer"],
+  ["set start, set end", "select a time range at the cursor; or drag over curves, or with Shift over the heat map"],
+  ["+ −", "zoom around the pinned port; the wheel zooms around the pointer"],
   ["drag", "move the fabric or the heat map"],
-  ["double click", "all of the fabric"],
+  ["double click", "show the whole fabric"],
 ];
 
 export function Help({ open, letters, onLetters, onClose }: Props) {
@@ -47,15 +46,15 @@ export function Help({ open, letters, onLetters, onClose }: Props) {
       <h2 id="help">Help</h2>
       <h3>Keys</h3>
       <dl>{rows(KEYS)}</dl>
-      <h3>Keys of one character</h3>
+      <h3>Single-character shortcuts</h3>
       <label>
         <input type="checkbox" id="letters" checked={letters}
-          onChange={(event) => { onLetters(event.currentTarget.checked); }} /> keys of one character act
+          onChange={(event) => { onLetters(event.currentTarget.checked); }} /> enable single-character shortcuts
       </label>
       <dl class={letters ? "" : "off"}>{rows(LETTERS)}</dl>
       <h3>Pointer</h3>
       <dl>{rows(POINTER)}</dl>
-      <p>Where fabric or heat map has the focus: + and − zoom, up and down move, with Shift the fabric to the sides.</p>
+      <p>With the focus on fabric or heat map: + and − zoom, up and down move; with Shift the fabric moves sideways.</p>
       <button onClick={onClose}>close</button>
     </dialog>
   );

@@ -1,4 +1,4 @@
-/** Says that something is being read, once that takes a while: what is quickly there needs no word. */
+/** Status of slow reading: quick reads show nothing. */
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -14,6 +14,6 @@ export function Waiting({ waits }: { waits: boolean }) {
       setSaid(false);
     };
   }, [waits]);
-  // screen readers tell of a status that was there before its words
+  // screen readers announce changes of a status that exists before its words
   return <p class="reading" role="status">{said ? "reading …" : ""}</p>;
 }

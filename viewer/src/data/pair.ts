@@ -26,7 +26,7 @@ export class Pair {
     this.frames = Math.max(Math.ceil(first.frames / this.steps[0]), Math.ceil(second.frames / this.steps[1]));
     this.why = shared === 0 ? "they have no port of the same name"
       : first.timeline.start_s !== second.timeline.start_s ? "their timelines begin at different times"
-        : whole ? "" : "the frames of one are no multiple of the other's: give both the same measure.timeline";
+        : whole ? "" : "their frame lengths do not match: give both the same measure.timeline";
   }
 
   /** The run whose end is later: its clock is that of both. */

@@ -5,7 +5,7 @@ import { Damaged } from "./unpack";
 /** Texts are taken once, when they are first shown: the page does not keep them beside what they were unpacked to. */
 export function carried(at: number): string {
   const element = document.getElementById(`incast-${at}`);
-  if (!element?.textContent) throw new Damaged(`part ${at} is not there`);
+  if (!element?.textContent) throw new Damaged(`part ${at} is missing`);
   const text = element.textContent;
   element.remove();
   return text;
@@ -48,7 +48,7 @@ async function answered(first: number, last: number): Promise<Bytes[]> {
     // it may end in the middle of an answer
     bytes = await answer.arrayBuffer();
   } catch {
-    throw new Error("incast view --serve does not answer any more");
+    throw new Error("incast view --serve no longer answers");
   }
   if (!answer.ok) {
     throw new Error(`incast view --serve says: ${new TextDecoder().decode(bytes).trim()}`);

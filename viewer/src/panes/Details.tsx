@@ -89,7 +89,7 @@ export function panesOfFlow(run: Run, flow: number): Pane[] {
   const times = timesOf(run);
   const panes: Pane[] = [];
   if (run.byFlow?.has("delivered_bytes")) {
-    const label = `delivered in order, means of ${seconds(spanOf(run) * run.timeline.frame_s)}`;
+    const label = `delivered in order, mean over ${seconds(spanOf(run) * run.timeline.frame_s)}`;
     panes.push({ title: "Rate", unit: "b/s",
       curves: [{ label, time_s: times, values: rateOf(run, flow), stepped: true }] });
   }
@@ -162,9 +162,9 @@ export function Details(props: Props) {
   return (
     <div class="details" ref={box} role="region" aria-label="Details">
       {span && (
-        <section aria-label="Selected stretch of time">
+        <section aria-label="Selected time range">
           <h2>
-            Stretch <button id="all" onClick={props.onAll} title="Show all of the time again (Escape)">all</button>
+            Time range <button id="all" onClick={props.onAll} title="Clear the time range (Escape)">clear</button>
           </h2>
           <StretchFigures run={run} name={other?.names[0] ?? ""} metric={metric} span={span} onPin={props.onPin}
             onFlow={props.onFlow} />
@@ -216,7 +216,7 @@ function counted(strip: Strip | undefined): string {
     [strip?.traced?.losses_s.length ?? 0, "packet"], [strip?.traced?.marks_s.length ?? 0, "packet"]];
   const said = counts.flatMap(([count, what], i) => (
     count ? [`${exact(count)} ${what}${count === 1 ? "" : "s"}${["", " lost", " marked"][i]!}`] : []));
-  return said.length ? `, ${said.join(", ")} in all` : "";
+  return said.length ? `, ${said.join(", ")} in total` : "";
 }
 
 /** The ports that a flow passes; of the many of a sprayed one their number, the rest when asked for. */

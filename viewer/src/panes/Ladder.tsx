@@ -36,8 +36,8 @@ export function saidOf(packet: Packet): string {
     : payload_bytes > 0 ? `bytes ${exact(seq)} to ${exact(seq + payload_bytes - 1)}`
     : flags.includes("ACK") ? `ACK of ${exact(ack)}` : flags;
   const how = end === "received" ? `received ${seconds(end_s)}`
-    : end === "under way" ? "under way at the run's end" : `${end} at ${place}, ${seconds(end_s)}`;
-  const again = kindOf(packet) === "data again" ? "sent again: " : "";
+    : end === "under way" ? "in flight at the end of the run" : `${end} at ${place}, ${seconds(end_s)}`;
+  const again = kindOf(packet) === "data again" ? "retransmitted: " : "";
   return [`${again}${what}`, back ? "from the receiver" : "from the sender",
     `sent ${seconds(sent_s)}`, how, marked && `marked at ${marked}`, flags && `flags ${flags.replaceAll("|", " ")}`,
   ].filter(Boolean).join(", ");
@@ -127,7 +127,7 @@ export function Ladder({ run, flow, packets, name, now_s, seen, dark, onSeek, on
   };
   const count = (what: (packet: Packet) => boolean) => exact(packets.filter(what).length);
   const told = useMemo(() => [
-    `${count(({ payload_bytes }) => payload_bytes > 0)} of data`, `${count((packet) => packet.again)} sent again`,
+    `${count(({ payload_bytes }) => payload_bytes > 0)} of data`, `${count((packet) => packet.again)} retransmitted`,
     `${count(({ payload_bytes }) => payload_bytes === 0)} without data`,
     `${count(({ marked }) => marked !== "")} marked`,
     `${count(({ end }) => end === "dropped" || end === "lost")} lost`,
@@ -141,20 +141,20 @@ export function Ladder({ run, flow, packets, name, now_s, seen, dark, onSeek, on
     <section class="pane ladder" aria-label={`Packets of flow ${flow}`}>
       <h3>
         Packets{name && ` of ${name}`}: {told}
-        {until_s !== null && `; those sent from ${seconds(until_s)} on are left out`}
+        {until_s !== null && `; packets sent from ${seconds(until_s)} on are not shown`}
       </h3>
       <div class="buttons">
-        <button onClick={() => { step(-1, false); }}>packet before</button>
+        <button onClick={() => { step(-1, false); }}>previous packet</button>
         <button onClick={() => { step(1, false); }}>next packet</button>
-        <button onClick={() => { step(-1, true); }}>mark or loss before</button>
+        <button onClick={() => { step(-1, true); }}>previous mark or loss</button>
         <button onClick={() => { step(1, true); }}>next mark or loss</button>
       </div>
       <div class="rungs" ref={box} style={{ height: HEIGHT }}>
         <canvas
           ref={canvas} width={width * devicePixelRatio} height={HEIGHT * devicePixelRatio}
           style={{ width, height: HEIGHT }} role="img" data-rungs={rungs.length}
-          aria-label={`Ladder of packets between ${ends[0]} and ${ends[1]}: ${told}. The buttons go from packet to `
-            + "packet and say each in words"}
+          aria-label={`Ladder of packets between ${ends[0]} and ${ends[1]}: ${told}. The buttons step through the `
+            + "packets and describe each"}
           onPointerDown={(event) => { event.currentTarget.setPointerCapture(event.pointerId); }}
           onMouseDown={(event) => { held.current = pointed(event)[0]; }}
           onMouseMove={(event) => {
@@ -185,7 +185,7 @@ export function Ladder({ run, flow, packets, name, now_s, seen, dark, onSeek, on
       </div>
       <output>{chosen !== null && packets[chosen] ? saidOf(packets[chosen]!) : ""}</output>
       <p class="states">
-        {(["data", "marked, or an ACK that echoes a mark", "without data", "sent again"] as const).map((words, i) => (
+        {(["data", "marked, or ACK that echoes a mark", "without data", "retransmitted"] as const).map((words, i) => (
           <span><i style={{ background: coloursOf(dark)[i] }} />{words}</span>
         ))}
         <span>● mark</span><span>× drop or loss</span>

@@ -1,4 +1,4 @@
-/** What happened in the stretch of time that is selected: sums, the worst ports, the flows that got most. */
+/** Figures of the selected time range: sums, worst ports, flows with most delivered bytes. */
 
 import { useMemo } from "preact/hooks";
 import { exact, figure, seconds, short, TITLES } from "../data/format";
@@ -7,7 +7,7 @@ import { figuresOf, type Span } from "../data/stretch";
 
 interface Props {
   run: Run;
-  /** The run's name, where there are two. */
+  /** Name of the run, if there are two. */
   name: string;
   metric: Metric;
   span: Span;
@@ -15,7 +15,7 @@ interface Props {
   onFlow: (flow: number) => void;
 }
 
-const HOW = { most: "largest in it", mean: "mean over it", sum: "in all" };
+const HOW = { most: "largest", mean: "mean", sum: "total" };
 
 export function StretchFigures({ run, name, metric, span, onPin, onFlow }: Props) {
   const told = useMemo(() => figuresOf(run, metric, span), [run, metric, span]);
@@ -24,7 +24,7 @@ export function StretchFigures({ run, name, metric, span, onPin, onFlow }: Props
     <div class="stretch">
       <p>
         {name && <strong>{name}: </strong>}
-        {seconds(span.from_s)} to {seconds(span.to_s)}; figures are of{" "}
+        {seconds(span.from_s)} to {seconds(span.to_s)}; figures cover{" "}
         {last - first === 1 ? `frame ${first}` : `frames ${first} to ${last - 1}`}
       </p>
       <dl class="sums">
@@ -60,7 +60,7 @@ export function StretchFigures({ run, name, metric, span, onPin, onFlow }: Props
         <Rows title={`Ports by ${TITLES[metric]}, ${HOW[TOGETHER[metric]]}`} rows={told.ports}
           name={(at) => run.names[at]!} say={(value) => figure(metric, value)} onChoose={onPin} />
         {told.delivered_bytes !== null && (
-          <Rows title="Flows by what they got" rows={told.flows} name={(at) => `flow ${at}`}
+          <Rows title="Flows by delivered bytes" rows={told.flows} name={(at) => `flow ${at}`}
             say={(value) => `${exact(value)} B`} onChoose={onFlow} />
         )}
       </div>

@@ -86,7 +86,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   }, [run, frame, metric, pinned, path, dark, largest, placed]);
   const caption = () => [
     `${run.label} at ${seconds(run.timeOf(frame))}: ${TITLES[metric]} of ports, up to ${short(largest, unit)}; `
-      + "the colour goes with its root"];
+      + "square-root colour scale"];
   const saveSvg = () => {
     const context = canvas.current?.getContext("2d");
     if (!context) return;
@@ -110,7 +110,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   const worstNow = () => {
     let [most, worst] = [0, -1];
     run.each(metric, frame, frame + 1, (port, _, value) => { if (value > most) [most, worst] = [value, port]; });
-    return worst < 0 ? "nothing in this frame" : `most at ${run.names[worst]!}: ${figure(metric, most)}`;
+    return worst < 0 ? "nothing in this frame" : `largest at ${run.names[worst]!}: ${figure(metric, most)}`;
   };
   /** What lies at a place stays there. */
   const zoomAt = (by: number, x: number, y: number) => {
@@ -157,8 +157,8 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
         ref={canvas} width={width * devicePixelRatio} height={height * devicePixelRatio} style={{ width, height }}
         role="application" id={id ?? "fabric"} tabIndex={0} onKeyDown={keyed}
         aria-label={`Fabric of ${run.timeline.nodes.length} nodes and ${run.timeline.ports.length} ports, `
-          + `coloured by ${TITLES[metric]}; ${worstNow()}. The list of ports says the same in words. Plus and minus `
-          + "zoom, up and down move, with Shift to the sides"}
+          + `coloured by ${TITLES[metric]}; ${worstNow()}. The list of ports gives the same as text. Plus and minus `
+          + "zoom, up and down move, with Shift sideways"}
         onMouseDown={(event) => { drag.current = { x: event.clientX, y: event.clientY, moved: false }; }}
         onMouseMove={(event) => {
           const held = drag.current;
@@ -203,13 +203,13 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
       <div class="corner">
         {label && <strong title={label}>{label}</strong>}
         <Legend colours={scale(groundOf(dark))} words={[
-          `${TITLES[metric]}: 0`, `${short(largest / 4, unit)} (middle)`, short(largest, unit)]} />
+          `${TITLES[metric]}: 0`, short(largest / 4, unit), short(largest, unit)]} />
         <button aria-label="Zoom out of the fabric" title="Zoom out around the pinned port"
           onClick={() => { zoom(1 / 1.5); }}>−</button>
         <button aria-label="Zoom into the fabric" title="Zoom in around the pinned port"
           onClick={() => { zoom(1.5); }}>+</button>
-        <button onClick={saveSvg} title="Save the fabric as it is seen, as SVG">SVG</button>
-        <button title="Save the fabric as it is seen, as PNG" onClick={() => {
+        <button onClick={saveSvg} title="Save the visible fabric as SVG">SVG</button>
+        <button title="Save the visible fabric as PNG" onClick={() => {
           if (canvas.current) savePng(canvas.current, caption(), `${run.label}-fabric`);
         }}>PNG</button>
       </div>
@@ -240,7 +240,7 @@ export function PortFigures({ run, port, frame, only }: FiguresProps) {
         ))}
         {flows.length > 0 && (
           <>
-            <dt>flows over it</dt>
+            <dt>flows through it</dt>
             <dd>{flows.slice(0, 8).join(", ")}{flows.length > 8 ? ` and ${flows.length - 8} more` : ""}</dd>
           </>
         )}

@@ -151,23 +151,23 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
         {row >= 0 && !inRows && <span class="beyond">pinned port {pinnedAt < 0 ? "above" : "below"}</span>}
         {field.legend && <Legend colours={colours} words={field.legend} />}
         <span class="tools">
-        <label><input type="checkbox" checked={worst} onChange={() => { setWorst(!worst); }} /> worst first</label>
+        <label><input type="checkbox" checked={worst} onChange={() => { setWorst(!worst); }} /> sort by metric</label>
         <button aria-pressed={selects} onClick={() => { setSelects(!selects); }}
-          title="A drag selects a stretch of time, as with Shift; “from here” and “to here” do at the cursor">
+          title="Drag to select a time range (or drag with Shift); “set start” and “set end” select at the cursor">
           select
         </button>
         <button aria-label="Zoom out of the heat map" title="Zoom out around the cursor and the pinned port"
           onClick={() => { zoom(1 / 0.7, ...near(), true); }}>−</button>
         <button aria-label="Zoom into the heat map" title="Zoom in around the cursor and the pinned port"
           onClick={() => { zoom(0.7, ...near(), true); }}>+</button>
-        <button title="Show all ports and all of the run" onClick={() => {
+        <button title="Show all ports and the whole run" onClick={() => {
           setSeen(whole);
           paint.current?.load(field.raster(rowOf, whole), colours);
         }}>all</button>
-        <button title="Save the heat map as it is seen, as PNG" onClick={() => {
+        <button title="Save the visible heat map as PNG" onClick={() => {
           if (!canvas.current) return;
-          const scaled = field.legend ? `${field.legend[0]} to ${field.legend[2]}` : "the colour goes with its root";
-          savePng(canvas.current, [`${run.label}: ${words.current?.textContent ?? ""}`, `A row a port; ${scaled}`],
+          const scaled = field.legend ? `${field.legend[0]} to ${field.legend[2]}` : "square-root colour scale";
+          savePng(canvas.current, [`${run.label}: ${words.current?.textContent ?? ""}`, `One row per port; ${scaled}`],
             `${run.label}-heat-map`);
         }}>PNG</button>
         </span>
@@ -176,8 +176,8 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
         <canvas
           ref={canvas} width={width * devicePixelRatio} height={height * devicePixelRatio} style={{ width, height }}
           role="application" id="heat" tabIndex={0} onKeyDown={keyed}
-          aria-label={`Heat map of ${field.title}: ports by time; the list of ports and the figures of a stretch say `
-            + "the same in words. Plus and minus zoom around the pinned port and the cursor, up and down move"}
+          aria-label={`Heat map of ${field.title}: ports by time; the list of ports and the figures of a time range `
+            + "give the same as text. Plus and minus zoom around the pinned port and the cursor, up and down move"}
           onPointerDown={(event) => { event.currentTarget.setPointerCapture(event.pointerId); }}
           onMouseDown={(event) => {
             const [x, y] = [event.clientX, event.clientY];

@@ -1,4 +1,4 @@
-/** A scale of colours with words at its ends and in its middle. */
+/** Colour scale with words at its ends and in the middle. */
 
 import { css } from "./palette";
 
@@ -10,7 +10,7 @@ interface Props {
 export function Legend({ colours, words }: Props) {
   const stops = Array.from({ length: 17 }, (_, i) => css(colours, 1 + Math.round((i * 254) / 16)));
   return (
-    <span class="legend" title="The colour goes with the root of the figure.">
+    <span class="legend" title="The colour scale follows the square root of the value.">
       <span>{words[0]}</span>
       <i style={{ background: `linear-gradient(90deg, ${stops.join(",")})` }} />
       <span>{words[1]}</span>

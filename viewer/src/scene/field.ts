@@ -50,16 +50,16 @@ export function fieldOf(run: Run, metric: Metric, largest: number): Field {
 export function differenceOf(pair: Pair, metric: Metric, names: [string, string]): Field {
   const largest = pair.largestOf(metric);
   return {
-    run: pair.first, title: `${TITLES[metric]}, ${names[1]} less ${names[0]}`, frames: pair.frames,
+    run: pair.first, title: `${TITLES[metric]}, ${names[1]} minus ${names[0]}`, frames: pair.frames,
     busy: pair.frameOf(Math.max(pair.first.busyUntil_s, pair.second.busyUntil_s) - pair.frame_s / 2) + 1,
     end_s: pair.longer.end_s, worst: pair.worstOf(metric),
     worstIn: (frames) => worstIn(pair, metric, pair.first.names.length, frames), colours: diverging,
     timeOf: (frame) => pair.timeOf(frame), frameOf: (time_s) => pair.frameOf(time_s),
-    legend: [`${more(metric, largest)} in ${names[0]}`, "(middle: alike)", `${more(metric, largest)} in ${names[1]}`],
+    legend: [`${more(metric, largest)} in ${names[0]}`, "equal", `${more(metric, largest)} in ${names[1]}`],
     raster: (rowOf, seen) => raster(pair, metric, rowOf, seen, (less) => signed(less, largest)),
     told(port, frame) {
       const less = pair.at(metric, port, frame);
-      return less ? `${figure(metric, Math.abs(less))} more in ${names[less > 0 ? 1 : 0]}` : "alike in both runs";
+      return less ? `${figure(metric, Math.abs(less))} more in ${names[less > 0 ? 1 : 0]}` : "equal in both runs";
     },
   };
 }

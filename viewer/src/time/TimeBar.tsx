@@ -18,17 +18,17 @@ interface Props {
   /** The stretch begins, ends at the cursor. */
   onFrom: () => void;
   onTo: () => void;
-  /** Whether keys of one character act. */
+  /** True if single-character shortcuts are enabled. */
   letters: boolean;
 }
 
-/** What a control says of its key; nothing while keys of one character do nothing. */
+/** Words of a control with its shortcut; without it while single-character shortcuts are disabled. */
 export function hint(words: string, key: string, letters: boolean): string {
   return letters ? `${words} (${key})` : words;
 }
 
 export const SPEEDS = [5, 15, 30, 60, 120];
-/** Most marks of events that the bar draws: more would lie on one another. */
+/** Most event marks on the bar: more would overlap. */
 const MOST = 400;
 
 export function TimeBar(props: Props) {
@@ -47,13 +47,17 @@ export function TimeBar(props: Props) {
     <div class="time" role="group" aria-label="Time">
       <button onClick={() => { onSeek(frame - 1); }} aria-label="Back one frame" title="Back one frame (←)">◂</button>
       <button id="play" onClick={onPlay} title="Play or pause (space)">{playing ? "Pause" : "Play"}</button>
-      <button onClick={() => { onSeek(frame + 1); }} aria-label="On one frame" title="On one frame (→)">▸</button>
-      <button disabled={none} onClick={() => { onEvent(-1); }} title={keyed("Event before", "p")}>event before</button>
-      <button disabled={none} onClick={() => { onEvent(1); }} title={keyed("Next event", "n")}>next event</button>
-      <button id="from" onClick={props.onFrom} title={keyed("A stretch of time begins at the cursor", "[")}>
-        from here
+      <button onClick={() => { onSeek(frame + 1); }} aria-label="Forward one frame" title="Forward one frame (→)">
+        ▸
       </button>
-      <button id="to" onClick={props.onTo} title={keyed("A stretch of time ends at the cursor", "]")}>to here</button>
+      <button disabled={none} onClick={() => { onEvent(-1); }} title={keyed("Previous event", "p")}>
+        previous event
+      </button>
+      <button disabled={none} onClick={() => { onEvent(1); }} title={keyed("Next event", "n")}>next event</button>
+      <button id="from" onClick={props.onFrom} title={keyed("Start the time range at the cursor", "[")}>
+        set start
+      </button>
+      <button id="to" onClick={props.onTo} title={keyed("End the time range at the cursor", "]")}>set end</button>
       <label>
         speed{" "}
         <select value={speed} onChange={(event) => { onSpeed(Number(event.currentTarget.value)); }}>

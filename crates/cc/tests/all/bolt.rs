@@ -121,7 +121,7 @@ fn packets_that_were_let_to_add_one_each_and_a_round_trip_one() {
     let mut cc = sender();
     cc.on_loss(&congestion(us(20.0), segments(100)));
     assert_close(cc.cwnd(), 50_000.0);
-    cc.on_room(2);
+    cc.on_bolt_grant(2);
     assert_close(cc.cwnd(), 52_000.0);
     // the first ACK is the first of a round trip, which ends with what is sent from now on
     cc.on_ack(&acked(21.0, 8.0, 1_000, 50_000));
@@ -130,7 +130,7 @@ fn packets_that_were_let_to_add_one_each_and_a_round_trip_one() {
     assert_close(cc.cwnd(), 53_000.0);
     cc.on_ack(&acked(23.0, 8.0, 51_000, 100_000));
     assert_close(cc.cwnd(), 54_000.0);
-    cc.on_room(100);
+    cc.on_bolt_grant(100);
     assert_close(cc.cwnd(), 100_000.0);
 }
 
@@ -151,20 +151,20 @@ fn losses_and_timeouts_halve_once_in_a_round_trip() {
 #[test]
 fn what_was_told_is_traced() {
     let mut cc = sender();
-    let told = |cc: &Bolt| {
-        let mut told = Vec::new();
-        cc.state(&mut |name, value| told.push((name, value)));
-        told
+    let shown = |cc: &Bolt| {
+        let mut shown = Vec::new();
+        cc.state(&mut |name, value| shown.push((name, value)));
+        shown
     };
-    assert!(told(&cc).iter().all(|(_, value)| value.is_nan()));
+    assert!(shown(&cc).iter().all(|(_, value)| value.is_nan()));
     cc.on_backlog(&notice(10.0, 20.0, 4.0));
-    assert_eq!(told(&cc), [("told_packets", 20.0), ("told_after_s", 4e-6)]);
+    assert_eq!(shown(&cc), [("told_packets", 20.0), ("told_after_s", 4e-6)]);
 }
 
 #[test]
 fn packets_ask_for_room_and_each_is_acknowledged() {
     let asked = KIND.profile;
-    assert!(asked.ack_every_packet && asked.asks == Asks::Room && asked.own_recovery && !asked.telemetry);
+    assert!(asked.ack_every_packet && asked.asks == Asks::Bolt && asked.own_recovery && !asked.telemetry);
 }
 
 #[test]

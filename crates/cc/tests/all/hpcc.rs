@@ -16,7 +16,7 @@ fn hop(at: f64, sent: u64, queue: u64) -> Hop {
 }
 
 /// An ACK for the packet before `una`, with `nxt` bytes sent, that carries these stamps.
-fn told(cc: &mut Hpcc, una: u64, nxt: u64, hops: &[Hop]) {
+fn ack_with(cc: &mut Hpcc, una: u64, nxt: u64, hops: &[Hop]) {
     cc.on_telemetry(hops);
     cc.on_ack(&Ack { round: round(segments(una), segments(nxt)), ..ack(Time::ms(1), segments(1), us(10.0)) });
 }
@@ -34,9 +34,9 @@ fn state(cc: &Hpcc, wanted: &str) -> f64 {
 /// A flow whose link was found at 1.9: it has half its window and one step, 62562.5 B.
 fn halved(params: &Params) -> Hpcc {
     let mut cc = Hpcc::new(params, &path());
-    told(&mut cc, 1, 1, &[hop(0.0, 0, 125_000)]);
+    ack_with(&mut cc, 1, 1, &[hop(0.0, 0, 125_000)]);
     // (125000 / 125000) + 112500 B in 10 us of 125000
-    told(&mut cc, 2, 100, &[hop(10.0, 112_500, 125_000)]);
+    ack_with(&mut cc, 2, 100, &[hop(10.0, 112_500, 125_000)]);
     cc
 }
 
@@ -45,7 +45,7 @@ fn a_flow_starts_with_what_its_line_sends_in_a_round_trip_and_is_paced_by_it() {
     let mut cc = Hpcc::new(&Params::default(), &path());
     assert_eq!((cc.cwnd(), cc.pacing()), (125_000.0, Pacing::Rate(1e11)));
     // the first stamps have nothing to be compared with
-    told(&mut cc, 1, 100, &[hop(0.0, 0, 125_000)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, 125_000)]);
     assert_eq!((cc.cwnd(), state(&cc, "utilisation")), (125_000.0, 1.0));
 }
 
@@ -62,15 +62,15 @@ fn a_link_above_eta_divides_the_window() {
 #[test]
 fn the_reference_stands_until_data_sent_after_the_first_stamps_is_acknowledged() {
     let mut cc = Hpcc::new(&Params::default(), &path());
-    told(&mut cc, 1, 100, &[hop(0.0, 0, 125_000)]);
-    told(&mut cc, 2, 100, &[hop(10.0, 112_500, 125_000)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, 125_000)]);
+    ack_with(&mut cc, 2, 100, &[hop(10.0, 112_500, 125_000)]);
     assert_close(cc.cwnd(), 62_562.5);
     assert_close(state(&cc, "reference_bytes"), 125_000.0);
     // procedure NewAck: an ACK beyond the last byte sent by then begins the next; one up to it does not
-    told(&mut cc, 100, 200, &[hop(20.0, 225_000, 125_000)]);
+    ack_with(&mut cc, 100, 200, &[hop(20.0, 225_000, 125_000)]);
     assert_close(state(&cc, "reference_bytes"), 125_000.0);
     // the same look again, a round trip later: the window is the same, and now the reference too
-    told(&mut cc, 101, 200, &[hop(30.0, 337_500, 125_000)]);
+    ack_with(&mut cc, 101, 200, &[hop(30.0, 337_500, 125_000)]);
     assert_close(cc.cwnd(), 62_562.5);
     assert_close(state(&cc, "reference_bytes"), 62_562.5);
 }
@@ -79,15 +79,15 @@ fn the_reference_stands_until_data_sent_after_the_first_stamps_is_acknowledged()
 fn a_shorter_look_counts_for_less_and_the_shorter_queue_counts() {
     let mut cc = halved(&Params::default());
     // 12500 / 125000 + 31250 / 62500 = 0.6 in 5 us: U = 1.9 / 2 + 0.6 / 2 = 1.25
-    told(&mut cc, 50, 100, &[hop(15.0, 143_750, 12_500)]);
+    ack_with(&mut cc, 50, 100, &[hop(15.0, 143_750, 12_500)]);
     assert_close(state(&cc, "utilisation"), 1.25);
     assert_close(cc.cwnd(), 62_562.5 / (1.25 / 0.95) + 62.5);
     // the reference stays within a round trip, so windows do not compound
     assert_close(state(&cc, "reference_bytes"), 62_562.5);
-    told(&mut cc, 51, 100, &[hop(15.0, 143_750, 12_500)]);
+    ack_with(&mut cc, 51, 100, &[hop(15.0, 143_750, 12_500)]);
     assert_close(cc.cwnd(), 62_562.5 / (1.25 / 0.95) + 62.5);
     // an interval above T counts as T
-    told(&mut cc, 52, 100, &[hop(35.0, 143_750 + 125_000, 0)]);
+    ack_with(&mut cc, 52, 100, &[hop(35.0, 143_750 + 125_000, 0)]);
     assert_close(state(&cc, "utilisation"), 0.5);
 }
 
@@ -95,9 +95,9 @@ fn a_shorter_look_counts_for_less_and_the_shorter_queue_counts() {
 fn the_busiest_link_counts_at_its_own_rate() {
     let mut cc = Hpcc::new(&Params::default(), &path());
     let slow = |at, sent, queue| Hop { rate: Rate::gbps(10), ..hop(at, sent, queue) };
-    told(&mut cc, 1, 100, &[hop(0.0, 0, 0), slow(0.0, 0, 1_250), hop(0.0, 0, 0)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, 0), slow(0.0, 0, 1_250), hop(0.0, 0, 0)]);
     // 0.8, then 1250 / 12500 + 11250 / 12500 = 1.0, then 0.2
-    told(&mut cc, 2, 100, &[hop(10.0, 100_000, 0), slow(10.0, 11_250, 2_000), hop(10.0, 25_000, 0)]);
+    ack_with(&mut cc, 2, 100, &[hop(10.0, 100_000, 0), slow(10.0, 11_250, 2_000), hop(10.0, 25_000, 0)]);
     assert_close(state(&cc, "utilisation"), 1.0);
 }
 
@@ -106,9 +106,9 @@ fn of_links_equally_busy_the_first_counts() {
     // algorithm 1 keeps the interval of a link whose utilisation is above those before: 0.4 in 10 us, not in 5
     for (first, second, utilisation) in [(10.0, 5.0, 0.4), (5.0, 10.0, 0.5 + 0.5 * 0.4)] {
         let mut cc = Hpcc::new(&Params::default(), &path());
-        told(&mut cc, 1, 100, &[hop(0.0, 0, 0), hop(0.0, 0, 0)]);
+        ack_with(&mut cc, 1, 100, &[hop(0.0, 0, 0), hop(0.0, 0, 0)]);
         let at = |tau: f64| hop(tau, (5_000.0 * tau) as u64, 0);
-        told(&mut cc, 2, 100, &[at(first), at(second)]);
+        ack_with(&mut cc, 2, 100, &[at(first), at(second)]);
         assert_close(state(&cc, "utilisation"), utilisation);
     }
 }
@@ -119,21 +119,26 @@ fn below_eta_the_window_steps_up_and_after_five_steps_is_set_by_the_utilisation(
     let mut window = 62_562.5;
     for step in 1..=5u64 {
         // 0.5 of the rate and no queue; each ACK begins a new round trip
-        told(&mut cc, 100 * step + 1, 100 * step + 100, &[hop(10.0 + 10.0 * step as f64, 112_500 + 62_500 * step, 0)]);
+        ack_with(
+            &mut cc,
+            100 * step + 1,
+            100 * step + 100,
+            &[hop(10.0 + 10.0 * step as f64, 112_500 + 62_500 * step, 0)],
+        );
         window += 62.5;
         assert_close(state(&cc, "utilisation"), 0.5);
         assert_close(cc.cwnd(), window);
     }
     // 62875 / (0.5 / 0.95) + 62.5
-    told(&mut cc, 601, 700, &[hop(70.0, 112_500 + 62_500 * 6, 0)]);
+    ack_with(&mut cc, 601, 700, &[hop(70.0, 112_500 + 62_500 * 6, 0)]);
     assert_close(cc.cwnd(), 62_875.0 / (0.5 / 0.95) + 62.5);
     // and the count begins anew
-    told(&mut cc, 701, 800, &[hop(80.0, 112_500 + 62_500 * 7, 0)]);
+    ack_with(&mut cc, 701, 800, &[hop(80.0, 112_500 + 62_500 * 7, 0)]);
     assert_close(cc.cwnd(), 62_875.0 / (0.5 / 0.95) + 125.0);
     // within a round trip no step is counted
     let mut cc = halved(&Params { max_stage: 1, ..Params::default() });
     for packet in 3..20u64 {
-        told(&mut cc, packet, 100, &[hop(10.0 * packet as f64, 112_500 + 62_500 * packet, 0)]);
+        ack_with(&mut cc, packet, 100, &[hop(10.0 * packet as f64, 112_500 + 62_500 * packet, 0)]);
         assert_close(cc.cwnd(), 62_625.0);
     }
 }
@@ -141,10 +146,10 @@ fn below_eta_the_window_steps_up_and_after_five_steps_is_set_by_the_utilisation(
 #[test]
 fn the_window_stays_between_its_least_and_its_first() {
     let mut cc = halved(&Params { max_stage: 0, ..Params::default() });
-    told(&mut cc, 101, 200, &[hop(20.0, 112_500, 0)]);
+    ack_with(&mut cc, 101, 200, &[hop(20.0, 112_500, 0)]);
     assert_eq!(cc.cwnd(), 125_000.0, "an idle link");
     let mut cc = halved(&Params { min_cwnd: 0.25, ..Params::default() });
-    told(&mut cc, 101, 200, &[hop(20.0, 112_500 + 125_000, 125_000_000)]);
+    ack_with(&mut cc, 101, 200, &[hop(20.0, 112_500 + 125_000, 125_000_000)]);
     assert_eq!(cc.cwnd(), 31_250.0);
 }
 
@@ -153,9 +158,9 @@ fn acks_without_stamps_and_another_path_change_nothing() {
     let mut cc = halved(&Params::default());
     cc.on_ack(&Ack { round: round(segments(101), segments(200)), ..ack(Time::ms(1), segments(1), us(10.0)) });
     assert_close(cc.cwnd(), 62_562.5);
-    told(&mut cc, 101, 200, &[hop(20.0, 0, 0), hop(20.0, 0, 0)]);
+    ack_with(&mut cc, 101, 200, &[hop(20.0, 0, 0), hop(20.0, 0, 0)]);
     assert_close(cc.cwnd(), 62_562.5);
-    told(&mut cc, 102, 200, &[hop(30.0, 62_500, 0), hop(30.0, 0, 0)]);
+    ack_with(&mut cc, 102, 200, &[hop(30.0, 62_500, 0), hop(30.0, 0, 0)]);
     assert_close(state(&cc, "utilisation"), 0.5);
 }
 
@@ -198,7 +203,7 @@ proptest! {
     ) {
         let mut cc = Hpcc::new(&Params::default(), &path());
         for (i, (time, sent, queue)) in stamps.into_iter().enumerate() {
-            told(&mut cc, 10 * i as u64, 10 * i as u64 + 9, &[hop(time as f64 / 100.0, sent, queue)]);
+            ack_with(&mut cc, 10 * i as u64, 10 * i as u64 + 9, &[hop(time as f64 / 100.0, sent, queue)]);
             prop_assert!((125.0..=125_000.0).contains(&cc.cwnd()));
         }
     }

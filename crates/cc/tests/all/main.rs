@@ -1,5 +1,9 @@
 //! Tests of the controllers, in one binary: it links once.
 
+extern crate alloc;
+#[macro_use]
+extern crate incast_cc;
+
 mod events;
 
 mod bbr;
@@ -13,6 +17,8 @@ mod dx;
 mod fastflow;
 mod gcn;
 mod hpcc;
+#[allow(dead_code, unused_imports)]
+mod inside;
 mod lswift;
 mod median;
 mod mswift;
@@ -36,3 +42,7 @@ mod vegas;
 mod westwood;
 mod westwood_plus;
 mod xcp;
+
+// `crate::` in the sources of `inside`
+#[allow(unused_imports)]
+use incast_cc::{Env, Pacing, Time};

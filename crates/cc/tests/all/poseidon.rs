@@ -26,7 +26,7 @@ fn hop(wait_us: f64) -> Hop {
     Hop { time: us(1.0), tx_bytes: Bytes(0), queue: Bytes((wait_us * 12_500.0) as u64), rate: Rate::gbps(100) }
 }
 
-fn told(cc: &mut Poseidon, at: Time, n: u64, rtt_us: f64, hops: &[Hop]) {
+fn ack_with(cc: &mut Poseidon, at: Time, n: u64, rtt_us: f64, hops: &[Hop]) {
     cc.on_telemetry(hops);
     cc.on_ack(&ack(at, segments(n), us(rtt_us)));
 }
@@ -52,13 +52,13 @@ fn the_target_falls_with_the_logarithm_of_the_rate() {
     // 25 packets in 2, 4, 20 and 200 us: 100, 50, 10 and 1 Gb/s; and a tenth of the least rate goes on along the line
     for (rtt, target) in [(2.0, 2.0), (4.0, 8.0206), (20.0, 22.0), (200.0, 42.0), (2000.0, 62.0)] {
         let mut cc = sender(|_| ());
-        told(&mut cc, Time::ms(1), 0, rtt, &[hop(0.0)]);
+        ack_with(&mut cc, Time::ms(1), 0, rtt, &[hop(0.0)]);
         assert_printed(state(&cc, "target_delay_s") * 1e6, target, 1e-4);
     }
     // rates of another fabric: 10 Gb/s is the largest, a thousandth of it the least
     for (rtt, target) in [(20.0, 2.0), (200.0, 2.0 + 40.0 / 3.0)] {
         let mut cc = sender(|p| (p.max_rate, p.rate_range) = (Some(10_000.0), 1000.0));
-        told(&mut cc, Time::ms(1), 0, rtt, &[hop(0.0)]);
+        ack_with(&mut cc, Time::ms(1), 0, rtt, &[hop(0.0)]);
         assert_printed(state(&cc, "target_delay_s") * 1e6, target, 1e-4);
     }
 }
@@ -67,15 +67,15 @@ fn the_target_falls_with_the_logarithm_of_the_rate() {
 fn below_target_a_round_trip_of_acks_multiplies_the_window() {
     // 10 us below: exp(10 / 40 ln 100 / 4) = 1.33352
     let mut cc = sender(|_| ());
-    told(&mut cc, Time::ms(1), 1, 20.0, &[hop(12.0)]);
+    ack_with(&mut cc, Time::ms(1), 1, 20.0, &[hop(12.0)]);
     assert_printed(packets(&cc), 25.33352, 1e-5);
     // four packets at once
     let mut cc = sender(|_| ());
-    told(&mut cc, Time::ms(1), 4, 20.0, &[hop(12.0)]);
+    ack_with(&mut cc, Time::ms(1), 4, 20.0, &[hop(12.0)]);
     assert_printed(packets(&cc), 26.33408, 1e-4);
     // at the target neither more nor less
     let mut cc = sender(|_| ());
-    told(&mut cc, Time::ms(1), 1, 2.0, &[hop(2.0)]);
+    ack_with(&mut cc, Time::ms(1), 1, 2.0, &[hop(2.0)]);
     assert_printed(packets(&cc), 25.0, 1e-5);
 }
 
@@ -88,16 +88,16 @@ fn below_one_packet_an_ack_raises_the_window_by_its_share_and_packets_are_paced(
     }
     assert_printed(packets(&cc), 0.001, 1e-9);
     // 0.001 packets in 0.8 us are 10 Mb/s: T is 82 us, and 72 us of wait leave 10
-    told(&mut cc, Time::ms(9), 1, 0.8, &[hop(72.0)]);
+    ack_with(&mut cc, Time::ms(9), 1, 0.8, &[hop(72.0)]);
     assert_printed(packets(&cc), 0.00133352, 1e-8);
     let Pacing::Gap(gap) = cc.pacing() else { panic!("{:?}", cc.pacing()) };
     assert_printed(gap.as_us_f64(), 0.8 / 0.00133352, 1e-2);
     // 2.5 at most
-    told(&mut cc, Time::ms(9), 1, 0.8, &[hop(0.0)]);
+    ack_with(&mut cc, Time::ms(9), 1, 0.8, &[hop(0.0)]);
     assert_printed(packets(&cc), 0.0033338, 1e-7);
     let mut free = sender(|p| p.max_factor = None);
     // 40 us below a target of 42: exp(40 / 40 ln 100 / 4) = 3.16228
-    told(&mut free, Time::ms(1), 1, 200.0, &[hop(2.0)]);
+    ack_with(&mut free, Time::ms(1), 1, 200.0, &[hop(2.0)]);
     assert_printed(packets(&free), 27.16228, 1e-5);
 }
 
@@ -105,15 +105,15 @@ fn below_one_packet_an_ack_raises_the_window_by_its_share_and_packets_are_paced(
 fn above_target_the_window_is_cut_once_a_round_trip_and_never_by_more_than_half() {
     let mut cc = sender(|_| ());
     // 20 us above: 0.56234
-    told(&mut cc, us(1000.0), 1, 20.0, &[hop(42.0)]);
+    ack_with(&mut cc, us(1000.0), 1, 20.0, &[hop(42.0)]);
     assert_printed(packets(&cc), 14.0585, 1e-4);
-    told(&mut cc, us(1019.0), 1, 20.0, &[hop(42.0)]);
+    ack_with(&mut cc, us(1019.0), 1, 20.0, &[hop(42.0)]);
     assert_printed(packets(&cc), 14.0585, 1e-4);
     // exp(-400 / 40 ln 100 / 4) is 1e-5
-    told(&mut cc, us(1020.0), 1, 20.0, &[hop(422.0)]);
+    ack_with(&mut cc, us(1020.0), 1, 20.0, &[hop(422.0)]);
     assert_printed(packets(&cc), 7.02926, 1e-4);
     // an increase need not wait
-    told(&mut cc, us(1021.0), 1, 20.0, &[hop(0.0)]);
+    ack_with(&mut cc, us(1021.0), 1, 20.0, &[hop(0.0)]);
     assert!(packets(&cc) > 7.1);
 }
 
@@ -123,7 +123,7 @@ fn by_the_median_one_congested_path_of_four_cuts_nothing_and_three_do() {
         let mut cc = sender(|p| p.median = median::Params { feedback, ..Default::default() });
         for i in 0..40 {
             // nothing is acknowledged: the window can only fall
-            told(&mut cc, us(1000.0 + 5.0 * i as f64), 0, 20.0, &[hop(of(i))]);
+            ack_with(&mut cc, us(1000.0 + 5.0 * i as f64), 0, 20.0, &[hop(of(i))]);
         }
         packets(&cc)
     };
@@ -152,7 +152,7 @@ fn the_hop_of_the_longest_wait_counts_and_not_their_sum() {
     let slow = Hop { rate: Rate::gbps(10), ..hop(1.2) };
     for hops in [&[hop(12.0)][..], &[hop(11.0), hop(12.0), hop(11.5)], &[hop(11.0), slow], &[slow, hop(0.0)]] {
         let mut cc = sender(|_| ());
-        told(&mut cc, Time::ms(1), 1, 20.0, hops);
+        ack_with(&mut cc, Time::ms(1), 1, 20.0, hops);
         assert_printed(state(&cc, "hop_delay_s") * 1e6, 12.0, 1e-9);
         assert_printed(packets(&cc), 25.33352, 1e-5);
     }
@@ -161,7 +161,7 @@ fn the_hop_of_the_longest_wait_counts_and_not_their_sum() {
 #[test]
 fn acks_without_stamps_change_nothing() {
     let mut cc = sender(|_| ());
-    told(&mut cc, us(1000.0), 1, 20.0, &[hop(42.0)]);
+    ack_with(&mut cc, us(1000.0), 1, 20.0, &[hop(42.0)]);
     let window = cc.cwnd();
     cc.on_ack(&ack(us(5000.0), segments(3), us(20.0)));
     cc.on_telemetry(&[hop(0.0)]);
@@ -186,7 +186,7 @@ fn flows_of_one_hop_rest_where_each_has_its_share_and_faster_ones_yield() {
     for (n, wait) in [(1.0, 2.0), (2.0, 8.0206), (10.0, 22.0), (100.0, 42.0)] {
         let moved = |share: f64| {
             let mut cc = sender(|_| ());
-            told(&mut cc, Time::ms(1), 1, 2.0 * n / share, &[hop(wait)]);
+            ack_with(&mut cc, Time::ms(1), 1, 2.0 * n / share, &[hop(wait)]);
             packets(&cc) - 25.0
         };
         assert!(moved(0.9) > 0.0 && moved(1.1) < 0.0 && moved(1.0).abs() < 1e-2, "{n}: {}", moved(1.0));
@@ -226,7 +226,7 @@ proptest! {
         let mut at = Time::ZERO;
         for (n, rtt, wait) in stamps {
             at += Time::us(10);
-            told(&mut cc, at, n, rtt as f64 / 10.0, &[hop(wait)]);
+            ack_with(&mut cc, at, n, rtt as f64 / 10.0, &[hop(wait)]);
             prop_assert!((0.99..=1_000_000.1).contains(&cc.cwnd()), "{}", cc.cwnd());
         }
     }

@@ -18,7 +18,7 @@ fn hop(at: f64, sent: u64, queue: u64) -> Hop {
     Hop { time: us(at), tx_bytes: Bytes(sent), queue: Bytes(queue), rate: Rate::mbps(25_000) }
 }
 
-fn told(cc: &mut Powertcp, una: u64, nxt: u64, hops: &[Hop]) {
+fn ack_with(cc: &mut Powertcp, una: u64, nxt: u64, hops: &[Hop]) {
     cc.on_telemetry(hops);
     cc.on_ack(&Ack { round: round(segments(una), segments(nxt)), ..ack(Time::ms(1), segments(1), us(30.0)) });
 }
@@ -46,8 +46,8 @@ fn at_50000(params: &Params, first: Hop, last: Hop) -> Powertcp {
     // tau stays; the line begins at 50000 B in 30 us, and beta stays 9375 B
     env.line_rate = Rate(13_333_333_333);
     let mut cc = Powertcp::new(params, &env);
-    told(&mut cc, 1, 100, &[first]);
-    told(&mut cc, 2, 100, &[last]);
+    ack_with(&mut cc, 1, 100, &[first]);
+    ack_with(&mut cc, 2, 100, &[last]);
     cc
 }
 
@@ -64,7 +64,7 @@ fn a_flow_starts_with_what_its_line_sends_in_a_round_trip_and_is_paced_by_it() {
     let mut cc = sender(|_| ());
     assert_eq!(cc.cwnd(), 93_750.0);
     assert_eq!(cc.pacing(), Pacing::Rate(25e9));
-    told(&mut cc, 1, 100, &[hop(0.0, 0, 0)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, 0)]);
     assert_eq!((cc.cwnd(), state(&cc, "power")), (93_750.0, 1.0));
 }
 
@@ -99,15 +99,15 @@ fn arrivals_count_however_they_divide_into_queue_and_transmitted_bytes() {
 #[test]
 fn a_shorter_look_counts_for_less_and_a_longer_one_not_for_more() {
     let mut cc = sender(|p| p.max_cwnd = None);
-    told(&mut cc, 1, 100, &[hop(0.0, 0, BDP)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, BDP)]);
     // G 2 over 3 us: 1.1
-    told(&mut cc, 2, 100, &[hop(3.0, BDP / 10, BDP)]);
+    ack_with(&mut cc, 2, 100, &[hop(3.0, BDP / 10, BDP)]);
     assert_close(state(&cc, "power"), 1.1);
     assert_close(cc.cwnd(), 0.9 * (93_750.0 / 1.1 + 9375.0) + 9375.0);
-    told(&mut cc, 3, 100, &[hop(63.0, BDP / 10 + 3 * BDP, 0)]);
+    ack_with(&mut cc, 3, 100, &[hop(63.0, BDP / 10 + 3 * BDP, 0)]);
     assert_close(state(&cc, "power"), 1.0);
     // no time has passed: nothing to measure
-    told(&mut cc, 4, 100, &[hop(63.0, 9 * BDP, 9 * BDP)]);
+    ack_with(&mut cc, 4, 100, &[hop(63.0, 9 * BDP, 9 * BDP)]);
     assert_close(state(&cc, "power"), 1.0);
 }
 
@@ -115,23 +115,23 @@ fn a_shorter_look_counts_for_less_and_a_longer_one_not_for_more() {
 fn the_link_of_most_power_counts_with_its_own_interval_and_rate() {
     let slow = |at, sent, queue| Hop { rate: Rate::mbps(2500), ..hop(at, sent, queue) };
     let mut cc = sender(|_| ());
-    told(&mut cc, 1, 100, &[hop(0.0, 0, 0), slow(0.0, 0, 9375), hop(0.0, 0, 0)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, 0), slow(0.0, 0, 9375), hop(0.0, 0, 0)]);
     // raw power of the first is the higher by far; normalised 0.9 against 2
-    told(&mut cc, 2, 100, &[hop(60.0, 168_750, 0), slow(30.0, 9375, 9375), hop(15.0, 0, 0)]);
+    ack_with(&mut cc, 2, 100, &[hop(60.0, 168_750, 0), slow(30.0, 9375, 9375), hop(15.0, 0, 0)]);
     assert_close(state(&cc, "power"), 2.0);
     // of links of equal power the first counts
     let mut cc = sender(|_| ());
-    told(&mut cc, 1, 100, &[hop(0.0, 0, 0), hop(0.0, 0, 0)]);
-    told(&mut cc, 2, 100, &[hop(12.0, BDP / 5, 0), hop(30.0, BDP / 2, 0)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, 0), hop(0.0, 0, 0)]);
+    ack_with(&mut cc, 2, 100, &[hop(12.0, BDP / 5, 0), hop(30.0, BDP / 2, 0)]);
     assert_close(state(&cc, "power"), 0.8);
 }
 
 /// Every 30 us, with a queue of one product: the power is 2.
 fn steps_of_power_2(cc: &mut Powertcp, acks: &[(u64, u64, f64)]) {
     let mut window = 93_750.0;
-    told(cc, 1, 100, &[hop(0.0, 0, BDP)]);
+    ack_with(cc, 1, 100, &[hop(0.0, 0, BDP)]);
     for (i, (una, nxt, old)) in (1u64..).zip(acks) {
-        told(cc, *una, *nxt, &[hop(30.0 * i as f64, i * BDP, BDP)]);
+        ack_with(cc, *una, *nxt, &[hop(30.0 * i as f64, i * BDP, BDP)]);
         window = 0.9 * (old / 2.0 + 9375.0) + 0.1 * window;
         assert_close(cc.cwnd(), window);
     }
@@ -174,7 +174,7 @@ fn a_window_stands_where_its_queue_is_the_sum_of_steps() {
         let queue = flows * BDP / 10;
         let mut cc = sender(|_| ());
         for i in 0..2000 {
-            told(&mut cc, 100 * i + 1, 100 * i + 100, &[hop(30.0 * i as f64, i * BDP, queue)]);
+            ack_with(&mut cc, 100 * i + 1, 100 * i + 100, &[hop(30.0 * i as f64, i * BDP, queue)]);
         }
         assert!((cc.cwnd() - window).abs() < 1e-6 * window, "{flows}: {} is not {window}", cc.cwnd());
     }
@@ -185,13 +185,13 @@ fn the_authors_simulator_steps_from_the_current_rate_and_counts_half_a_link_at_l
     let mut params = Params::default();
     params.set("form", "authors-ns3").unwrap();
     let mut cc = Powertcp::new(&params, &path());
-    told(&mut cc, 1, 100, &[hop(0.0, 0, BDP)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, BDP)]);
     // G 2; 150 Mb/s for 30 us are 562.5 B
-    told(&mut cc, 2, 100, &[hop(30.0, BDP, BDP)]);
+    ack_with(&mut cc, 2, 100, &[hop(30.0, BDP, BDP)]);
     let first = 0.9 * (93_750.0 * 0.95 / 2.0 + 562.5) + 9375.0;
     assert_close(cc.cwnd(), first);
     // the same round trip; an idle link counts as half used
-    told(&mut cc, 3, 100, &[hop(60.0, BDP, 0)]);
+    ack_with(&mut cc, 3, 100, &[hop(60.0, BDP, 0)]);
     assert_close(state(&cc, "power"), 0.5);
     assert_close(cc.cwnd(), (0.9 * (first * 0.95 / 0.5 + 562.5) + 0.1 * first).min(93_750.0));
     // at least 100 Mb/s of 25 Gb/s
@@ -200,7 +200,7 @@ fn the_authors_simulator_steps_from_the_current_rate_and_counts_half_a_link_at_l
     params.set("beta", "1").unwrap();
     let mut cc = Powertcp::new(&params, &path());
     for i in 0..100u32 {
-        told(&mut cc, 4, 100, &[hop(30.0 * f64::from(i), BDP * u64::from(i), 1000 * BDP)]);
+        ack_with(&mut cc, 4, 100, &[hop(30.0 * f64::from(i), BDP * u64::from(i), 1000 * BDP)]);
     }
     assert_close(cc.cwnd(), 375.0);
 }
@@ -210,10 +210,10 @@ fn the_first_power_of_the_linux_port_is_taken_as_it_is() {
     let mut params = Params::default();
     params.set("form", "linux").unwrap();
     let mut cc = Powertcp::new(&params, &path());
-    told(&mut cc, 1, 100, &[hop(0.0, 0, BDP)]);
-    told(&mut cc, 2, 100, &[hop(3.0, BDP / 10, BDP)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, BDP)]);
+    ack_with(&mut cc, 2, 100, &[hop(3.0, BDP / 10, BDP)]);
     assert_close(state(&cc, "power"), 2.0);
-    told(&mut cc, 3, 100, &[hop(6.0, BDP / 5, 0)]);
+    ack_with(&mut cc, 3, 100, &[hop(6.0, BDP / 5, 0)]);
     // drained by a BDP in 3 us: nothing came
     assert_close(state(&cc, "power"), 1.8);
 }
@@ -221,24 +221,24 @@ fn the_first_power_of_the_linux_port_is_taken_as_it_is() {
 #[test]
 fn the_window_stays_between_its_bounds() {
     let mut cc = sender(|p| p.max_cwnd = Some(1.5));
-    told(&mut cc, 1, 100, &[hop(0.0, 0, 0)]);
-    told(&mut cc, 2, 100, &[hop(30.0, 0, 0)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, 0)]);
+    ack_with(&mut cc, 2, 100, &[hop(30.0, 0, 0)]);
     assert_close(state(&cc, "power"), 0.01);
     assert_close(cc.cwnd(), 140_625.0);
     let mut cc = sender(|p| (p.min_cwnd, p.flows) = (0.25, 1e9));
-    told(&mut cc, 1, 100, &[hop(0.0, 0, 0)]);
-    told(&mut cc, 2, 100, &[hop(30.0, BDP, 1000 * BDP)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, 0)]);
+    ack_with(&mut cc, 2, 100, &[hop(30.0, BDP, 1000 * BDP)]);
     assert_close(cc.cwnd(), 23_437.5);
 }
 
 #[test]
 fn acks_without_stamps_and_another_path_change_nothing() {
     let mut cc = sender(|_| ());
-    told(&mut cc, 1, 100, &[hop(0.0, 0, BDP)]);
-    told(&mut cc, 2, 100, &[hop(30.0, BDP, BDP)]);
+    ack_with(&mut cc, 1, 100, &[hop(0.0, 0, BDP)]);
+    ack_with(&mut cc, 2, 100, &[hop(30.0, BDP, BDP)]);
     let window = cc.cwnd();
     cc.on_ack(&Ack { round: round(segments(101), segments(200)), ..ack(Time::ms(1), segments(1), us(10.0)) });
-    told(&mut cc, 101, 200, &[hop(60.0, 0, 0), hop(60.0, 0, 0)]);
+    ack_with(&mut cc, 101, 200, &[hop(60.0, 0, 0), hop(60.0, 0, 0)]);
     cc.on_loss(&congestion(Time::ms(1), segments(10)));
     cc.on_timeout(&timeout(Time::ms(2), segments(10), 3));
     assert_close(cc.cwnd(), window);
@@ -278,7 +278,7 @@ proptest! {
     ) {
         let mut cc = sender(|_| ());
         for (i, (time, sent, queue)) in stamps.into_iter().enumerate() {
-            told(&mut cc, 10 * i as u64, 10 * i as u64 + 9, &[hop(time as f64 / 100.0, sent, queue)]);
+            ack_with(&mut cc, 10 * i as u64, 10 * i as u64 + 9, &[hop(time as f64 / 100.0, sent, queue)]);
             prop_assert!((93.75..=93_750.0).contains(&cc.cwnd()));
         }
     }

@@ -20,9 +20,9 @@ fn a_sender_paces_at_the_granted_rate_from_the_answer_to_its_syn_on() {
     for granted in [4e8, 7e9, 1.3e9] {
         cc.on_rate(granted);
         assert_close(rate(&cc), granted);
-        let mut told = Vec::new();
-        cc.state(&mut |name, value| told.push((name, value)));
-        assert_eq!(told, [("pacing_rate_bps", granted)]);
+        let mut shown = Vec::new();
+        cc.state(&mut |name, value| shown.push((name, value)));
+        assert_eq!(shown, [("pacing_rate_bps", granted)]);
     }
     // no switch on the path has granted a rate
     cc.on_rate(f64::INFINITY);

@@ -394,8 +394,8 @@ fn the_former_name_of_a_form_stands_for_it() {
     };
     assert_eq!(named("seed-000"), named("yasomam"));
     assert_eq!(named("seed-000").to_string(), "swift:form=yasomam");
-    let told = KIND.params[0].expected;
-    assert!(!told.contains("seed") && !KIND.params[0].choices.contains(&"seed-000"), "{told}");
+    let shown = KIND.params[0].expected;
+    assert!(!shown.contains("seed") && !KIND.params[0].choices.contains(&"seed-000"), "{shown}");
 }
 
 #[test]

@@ -26,9 +26,9 @@ fn the_window_changes_by_the_allowed_rate_times_the_round_trip_that_the_packet_t
     cc.on_ack(&acked(200.0));
     cc.on_feedback(&feedback(-5e7, 100.0));
     assert_close(cc.cwnd(), 7_000.0);
-    let mut told = Vec::new();
-    cc.state(&mut |name, value| told.push((name, value)));
-    assert_eq!(told, [("feedback_bytes", -5_000.0)]);
+    let mut shown = Vec::new();
+    cc.state(&mut |name, value| shown.push((name, value)));
+    assert_eq!(shown, [("feedback_bytes", -5_000.0)]);
     // a packet that was sent before the first round trip was measured
     cc.on_feedback(&feedback(1e12, 0.0));
     assert_close(cc.cwnd(), 7_000.0);

@@ -33,11 +33,11 @@ impl Application for State {
 }
 
 impl State {
-    /// Writes at most `most` bytes into `space`, after `written` bytes; with `whole` only whole writes. Returns the
+    /// Writes at most `max` bytes into `space`, after `written` bytes; with `whole` only whole writes. Returns the
     /// bytes.
     #[inline]
-    pub fn write(&self, written: u64, most: u64, space: u64, whole: bool) -> u64 {
-        let wanted = self.end().map_or(u64::MAX, |end| end - written).min(most);
+    pub fn write(&self, written: u64, max: u64, space: u64, whole: bool) -> u64 {
+        let wanted = self.end().map_or(u64::MAX, |end| end - written).min(max);
         match whole {
             _ if wanted <= space => wanted,
             true => space / self.app.write * self.app.write,

@@ -188,9 +188,9 @@ impl AppState {
         matches!(self.kind, Kind::Bulk(_))
     }
 
-    /// True if a single write is larger than a buffer of `most` bytes, so that none ever fits as a whole.
-    pub fn is_refused(&self, most: u64) -> bool {
-        self.bulk().is_some_and(|own| own.app.size.is_none() && own.app.write > most)
+    /// True if a single write is larger than a buffer of `max` bytes, so that none ever fits as a whole.
+    pub fn is_refused(&self, max: u64) -> bool {
+        self.bulk().is_some_and(|own| own.app.size.is_none() && own.app.write > max)
     }
 
     /// The bulk application, unless stopped.

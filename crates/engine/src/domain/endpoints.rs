@@ -1,7 +1,7 @@
 //! Endpoints on the hosts of a domain: their arrivals and their timers.
 
+use crate::domain::closing_connections::ClosingConnection;
 use crate::domain::flow_frames::{ReceiverFrames, SenderFrames};
-use crate::domain::lingering::Lingering;
 use crate::domain::probe::{FlowProbe, observed};
 use crate::domain::queries::{answered, query_record};
 use crate::event::order::Timer;
@@ -34,7 +34,7 @@ pub struct Endpoints {
     pub(super) arrivals: Vec<ReceiverFrames>,
     /// Ends of connections not yet closed, while later ones of the same flows are active.
     #[allow(clippy::vec_box)] // large, and they are taken out of the middle
-    pub(super) lingering: Vec<Box<Lingering>>,
+    pub(super) closing: Vec<Box<ClosingConnection>>,
 }
 
 impl Endpoints {
@@ -149,7 +149,7 @@ impl Endpoints {
         let ends = net.ends[packet.flow];
         let Some(duplex) = net.duplex(packet.flow) else { return };
         if duplex.close.is_some() {
-            return self.deliver_renewed(ctx, packet, duplex, ext);
+            return self.deliver_per_query(ctx, packet, duplex, ext);
         }
         if packet.is_reverse() {
             let sender = &mut self.senders[ends.sender];
@@ -186,15 +186,15 @@ impl Endpoints {
         query.begun = ctx.now;
         query.waiting = spec.connections.len() as u32;
         let number = query.number;
-        let renews = number > 0 && spec.close.is_some();
+        let reconnects = number > 0 && spec.close.is_some();
         for c in &spec.connections {
             let flow = FlowId(c.request);
-            if renews {
-                self.renew(ctx, flow, number);
+            if reconnects {
+                self.reconnect(ctx, flow, number);
             }
             let sender = &mut self.senders[net.ends[flow].sender];
             observed(&mut self.probes, sender, ctx, |s, ctx| s.on_message(ctx, c.request_size));
-            if renews {
+            if reconnects {
                 match net.flow(flow).start.saturating_sub(spec.first) {
                     Time::ZERO => observed(&mut self.probes, sender, ctx, |s, ctx| s.reopen(ctx)),
                     later => ctx.timer(ctx.now.saturating_add(later), Timer::Start(flow)),
@@ -215,13 +215,13 @@ impl Endpoints {
             if delayed_ack {
                 let receiver = net.duplex(flow).map_or(flow, |duplex| duplex.other);
                 self.receivers[net.ends[receiver].receiver].run(ctx, Task::Timer);
-                self.run_lingering(ctx, receiver, true);
+                self.run_closing(ctx, receiver, true);
                 release(&mut self.receivers, ctx, host);
                 continue;
             }
             let sender = &mut self.senders[net.ends[flow].sender];
             observed(&mut self.probes, sender, ctx, |s, ctx| s.run(ctx, Task::Timer));
-            self.run_lingering(ctx, flow, false);
+            self.run_closing(ctx, flow, false);
         }
         for flow in woken {
             let sender = &mut self.senders[net.ends[flow].sender];
@@ -266,10 +266,10 @@ impl Endpoints {
             sender.begin();
             sender.on_room(ctx);
             let waits = sender.waits_for_room();
-            if !self.lingering.is_empty() {
-                self.room_for_lingering(ctx, flow);
+            if !self.closing.is_empty() {
+                self.nic_room_for_closing(ctx, flow);
             }
-            if waits || self.lingers(flow) {
+            if waits || self.has_closing(flow) {
                 ctx.watch_nic(host);
             }
         }
@@ -280,7 +280,7 @@ impl Endpoints {
     fn watch_service(&mut self, ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
         let served = ctx.hosts[host].nic.as_ref().and_then(FairNic::in_service);
         if let Some(flow) = served
-            && (self.senders[ctx.net.ends[flow].sender].waits_for_room() || self.lingers(flow))
+            && (self.senders[ctx.net.ends[flow].sender].waits_for_room() || self.has_closing(flow))
         {
             ctx.watch_nic(host);
         }
@@ -289,8 +289,8 @@ impl Endpoints {
     /// Called when a timer of an endpoint, a query or a host's run queue fires.
     pub fn timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         let net = ctx.net;
-        if !self.lingering.is_empty() {
-            self.timer_of_lingering(ctx, timer);
+        if !self.closing.is_empty() {
+            self.timer_of_closing(ctx, timer);
         }
         match timer {
             Timer::Query(query) => self.begin_query(ctx, query),

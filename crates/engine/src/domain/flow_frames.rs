@@ -9,27 +9,27 @@ use crate::radio::Cell;
 use crate::spec::TimelineSpec;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
-use incast_record::packed::{Framed, Lane};
+use incast_record::packed::{FrameSeries, Framed};
 use incast_record::store::Store;
 use incast_record::{FlowFrame, FlowState};
 
 /// Window and state of a sender, once it has opened.
-pub type Standing = Option<(Option<u64>, FlowState)>;
+pub type Snapshot = Option<(Option<u64>, FlowState)>;
 
 /// The frames of a sender.
 #[derive(Debug)]
 #[repr(C)]
 pub struct SenderFrames {
     clock: FrameClock,
-    told: Standing,
+    previous: Snapshot,
     /// Rows of frames at whose end the state differs from the previous one.
-    rows: Lane<FlowFrame>,
+    rows: FrameSeries<FlowFrame>,
 }
 
 impl SenderFrames {
     /// Without rows.
     pub fn new(spec: &TimelineSpec, store: &Store) -> SenderFrames {
-        SenderFrames { clock: FrameClock::new(spec), rows: Lane::stored(store), told: None }
+        SenderFrames { clock: FrameClock::new(spec), rows: FrameSeries::stored(store), previous: None }
     }
 
     /// True if the open frame is over at `now`.
@@ -52,27 +52,27 @@ impl SenderFrames {
         if now < self.clock.next {
             return;
         }
-        self.tell(sender.standing(), self.clock.open());
+        self.push_if_changed(sender.snapshot(), self.clock.open());
         self.clock.go_to(self.clock.at(now));
     }
 
-    fn tell(&mut self, standing: Standing, frame: u32) {
-        if let Some((cwnd_bytes, state)) = standing.filter(|_| standing != self.told) {
+    fn push_if_changed(&mut self, snapshot: Snapshot, frame: u32) {
+        if let Some((cwnd_bytes, state)) = snapshot.filter(|_| snapshot != self.previous) {
             self.rows.push(FlowFrame { frame, cwnd_bytes, state, ..FlowFrame::default() });
-            self.told = standing;
+            self.previous = snapshot;
         }
     }
 
     /// A store for the joined rows of flows, written by another thread.
-    pub fn store_beside(&self) -> Store {
-        self.rows.store_beside()
+    pub fn sibling_store(&self) -> Store {
+        self.rows.sibling_store()
     }
 
     /// Closes the last frame, at `end` of the run.
     pub fn end(&mut self, sender: &SendEndpoint, end: Time) {
         self.before(sender, end, end);
         self.clock.lengthen(end, || self.rows.coarsen());
-        self.tell(sender.standing(), self.clock.open());
+        self.push_if_changed(sender.snapshot(), self.clock.open());
     }
 }
 
@@ -86,14 +86,14 @@ pub struct ReceiverFrames {
     /// Bytes delivered before the open frame.
     from: u64,
     /// Rows of frames with arrivals.
-    rows: Lane<FlowFrame>,
+    rows: FrameSeries<FlowFrame>,
 }
 
 impl ReceiverFrames {
     /// Without rows.
     pub fn new(spec: &TimelineSpec, size: Option<u64>, store: &Store) -> ReceiverFrames {
         let size = size.unwrap_or(u64::MAX);
-        ReceiverFrames { clock: FrameClock::new(spec), size, rows: Lane::stored(store), from: 0 }
+        ReceiverFrames { clock: FrameClock::new(spec), size, rows: FrameSeries::stored(store), from: 0 }
     }
 
     /// Application bytes delivered at the receiver, as in the flow's record.
@@ -118,12 +118,12 @@ impl ReceiverFrames {
     pub fn close(&mut self, delivered: u64, now: Time, come: Time) {
         self.clock.lengthen(come, || self.rows.coarsen());
         if self.is_due(now) {
-            self.tell(delivered);
+            self.push_if_changed(delivered);
             self.clock.go_to(self.clock.at(now));
         }
     }
 
-    fn tell(&mut self, delivered: u64) {
+    fn push_if_changed(&mut self, delivered: u64) {
         if let Some(more) = delivered.checked_sub(self.from).filter(|more| *more > 0) {
             self.rows.push(FlowFrame { frame: self.clock.open(), delivered_bytes: more, ..FlowFrame::default() });
             self.from = delivered;
@@ -134,31 +134,31 @@ impl ReceiverFrames {
     pub fn end(&mut self, delivered: u64, end: Time) {
         self.close(delivered, end, end);
         self.clock.lengthen(end, || self.rows.coarsen());
-        self.tell(delivered);
+        self.push_if_changed(delivered);
     }
 }
 
 /// Joins the rows of a flow's two ends in a run that ends at `end`: a row for each frame with arrivals, or at whose end
 /// the state of the sender has changed. The rows are kept in `store`.
-pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time, store: &Store) -> Lane<FlowFrame> {
+pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time, store: &Store) -> FrameSeries<FlowFrame> {
     // events at the very end belong to the last frame
     let last = sent.clock.last(end);
     let clipped = |row: FlowFrame| row.at(row.frame.min(last));
     let mut sent_rows = sent.rows.all_rows().map(clipped).peekable();
     let mut arrived_rows = arrived.rows.all_rows().map(clipped).peekable();
-    let (mut rows, mut told) = (Lane::stored(store), None);
+    let (mut rows, mut previous) = (FrameSeries::stored(store), None);
     while let Some(frame) = sent_rows.peek().into_iter().chain(arrived_rows.peek()).map(|row| row.frame).min() {
-        let (mut standing, mut delivered_bytes) = (told, 0);
+        let (mut snapshot, mut delivered_bytes) = (previous, 0);
         while let Some(row) = sent_rows.next_if(|row| row.frame == frame) {
-            standing = Some((row.cwnd_bytes, row.state));
+            snapshot = Some((row.cwnd_bytes, row.state));
         }
         while let Some(row) = arrived_rows.next_if(|row| row.frame == frame) {
             delivered_bytes += row.delivered_bytes;
         }
-        if delivered_bytes > 0 || standing != told {
-            let (cwnd_bytes, state) = standing.unwrap_or_default();
+        if delivered_bytes > 0 || snapshot != previous {
+            let (cwnd_bytes, state) = snapshot.unwrap_or_default();
             rows.push(FlowFrame { frame, flow: 0, delivered_bytes, cwnd_bytes, state });
-            told = standing;
+            previous = snapshot;
         }
     }
     rows

@@ -1,18 +1,18 @@
 //! A domain: the nodes simulated together, with all their state.
 
 pub mod build;
+mod closing_connections;
 mod deadlock;
-pub mod departure_marks;
-mod driven;
 pub mod endpoints;
 mod flow_frames;
-mod lingering;
+pub mod late_marking;
+mod lazy_service;
 mod outcome;
 mod probe;
 mod programs;
 mod queries;
-mod renewal;
-mod self_service;
+mod receiver_driven;
+mod reconnect;
 mod timeline;
 mod timeline_events;
 mod weights;
@@ -27,8 +27,8 @@ use crate::ids::{Node, NodeId, NodeIx};
 use crate::map::fabric::FabricMap;
 use crate::map::paths::given;
 use crate::node::context::{Effects, Env, Nodes};
-use crate::node::departure_marks::pass_marking_later;
-use crate::node::self_service::pass_serving;
+use crate::node::late_marking::pass_marking_late;
+use crate::node::lazy_service::pass_lazily;
 use crate::node::trace::{Site, observe_cell, observe_port};
 use crate::node::transmit::pass;
 use crate::port::Port;
@@ -67,17 +67,17 @@ impl Domain {
 
     /// Disables fast paths, which give the same results: header prediction, idle ports without a look at their rings,
     /// and a fair NIC without an event at the end of each transmission.
-    pub fn spell_out(&mut self) {
-        self.endpoints.senders.iter_mut().for_each(SendEndpoint::spell_out);
-        self.endpoints.receivers.iter_mut().for_each(ReceiveEndpoint::spell_out);
-        self.nodes.ports.iter_mut().for_each(Port::spell_out);
-        self.nodes.hosts.iter_mut().filter_map(|host| host.nic.as_mut()).for_each(FairNic::spell_out);
+    pub fn disable_fast_paths(&mut self) {
+        self.endpoints.senders.iter_mut().for_each(SendEndpoint::disable_fast_paths);
+        self.endpoints.receivers.iter_mut().for_each(ReceiveEndpoint::disable_fast_paths);
+        self.nodes.ports.iter_mut().for_each(Port::disable_fast_paths);
+        self.nodes.hosts.iter_mut().filter_map(|host| host.nic.as_mut()).for_each(FairNic::disable_fast_paths);
     }
 
     /// True if the ports share no state that depends on the order of packets at different ports: buffers, programs,
     /// failures, and policies that choose by more than the packet.
     pub fn is_separable(&self) -> bool {
-        let plain = self.nodes.shared.pools.is_empty() && !self.nodes.ports.iter().any(Port::is_unusual);
+        let plain = self.nodes.shared.pools.is_empty() && !self.nodes.ports.iter().any(Port::has_features);
         plain && self.switches.iter().all(Switch::is_pure)
     }
 
@@ -142,14 +142,14 @@ impl Domain {
     ) {
         self.nodes.counts.happened(at.time);
         match self.nodes.ports.get_mut(planned.ix()) {
-            Some(port) if !port.is_unusual() && !packet.has(flag::SLOW_PATH) => {
+            Some(port) if !port.has_features() && !packet.has(flag::SLOW_PATH) => {
                 pass(port, at, packet, ext, &env.net.interval, &mut self.nodes.counts, env.out);
             }
-            Some(port) if port.serves_itself() && !packet.has(flag::SLOW_PATH) => {
-                pass_serving(port, at.time, packet, ext, env.net, &mut self.nodes.counts, env.out);
+            Some(port) if port.is_lazy() && !packet.has(flag::SLOW_PATH) => {
+                pass_lazily(port, at.time, packet, ext, env.net, &mut self.nodes.counts, env.out);
             }
-            Some(port) if port.marks_later() && !packet.has(flag::SLOW_PATH) => {
-                pass_marking_later(port, at, packet, ext, &env.net.interval, &mut self.nodes.counts, env.out);
+            Some(port) if port.marks_late() && !packet.has(flag::SLOW_PATH) => {
+                pass_marking_late(port, at, packet, ext, &env.net.interval, &mut self.nodes.counts, env.out);
             }
             _ => self.deliver(at, packet, ext, planned, env),
         }
@@ -209,7 +209,7 @@ impl Domain {
             Timer::Process(engine) => self.endpoints.processed(&mut ctx, engine),
             Timer::Program(node) => ctx.time_programs(node, &mut self.programs),
             Timer::Cell(cell) => ctx.advance_cell(cell),
-            Timer::Turn(node) => self.endpoints.turn(&mut ctx, node),
+            Timer::Tx(node) => self.endpoints.on_tx_slot(&mut ctx, node),
             Timer::Pull(node) => self.endpoints.pull(&mut ctx, node),
             Timer::Token(node) => self.endpoints.token(&mut ctx, node),
             Timer::Activation(trigger) => {

@@ -16,9 +16,9 @@ use crate::node::context::Counts;
 use crate::port::Port;
 use crate::radio::Repeated;
 use crate::spec::{Governor, Limit, Spec};
-use crate::threads::team::cut;
+use crate::threads::thread_pool::split;
 use incast_cc::Time;
-use incast_record::packed::{Lane, Lanes};
+use incast_record::packed::{FrameSeries, FrameTable};
 use incast_record::store::Store;
 use incast_record::{
     Collector, EngineRecord, EntryRecord, FlowFrame, FlowRecord, MessageKind, Outcome, PortFrame, PortRecord,
@@ -54,7 +54,7 @@ fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: Time) {
 }
 
 /// State of some domains at the end of a run.
-struct Left {
+struct FinalState {
     collector: Collector,
     /// Packets in flight: sent and not yet arrived.
     packets: u64,
@@ -64,10 +64,10 @@ struct Left {
     segments: Vec<(FlowId, u64, Time, bool)>,
 }
 
-impl Left {
+impl FinalState {
     /// An empty state with this collector.
-    fn new(collector: Collector) -> Left {
-        Left { collector, packets: 0, spared: 0, segments: Vec::new() }
+    fn new(collector: Collector) -> FinalState {
+        FinalState { collector, packets: 0, spared: 0, segments: Vec::new() }
     }
 
     /// Counts a packet in flight.
@@ -99,7 +99,7 @@ impl Left {
             port.waiting().for_each(|p| self.note(p));
             port.close(end, &measured(interval, end));
         }
-        domain.nodes.shared.driven.iter().for_each(|host| host.outlet.waiting().for_each(|p| self.note(p)));
+        domain.nodes.shared.receiver_driven.iter().for_each(|host| host.nic_queue.waiting().for_each(|p| self.note(p)));
         for cell in &mut domain.nodes.shared.cells {
             cell.under_way().for_each(|p| self.note(p));
             cell.close(end);
@@ -112,7 +112,7 @@ impl Left {
     }
 
     /// Merges the states of two groups of domains.
-    fn and(mut self, mut other: Left) -> Left {
+    fn and(mut self, mut other: FinalState) -> FinalState {
         self.collector.merge(other.collector);
         self.segments.append(&mut other.segments);
         self.packets += other.packets;
@@ -151,24 +151,24 @@ impl Simulation<'_> {
         let last = self.domains.iter().map(|d| d.nodes.counts.last).max().unwrap_or_default();
         // a FIFO port has no event for a drop by a failure, which is still to happen
         let ports = || self.domains.iter().flat_map(|d| &d.nodes.ports);
-        let doomed = ports().filter(|p| p.fails()).filter_map(Port::last_doomed);
-        let last = doomed.fold(last, Time::max);
+        let scheduled_losses = ports().filter(|p| p.fails()).filter_map(Port::last_scheduled_loss);
+        let last = scheduled_losses.fold(last, Time::max);
         let idle = idle && last < end;
         // a run with nothing left to happen ends with the last event, unless ports are deadlocked
         let over = idle && !ports().any(Port::is_stalled);
         let end = if over { last } else { end };
         let interval = measured(&self.net.interval, end);
-        let (net, team, groups) = (&self.net, &*self.team, spec.groups.len());
-        let mut left = Left::new(collector);
+        let (net, thread_pool, groups) = (&self.net, &*self.thread_pool, spec.groups.len());
+        let mut left = FinalState::new(collector);
         in_flight.for_each(|p| left.note(&p));
         let stuck = deadlocked(net, &self.domains);
-        let parts = team.ranges(self.domains.len());
-        let closed = team.share(cut(&mut self.domains, &parts), |(_, domains)| {
-            let mut left = Left::new(Collector::new(groups));
+        let parts = thread_pool.ranges(self.domains.len());
+        let closed = thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| {
+            let mut left = FinalState::new(Collector::new(groups));
             domains.iter_mut().for_each(|domain| left.close(domain, net, end, over));
             left
         });
-        let mut left = closed.into_iter().fold(left, Left::and);
+        let mut left = closed.into_iter().fold(left, FinalState::and);
         if !over {
             left.collector.trace.retain(|event| event.time_ps < end.0);
             left.collector.monitored.retain(|event| event.time_ps < end.0);
@@ -176,7 +176,7 @@ impl Simulation<'_> {
         let segments = left.segments(spec.flows.len());
         let governors: Vec<Governor> = spec.governors().into_iter().collect();
         let controllers = governors.iter().map(|governor| name_of(spec, governor)).collect();
-        let flows = self.team.list(spec.flows.len(), |range| {
+        let flows = self.thread_pool.list(spec.flows.len(), |range| {
             let record = |f: usize| {
                 let governor = spec.governor(&spec.flows[f]);
                 let controller = governors.iter().position(|g| *g == governor).unwrap_or_default() as u32;
@@ -223,9 +223,9 @@ impl Simulation<'_> {
             let traces = Traces { flows: &outcome.flows, messages: &outcome.messages, timeouts: &timeouts };
             let frames = || outcome.port_frames.rows();
             outcome.timeline_events = events(spec, &traces, frames, (every, end));
-            outcome.paths = ports_of_flows(spec, &Fabric::new(spec), &self.team);
+            outcome.paths = ports_of_flows(spec, &Fabric::new(spec), &self.thread_pool);
         }
-        self.team.share(cut(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
+        self.thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
         outcome
     }
 
@@ -261,9 +261,9 @@ impl Simulation<'_> {
         };
         sender.record(&mut record);
         receiver.record(&mut record);
-        let most = size.unwrap_or(u64::MAX);
-        record.written = record.written.min(most);
-        record.delivered = record.delivered.min(most);
+        let max = size.unwrap_or(u64::MAX);
+        record.written = record.written.min(max);
+        record.delivered = record.delivered.min(max);
         for repeated in self.repeated(f) {
             record.arrived -= repeated.packets;
             record.delivered -= repeated.bytes;
@@ -294,42 +294,42 @@ impl Simulation<'_> {
             let deadlocked_ps = stuck.get(&LinkId(l as u32)).map(|since| since.0);
             PortRecord { deadlocked_ps, limit_packets, limit_bytes, ..record }
         };
-        self.team.list(net.spec.links.len(), |range| range.map(record).collect())
+        self.thread_pool.list(net.spec.links.len(), |range| range.map(record).collect())
     }
 
     /// Frames of the ports in a run that ends at `end`, in order, and the length of a frame.
-    fn frames(&mut self, end: Time) -> (Lanes<PortFrame>, Option<u64>) {
-        let Some(timeline) = self.net.spec.observe.timeline else { return (Lanes::default(), None) };
-        let mut lanes = Vec::with_capacity(self.net.spec.links.len());
+    fn frames(&mut self, end: Time) -> (FrameTable<PortFrame>, Option<u64>) {
+        let Some(timeline) = self.net.spec.observe.timeline else { return (FrameTable::default(), None) };
+        let mut tables = Vec::with_capacity(self.net.spec.links.len());
         for (l, link) in self.net.spec.links.iter().enumerate() {
             let domain = &mut self.domains[self.net.place[link.from as usize].domain];
-            lanes.push(domain.nodes.ports[self.net.port_of[l]].take_frames(end));
+            tables.push(domain.nodes.ports[self.net.port_of[l]].take_frames(end));
         }
-        (Lanes::from(lanes), Some(timeline.every_by(end).0))
+        (FrameTable::from(tables), Some(timeline.every_by(end).0))
     }
 
     /// Frames of the flows in a run that ends at `end`.
-    fn flow_frames(&mut self, end: Time) -> Lanes<FlowFrame> {
+    fn flow_frames(&mut self, end: Time) -> FrameTable<FlowFrame> {
         if self.net.spec.observe.timeline.is_none() {
-            return Lanes::default();
+            return FrameTable::default();
         }
         let net = &self.net;
-        let parts = self.team.ranges(self.domains.len());
-        self.team.share(cut(&mut self.domains, &parts), |(_, domains)| {
+        let parts = self.thread_pool.ranges(self.domains.len());
+        self.thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| {
             domains.iter_mut().for_each(|domain| domain.endpoints.end_frames(end, &domain.nodes.shared.cells));
         });
         let domains = &self.domains;
-        let lane = |f: usize, store: &mut Option<Store>| {
+        let rows = |f: usize, store: &mut Option<Store>| {
             let ends = net.ends[f];
             let sent = domains[ends.sender_domain].endpoints.frames_of_sender(ends.sender);
             let arrived = domains[ends.receiver_domain].endpoints.frames_of_receiver(ends.receiver);
-            let Some((sent, arrived)) = sent.zip(arrived) else { return Lane::default() };
-            joined(sent, arrived, end, store.get_or_insert_with(|| sent.store_beside()))
+            let Some((sent, arrived)) = sent.zip(arrived) else { return FrameSeries::default() };
+            joined(sent, arrived, end, store.get_or_insert_with(|| sent.sibling_store()))
         };
         // each thread has a store of its own
-        Lanes::from(self.team.list(net.ends.len(), |range| {
+        FrameTable::from(self.thread_pool.list(net.ends.len(), |range| {
             let mut store = None;
-            range.map(|f| lane(f, &mut store)).collect()
+            range.map(|f| rows(f, &mut store)).collect()
         }))
     }
 

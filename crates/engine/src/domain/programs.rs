@@ -47,7 +47,7 @@ impl Endpoints {
     ) {
         let host = ctx.net.links[packet.link].node.of_host();
         let mut packet = *packet;
-        if ctx.hosts[host].programs.is_some() && !ctx.meet_programs(host, &mut packet, ext.as_deref_mut()) {
+        if ctx.hosts[host].programs.is_some() && !ctx.pass_host_programs(host, &mut packet, ext.as_deref_mut()) {
             return;
         }
         if packet.is(Kind::Idle) {

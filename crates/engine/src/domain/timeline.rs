@@ -10,21 +10,21 @@ use crate::port::Port;
 use crate::spec::{TIMELINE_NEAR, TimelineSpec};
 use crate::switch::route::Planned;
 use incast_cc::Time;
-use incast_record::store::{Room, Store};
+use incast_record::store::{Store, StoreBudget};
 use std::sync::Arc;
 
 /// Counts the ports and flows of all domains by frames, with a timeline.
 pub(super) fn frame(domains: &mut [Domain], net: &FabricMap) {
     let observe = &net.spec.observe;
     if let Some(timeline) = &observe.timeline {
-        let room = Room::new(observe.timeline_near.unwrap_or(TIMELINE_NEAR));
+        let room = StoreBudget::new(observe.timeline_near.unwrap_or(TIMELINE_NEAR));
         domains.iter_mut().for_each(|domain| domain.frame(timeline, net, &room));
     }
 }
 
 impl Domain {
     /// Counts the ports and flows of the domain by frames.
-    fn frame(&mut self, spec: &TimelineSpec, net: &FabricMap, room: &Arc<Room>) {
+    fn frame(&mut self, spec: &TimelineSpec, net: &FabricMap, room: &Arc<StoreBudget>) {
         let store = Store::new(room);
         self.framed = true;
         self.nodes.ports.iter_mut().for_each(|port| port.frame(spec, &store));
@@ -79,7 +79,7 @@ impl Endpoints {
         if packet.is_reverse() {
             let probe = self.probes.get(ends.sender.ix());
             if probe.and_then(|probe| probe.frames.as_ref()).is_some_and(|frames| frames.is_due(time)) {
-                self.senders[ends.sender].prefetch_standing();
+                self.senders[ends.sender].prefetch_snapshot();
             }
         } else if self.arrivals.get(ends.receiver.ix()).is_some_and(|frames| frames.is_due(time)) {
             self.receivers[ends.receiver].prefetch_delivered();

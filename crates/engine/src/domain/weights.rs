@@ -13,9 +13,9 @@ impl Simulation<'_> {
         const SENDER: u64 = 5;
         const RECEIVER: u64 = 3;
         /// Maximum number of packets of a flow. Also counted for endless flows and those that do not finish in the run.
-        const MOST: u64 = 1_000;
+        const MAX: u64 = 1_000;
         let (spec, place) = (self.net.spec, &self.net.place);
-        let packets = |flow: &FlowSpec| flow.app.size().map_or(MOST, |size| (size / 1024).clamp(1, MOST));
+        let packets = |flow: &FlowSpec| flow.app.size().map_or(MAX, |size| (size / 1024).clamp(1, MAX));
         let ports = spec.links.iter().filter(|l| l.from >= spec.hosts).count().max(1) as u64;
         let passages = spec.flows.iter().map(packets).sum::<u64>() * PASSAGES / ports + 1;
         let mut weights: Vec<u64> = self.domains.iter().map(|d| d.nodes.ports.len() as u64 * passages).collect();

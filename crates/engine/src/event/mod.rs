@@ -1,7 +1,7 @@
 //! Types of simulated time and of packets, used by all other modules.
 
-pub mod aside;
 pub mod interval;
+pub mod metadata;
 pub mod order;
 pub mod outbox;
 pub mod packet;

@@ -49,7 +49,7 @@ impl Key {
     /// Key of a timer or departure.
     #[inline]
     pub fn timer(order: Order, time: Time, generation: u16, timer: Timer) -> Key {
-        let phase = if matches!(timer, Timer::Departure(_) | Timer::Turn(_)) { phase::DEPARTURE } else { phase::TIMER };
+        let phase = if matches!(timer, Timer::Departure(_) | Timer::Tx(_)) { phase::DEPARTURE } else { phase::TIMER };
         let (seq, entity) = timer.numbers();
         let tie = match order.ties {
             Ties::Hash => hash::tie(order.seed, entity as u64 | 1 << 40, time),
@@ -121,7 +121,7 @@ timers! {
     /// The explicit queue of a port, or a fair NIC, finished a transmission.
     Departure(LinkId),
     /// The wire of a host with scheduled senders is free.
-    Turn(NodeId),
+    Tx(NodeId),
     /// A flow opens.
     Start(FlowId),
     /// The application stops.

@@ -46,10 +46,10 @@ pub trait Outbox {
     fn timer(&mut self, time: Time, generation: u16, timer: Timer);
     /// `message` reaches node `to` at `time`, as an event there. `time` is at least the longest latency of a link from
     /// now, so it lies in a later window.
-    fn post(&mut self, to: NodeId, time: Time, message: Timer);
-    /// The port of `link` is to be [settled](crate::port::departure_marks) when the next window opens.
+    fn send_message(&mut self, to: NodeId, time: Time, message: Timer);
+    /// The port of `link` is to be [settled](crate::port::late_marking) when the next window opens.
     fn settle(&mut self, _link: LinkId) {}
-    /// The port of `link` [serves itself](crate::port::self_service) and has work at `time`: it is visited at the end
+    /// The port of `link` has [lazy service](crate::port::lazy_service) and work at `time`: it is visited at the end
     /// of that window.
     fn serve(&mut self, _link: LinkId, _time: Time) {}
     /// No other event of the domain happens before this time: the current event may go on by itself until then.

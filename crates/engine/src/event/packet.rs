@@ -1,6 +1,6 @@
 //! The packet that travels: 64 bytes, `Copy`, one cache line.
 
-use crate::event::aside::Aside;
+use crate::event::metadata::Metadata;
 use crate::ids::{FlowId, LinkId, NodeId};
 use incast_cc::Time;
 
@@ -133,7 +133,7 @@ const _: () = assert!(size_of::<Packet>() == 64);
 
 /// Report of a receiver that drives its sender. Packets are numbered from 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Answer {
+pub struct ReceiverReport {
     /// All packets before this number have arrived.
     pub next: u32,
     /// Number of the packet that it answers.
@@ -185,8 +185,8 @@ impl Packet {
     }
 
     /// An answer of a receiver that drives its sender, as a packet.
-    pub fn answer(kind: Kind, flow: FlowId, dst: NodeId, answer: &Answer) -> Packet {
-        let Answer { next, number, map, count, echo } = *answer;
+    pub fn report(kind: Kind, flow: FlowId, dst: NodeId, report: &ReceiverReport) -> Packet {
+        let ReceiverReport { next, number, map, count, echo } = *report;
         let numbers = next as u64 | (number as u64) << 32;
         Packet { number: map, stamp: Time(echo), wnd: count, ..Packet::reverse(kind, flow, dst, numbers) }
     }
@@ -203,7 +203,7 @@ impl Packet {
     }
 
     /// Trims the packet to `size` bytes. Numbered data records the hop.
-    pub fn cut(&mut self, size: u16) {
+    pub fn trim(&mut self, size: u16) {
         self.size = size;
         if self.is(Kind::Numbered) {
             self.wnd |= (self.hop as u32 + 1) << 1;
@@ -211,16 +211,16 @@ impl Packet {
     }
 
     /// Links that numbered data had crossed when it was trimmed.
-    pub fn cut_after(&self) -> Option<u32> {
+    pub fn trimmed_after(&self) -> Option<u32> {
         // lowest bit: asks for an ACK; highest bit: may be returned
         (self.wnd << 1 >> 2).checked_sub(1)
     }
 
     /// Content of an answer.
-    pub fn answered(&self) -> Answer {
+    pub fn receiver_report(&self) -> ReceiverReport {
         debug_assert!(self.is_reverse());
         let (next, number) = (self.ack as u32, (self.ack >> 32) as u32);
-        Answer { next, number, map: self.number, count: self.wnd, echo: self.stamp.0 }
+        ReceiverReport { next, number, map: self.number, count: self.wnd, echo: self.stamp.0 }
     }
 
     /// Fragment `number` of the packet, with `size` IP bytes. `last`: number of the last fragment.
@@ -488,7 +488,7 @@ pub struct Ext {
     /// Pure ACK: low bits of its own number, one more than SEQ, if [`WindowUpdate`](crate::spec::WindowUpdate) uses it.
     pub number: u32,
     /// Metadata for controllers that use it. Boxed, so that other packets with an extension stay small.
-    pub aside: Option<Box<Aside>>,
+    pub metadata: Option<Box<Metadata>>,
 }
 
 const _: () = assert!(size_of::<Ext>() <= 64);

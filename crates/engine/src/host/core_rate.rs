@@ -21,7 +21,7 @@ const GAIN: f64 = 0.5;
 const REST: u64 = 512;
 /// Lower bounds of the rate: share of the core's capacity per host, and absolute.
 const SHARE: f64 = 0.9;
-const LEAST: f64 = 0.01;
+const MIN: f64 = 0.01;
 
 /// Fate of a packet on its way to the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,9 +31,9 @@ pub enum Fate {
     /// Delivered untrimmed with a mark.
     Marked,
     /// Trimmed at the last hop.
-    CutAtEnd,
+    TrimmedAtLastHop,
     /// Trimmed before the last hop.
-    CutInCore,
+    TrimmedInCore,
 }
 
 /// Packets of an interval.
@@ -41,8 +41,8 @@ pub enum Fate {
 struct Counts {
     all: u32,
     marked: u32,
-    cut: u32,
-    cut_in_core: u32,
+    trimmed: u32,
+    trimmed_in_core: u32,
 }
 
 /// Credit rate, as a share of the link rate.
@@ -69,10 +69,10 @@ impl Default for CoreRate {
 }
 
 impl CoreRate {
-    /// Advances time at host `node`, for a flow whose fabric has round-trip time `rtt` (at least [`Uet::LEAST_RTT`]).
+    /// Advances time at host `node`, for a flow whose fabric has round-trip time `rtt` (at least [`Uet::MIN_RTT`]).
     /// The core has one `ratio`th of the hosts' capacity.
     pub fn pass(&mut self, (seed, node): (u64, NodeId), now: Time, rtt: Time, ratio: f64) {
-        self.rtt = self.rtt.max(rtt).max(Uet::LEAST_RTT);
+        self.rtt = self.rtt.max(rtt).max(Uet::MIN_RTT);
         if now.saturating_sub(self.end).0 / REST > self.rtt.0 {
             *self = CoreRate { end: now, number: self.number + 1, rtt: self.rtt, ..CoreRate::default() };
         }
@@ -93,10 +93,10 @@ impl CoreRate {
         match fate {
             Fate::Good => {}
             Fate::Marked => self.counts.marked += 1,
-            Fate::CutAtEnd => self.counts.cut += 1,
-            Fate::CutInCore => {
-                self.counts.cut += 1;
-                self.counts.cut_in_core += 1;
+            Fate::TrimmedAtLastHop => self.counts.trimmed += 1,
+            Fate::TrimmedInCore => {
+                self.counts.trimmed += 1;
+                self.counts.trimmed_in_core += 1;
             }
         }
     }
@@ -108,13 +108,13 @@ impl CoreRate {
 
     /// Ends an interval.
     fn adapt(&mut self, ratio: f64) {
-        let Counts { all, marked, cut, cut_in_core } = std::mem::take(&mut self.counts);
-        let whole = all - cut;
+        let Counts { all, marked, trimmed, trimmed_in_core } = std::mem::take(&mut self.counts);
+        let whole = all - trimmed;
         let share = if whole > 0 { marked as f64 / whole as f64 } else { 0.0 };
         self.marks = self.marks * (1.0 - GAIN) + GAIN * share;
-        let falls = cut_in_core > 0 || self.marks > TARGET;
-        if cut_in_core > 0 {
-            self.rate -= cut_in_core as f64 / all as f64;
+        let falls = trimmed_in_core > 0 || self.marks > TARGET;
+        if trimmed_in_core > 0 {
+            self.rate -= trimmed_in_core as f64 / all as f64;
         }
         if self.marks > TARGET {
             self.rate *= 1.0 - (self.marks - TARGET) * DECREASE;
@@ -126,7 +126,7 @@ impl CoreRate {
             self.rate += INCREASE * doubled;
             self.increases += 1;
         }
-        self.rate = self.rate.clamp((SHARE / ratio).max(LEAST), 1.0);
+        self.rate = self.rate.clamp((SHARE / ratio).max(MIN), 1.0);
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
     /// Rate after an interval of `all` packets, of which some were marked, trimmed at the last hop, or trimmed in the
     /// core.
     fn after(rate: &mut CoreRate, all: u32, (marked, at_end, in_core): (u32, u32, u32), ratio: f64) -> f64 {
-        let fates = [(Fate::Marked, marked), (Fate::CutAtEnd, at_end), (Fate::CutInCore, in_core)];
+        let fates = [(Fate::Marked, marked), (Fate::TrimmedAtLastHop, at_end), (Fate::TrimmedInCore, in_core)];
         fates.into_iter().for_each(|(fate, n)| (0..n).for_each(|_| rate.count(fate)));
         (0..all - marked - at_end - in_core).for_each(|_| rate.count(Fate::Good));
         rate.adapt(ratio);
@@ -168,8 +168,8 @@ mod tests {
 
     #[test]
     fn the_rate_stays_above_nine_tenths_of_what_the_core_has() {
-        let least = |ratio| after(&mut CoreRate::default(), 10, (0, 0, 10), ratio);
-        assert_eq!([least(4.0), least(1.0), least(1e3)], [0.225, 0.9, 0.01]);
+        let min = |ratio| after(&mut CoreRate::default(), 10, (0, 0, 10), ratio);
+        assert_eq!([min(4.0), min(1.0), min(1e3)], [0.225, 0.9, 0.01]);
     }
 
     #[test]
@@ -190,17 +190,17 @@ mod tests {
     #[test]
     fn after_a_long_rest_or_without_a_round_trip_time_passes_at_once() {
         let (day, node) = (Time::s(86_400), NodeId(0));
-        let least = Uet::LEAST_RTT;
+        let min = Uet::MIN_RTT;
         let mut rate = CoreRate::default();
         rate.pass((1, node), Time::ZERO, Time::ZERO, 4.0);
-        assert!(rate.end >= least);
+        assert!(rate.end >= min);
         after(&mut rate, 10, (0, 0, 5), 4.0);
         rate.pass((1, node), day, Time::ps(1), 4.0);
         assert_eq!((rate.rate(), rate.number), (1.0, 3));
-        assert!(rate.end > day && rate.end < day + least * 2);
+        assert!(rate.end > day && rate.end < day + min * 2);
         // the lowest rate grows back to 1 within such a rest
         let mut often = CoreRate { rate: 0.225, marks: 1.0, ..CoreRate::default() };
-        often.pass((1, node), least * REST, least, 4.0);
+        often.pass((1, node), min * REST, min, 4.0);
         assert_eq!(often.rate(), 1.0);
     }
 }

@@ -1,8 +1,8 @@
 //! Two-way connections and the queries on them.
 //!
 //! A connection (duplex) is two flows between the same hosts, one each way. One handshake opens both. A host
-//! acknowledges one flow on the data that it sends on the other. All that the two flows share at a host is a
-//! [`ConnectionSide`]; the two hosts share nothing but packets. A worker's host writes the response once the last byte
+//! acknowledges one flow on the data that it sends on the other. All that the two flows share at a host is its
+//! [`Tcb`]; the two hosts share nothing but packets. A worker's host writes the response once the last byte
 //! of the request has arrived in order. The root's host counts responses and begins the next query ([`Query`]).
 
 use crate::event::packet::Ext;
@@ -10,8 +10,8 @@ use crate::ids::{FlowId, QueryId};
 use crate::spec::{Close, TransportSpec};
 use incast_cc::Time;
 
-/// [`ConnectionSide`] of a one-way flow.
-pub const NO_SIDE: u32 = u32::MAX;
+/// [`Tcb`] of a one-way flow.
+pub const NO_TCB: u32 = u32::MAX;
 
 /// Role of a flow in a two-way connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,9 +52,10 @@ impl Duplex {
     }
 }
 
-/// One host's side of a two-way connection: the acknowledgement state of its receiver, which its sender puts on data.
+/// Transmission control block (RFC 9293 section 3.3.1) of one end of a two-way connection: the state that its sender
+/// and its receiver share. The sender puts the acknowledgements of the receiver on data.
 #[derive(Clone, Default, Debug)]
-pub struct ConnectionSide {
+pub struct Tcb {
     /// Next byte expected.
     pub ack: u64,
     /// Offered window, in bytes.
@@ -70,7 +71,7 @@ pub struct ConnectionSide {
     /// Time stamp and hops to echo, and SACK blocks.
     pub ext: Ext,
     /// Arrival time of the echoed packet at the host's NIC.
-    pub came: Time,
+    pub arrived_at: Time,
     /// Set if congestion must be echoed.
     pub ece: bool,
     /// Set once a packet of the peer has arrived, so that there is something to acknowledge.
@@ -95,7 +96,7 @@ pub struct ConnectionSide {
     pub ack_wait: Time,
 }
 
-impl ConnectionSide {
+impl Tcb {
     /// Records the arrival of in-order data. The ACK wait follows the time between such arrivals. Returns true for the
     /// first data and after silence longer than the retransmission timeout: quick ACKs begin again.
     /// `at_once`: the kernel processes the data before the acknowledgement on it.
@@ -132,8 +133,8 @@ impl ConnectionSide {
         self.data_at.is_some_and(|at| now - at < wait)
     }
 
-    /// Records that a delayed ACK timer expired: the next ACK may wait longer, or the side is not interactive after
-    /// all.
+    /// Records that a delayed ACK timer expired: the next ACK may wait longer, or the connection is not interactive
+    /// after all.
     pub fn miss(&mut self, t: &TransportSpec) {
         if std::mem::take(&mut self.pingpong) {
             self.ack_wait = t.delayed_ack_timeout;

@@ -1,10 +1,10 @@
 //! State of a host: NIC, processing, connections. Pure: creates no events.
 
 pub mod core_rate;
-pub mod driven;
 pub mod messages;
 pub mod nic;
 pub mod processing;
+pub mod receiver_driven;
 pub mod scheduled;
 pub mod tokens;
 

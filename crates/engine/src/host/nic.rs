@@ -12,7 +12,7 @@ use incast_cc::Time;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::{offset_of, take};
 
-/// Largest number of lanes that are searched linearly; more are found by an index.
+/// Largest number of queues that are searched linearly; more are found by an index.
 const FEW: usize = 16;
 
 /// One direction of a flow.
@@ -29,22 +29,22 @@ impl Direction {
     }
 }
 
-/// Waiting packets of one flow and direction. A lane without packets is free for the next flow that has to wait, so the
-/// number of lanes is the peak number in use, however many flows the host has.
+/// Waiting packets of one flow and direction. A queue without packets is free for the next flow that has to wait, so
+/// the number of queues is the peak number in use, however many flows the host has.
 #[derive(Clone, Debug)]
-struct Lane {
+struct FlowQueue {
     of: Direction,
     packets: VecDeque<Packet>,
     /// Extensions of the packets whose [`Packet::ext`] says that they have one, in the same order.
     exts: VecDeque<Ext>,
 }
 
-/// Index of lanes by flow and direction.
+/// Index of queues by flow and direction.
 #[derive(Clone, Debug)]
 struct Index {
-    /// Lanes in use.
+    /// Queues in use.
     used: BTreeMap<Direction, u32>,
-    /// Free lanes.
+    /// Free queues.
     free: Vec<u32>,
 }
 
@@ -61,7 +61,7 @@ pub struct Served {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct FairNic {
-    lanes: Vec<Lane>,
+    queues: Vec<FlowQueue>,
     /// Flow and direction of the packet in service, and the end of its service. The end is an event only if somebody
     /// waits for it.
     serving: Option<Direction>,
@@ -69,38 +69,38 @@ pub struct FairNic {
     per_flow: u32,
     /// Number of waiting packets.
     waiting: u32,
-    watched: bool,
+    end_is_event: bool,
     /// Set if the end of every service is an event.
-    always_watched: bool,
-    /// Lanes with packets, the next to be served first. The lane of the flow in service joins when its service ends.
-    turn: VecDeque<u32>,
+    ends_are_events: bool,
+    /// Queues with packets, the next to be served first. The queue of the flow in service joins when its service ends.
+    round_robin: VecDeque<u32>,
     /// Bytes that wait, as the port's queue counts them, and the time since when.
     bytes: u64,
     since: Time,
     /// Bytes of overhead that the port's queue counts.
     framing: u32,
-    /// Present once more than a few lanes have been in use.
+    /// Present once more than a few queues have been in use.
     index: Option<Box<Index>>,
 }
 
 impl FairNic {
     /// Size of the part that a packet reads and writes if nothing waits, in bytes.
-    pub const HOT: usize = offset_of!(FairNic, turn);
+    pub const HOT: usize = offset_of!(FairNic, round_robin);
 
     /// A NIC that takes at most `per_flow` data packets of one flow, in front of a port whose queue counts `framing`
     /// bytes of overhead a packet.
     pub fn new(per_flow: u32, framing: u32) -> FairNic {
-        let (lanes, turn) = (Vec::new(), VecDeque::new());
+        let (queues, round_robin) = (Vec::new(), VecDeque::new());
         FairNic {
             per_flow,
             waiting: 0,
             serving: None,
             done: Time::ZERO,
-            watched: false,
-            always_watched: false,
-            lanes,
+            end_is_event: false,
+            ends_are_events: false,
+            queues,
             index: None,
-            turn,
+            round_robin,
             bytes: 0,
             since: Time::ZERO,
             framing,
@@ -108,8 +108,8 @@ impl FairNic {
     }
 
     /// Makes the end of each transmission an event from now on.
-    pub fn spell_out(&mut self) {
-        self.always_watched = true;
+    pub fn disable_fast_paths(&mut self) {
+        self.ends_are_events = true;
     }
 
     /// Returns whether nothing is being transmitted at `now`; nothing waits then.
@@ -125,54 +125,54 @@ impl FairNic {
     /// Returns whether a transmission whose end nobody waited for is over by `now`.
     #[inline]
     fn is_over(&self, now: Time) -> bool {
-        !self.watched && self.done <= now
+        !self.end_is_event && self.done <= now
     }
 
     /// Sets the end of the service that begins at `now`. Returns whether the end is to be an event.
     #[inline]
     pub fn ends(&mut self, done: Time, now: Time) -> bool {
         self.done = done;
-        self.watched = done == now || self.waiting > 0 || self.always_watched;
-        self.watched
+        self.end_is_event = done == now || self.waiting > 0 || self.ends_are_events;
+        self.end_is_event
     }
 
     /// Registers a wait for the end of the current transmission. Returns its time if it is not yet an event.
     #[inline]
-    pub fn watch(&mut self, now: Time) -> Option<Time> {
-        if self.watched || self.serving.is_none() || self.done <= now {
+    pub fn end_event(&mut self, now: Time) -> Option<Time> {
+        if self.end_is_event || self.serving.is_none() || self.done <= now {
             return None;
         }
-        self.watched = true;
+        self.end_is_event = true;
         Some(self.done)
     }
 
-    /// Lane in which packets of this flow and direction wait, if any do.
+    /// Queue in which packets of this flow and direction wait, if any do.
     #[inline]
-    fn lane(&self, of: Direction) -> Option<u32> {
+    fn queue_of(&self, of: Direction) -> Option<u32> {
         if self.waiting == 0 {
             return None;
         }
         match &self.index {
-            None => self.lanes.iter().position(|l| l.of == of && !l.packets.is_empty()).map(|i| i as u32),
+            None => self.queues.iter().position(|l| l.of == of && !l.packets.is_empty()).map(|i| i as u32),
             Some(index) => index.used.get(&of).copied(),
         }
     }
 
-    /// Takes a free lane for `of`.
-    fn new_lane(&mut self, of: Direction) -> u32 {
+    /// Takes a free queue for `of`.
+    fn new_queue(&mut self, of: Direction) -> u32 {
         let free = match &mut self.index {
-            None => self.lanes.iter().position(|l| l.packets.is_empty()).map(|i| i as u32),
+            None => self.queues.iter().position(|l| l.packets.is_empty()).map(|i| i as u32),
             Some(index) => index.free.pop(),
         };
         let i = free.unwrap_or_else(|| {
-            if self.lanes.len() == FEW {
-                let used = (0..).zip(&self.lanes).map(|(i, l)| (l.of, i)).collect();
+            if self.queues.len() == FEW {
+                let used = (0..).zip(&self.queues).map(|(i, l)| (l.of, i)).collect();
                 self.index = Some(Box::new(Index { used, free: Vec::new() }));
             }
-            self.lanes.push(Lane { of, packets: VecDeque::new(), exts: VecDeque::new() });
-            self.lanes.len() as u32 - 1
+            self.queues.push(FlowQueue { of, packets: VecDeque::new(), exts: VecDeque::new() });
+            self.queues.len() as u32 - 1
         });
-        self.lanes[i as usize].of = of;
+        self.queues[i as usize].of = of;
         if let Some(index) = &mut self.index {
             index.used.insert(of, i);
         }
@@ -184,7 +184,7 @@ impl FairNic {
     pub fn has_room(&self, flow: FlowId, now: Time) -> bool {
         let of = Direction { flow, reverse: false };
         let served = self.serving == Some(of) && !self.is_over(now);
-        let waiting = self.lane(of).map_or(0, |i| self.lanes[i as usize].packets.len() as u32);
+        let waiting = self.queue_of(of).map_or(0, |i| self.queues[i as usize].packets.len() as u32);
         waiting + u32::from(served) < self.per_flow
     }
 
@@ -203,21 +203,21 @@ impl FairNic {
     /// Queues a packet that arrives at a busy NIC at `now`.
     pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, now: Time) {
         let of = Direction::of(packet);
-        let i = self.lane(of).unwrap_or_else(|| {
-            let i = self.new_lane(of);
+        let i = self.queue_of(of).unwrap_or_else(|| {
+            let i = self.new_queue(of);
             if self.serving != Some(of) {
-                self.turn.push_back(i);
+                self.round_robin.push_back(i);
             }
             i
         });
-        let lane = &mut self.lanes[i as usize];
+        let queue = &mut self.queues[i as usize];
         let mut packet = *packet;
         if let Some(ext) = ext {
             packet.set_ext(0);
-            lane.exts.push_back(take(ext));
+            queue.exts.push_back(take(ext));
         }
         self.bytes += (packet.size as u32 + self.framing) as u64;
-        lane.packets.push_back(packet);
+        queue.packets.push_back(packet);
         self.waiting += 1;
         self.since = now;
     }
@@ -225,28 +225,28 @@ impl FairNic {
     /// Ends the current transmission. Returns the flow whose sender may hand over more, if any.
     #[inline]
     pub fn departed(&mut self) -> Option<FlowId> {
-        self.watched = false;
+        self.end_is_event = false;
         let served = self.serving.take()?;
-        if let Some(i) = self.lane(served) {
-            self.turn.push_back(i);
+        if let Some(i) = self.queue_of(served) {
+            self.round_robin.push_back(i);
         }
         (!served.reverse).then_some(served.flow)
     }
 
     /// Takes the next packet into service at `now`.
     pub fn serve_next(&mut self, now: Time) -> Option<Served> {
-        let i = self.turn.pop_front()?;
-        let lane = &mut self.lanes[i as usize];
-        let packet = lane.packets.pop_front()?;
-        let ext = packet.ext().and_then(|_| lane.exts.pop_front());
-        self.serving = Some(lane.of);
+        let i = self.round_robin.pop_front()?;
+        let queue = &mut self.queues[i as usize];
+        let packet = queue.packets.pop_front()?;
+        let ext = packet.ext().and_then(|_| queue.exts.pop_front());
+        self.serving = Some(queue.of);
         self.waiting -= 1;
         self.bytes -= (packet.size as u32 + self.framing) as u64;
         self.since = now;
-        if lane.packets.is_empty()
+        if queue.packets.is_empty()
             && let Some(index) = &mut self.index
         {
-            index.used.remove(&lane.of);
+            index.used.remove(&queue.of);
             index.free.push(i);
         }
         Some(Served { packet, ext })
@@ -260,8 +260,8 @@ impl FairNic {
 
     /// Waiting packets and the next one to be served; `moves` tells whether that one moves to the port now.
     pub fn whole_ahead(&self, moves: bool) -> Ahead {
-        let lane = self.turn.front().map(|i| &self.lanes[*i as usize]);
-        let next = lane.and_then(|lane| lane.packets.front()).map_or(0, |p| (p.size as u32 + self.framing) as u64);
+        let queue = self.round_robin.front().map(|i| &self.queues[*i as usize]);
+        let next = queue.and_then(|queue| queue.packets.front()).map_or(0, |p| (p.size as u32 + self.framing) as u64);
         Ahead { next, moves, ..self.ahead() }
     }
 
@@ -271,9 +271,9 @@ impl FairNic {
         if self.waiting == 0 {
             return;
         }
-        prefetch::lines(self.lanes.as_slice(), 3);
-        if let Some(lane) = self.turn.front().and_then(|i| self.lanes.get(*i as usize))
-            && let Some(packet) = lane.packets.front()
+        prefetch::lines(self.queues.as_slice(), 3);
+        if let Some(queue) = self.round_robin.front().and_then(|i| self.queues.get(*i as usize))
+            && let Some(packet) = queue.packets.front()
         {
             prefetch::lines(packet, 1);
         }
@@ -281,7 +281,7 @@ impl FairNic {
 
     /// Packets waiting, in no particular order.
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.lanes.iter().flat_map(|l| &l.packets)
+        self.queues.iter().flat_map(|l| &l.packets)
     }
 }
 
@@ -323,9 +323,9 @@ mod tests {
         assert!(!nic.has_room(FlowId(1), Time::ZERO) && !nic.is_idle(Time::ZERO));
         // nobody has asked: the transmission is over when its time has come
         assert!(nic.has_room(FlowId(1), LATER) && nic.is_idle(LATER));
-        assert_eq!(nic.watch(LATER), None, "nothing is being transmitted");
+        assert_eq!(nic.end_event(LATER), None, "nothing is being transmitted");
         begin(&mut nic, &packet(1, 1));
-        assert_eq!((nic.watch(Time::ZERO), nic.watch(Time::ZERO)), (Some(LATER), None));
+        assert_eq!((nic.end_event(Time::ZERO), nic.end_event(Time::ZERO)), (Some(LATER), None));
         // the transmission is over when its event says so; other events of that instant may come first
         assert!(!nic.has_room(FlowId(1), LATER) && !nic.is_idle(LATER));
         assert_eq!((nic.departed(), nic.is_idle(LATER)), (Some(FlowId(1)), true));
@@ -394,7 +394,7 @@ mod tests {
             assert_eq!(next(&mut nic), Some((2 * flow + 1, 1, None)));
             assert_eq!(next(&mut nic), None);
         }
-        assert_eq!(nic.lanes.len(), 1);
+        assert_eq!(nic.queues.len(), 1);
     }
 
     #[test]
@@ -413,7 +413,7 @@ mod tests {
                 (0..200).map(|_| next(&mut nic)).map(|n| n.map_or((0, 0), |n| (n.0, n.1))).collect();
             let expected: Vec<(u32, u64)> = (0..2).flat_map(|seq| (1..=100).map(move |flow| (flow, seq))).collect();
             assert_eq!(served, expected, "round {round}");
-            assert_eq!((next(&mut nic), nic.lanes.len()), (None, 100));
+            assert_eq!((next(&mut nic), nic.queues.len()), (None, 100));
         }
         assert!(
             nic.is_idle(Time::ZERO) && nic.index.is_some_and(|index| index.used.is_empty() && index.free.len() == 100)

@@ -65,13 +65,13 @@ impl Scheduled {
         Some(self.order.first_key_value()?.0.flow)
     }
 
-    /// First `most` messages that may be granted, in a list to hand back to [`Scheduled::keep`].
-    pub fn active(&mut self, most: usize) -> Vec<FlowId> {
+    /// First `max` messages that may be granted, in a list to hand back to [`Scheduled::keep`].
+    pub fn active(&mut self, max: usize) -> Vec<FlowId> {
         let mut flows = take(&mut self.flows);
         flows.clear();
         self.senders.clear();
         for (rank, src) in &self.order {
-            if flows.len() == most {
+            if flows.len() == max {
                 break;
             }
             if !self.senders.contains(src) {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Position of a waiting message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Standing {
+pub struct Eligibility {
     /// Position in the order.
     pub rank: Rank,
     /// Time from which the message may have a token.
@@ -22,7 +22,7 @@ pub struct Tokens {
     ready: Scheduled,
     /// Messages that may have one later, and the time.
     later: BTreeSet<(Time, FlowId)>,
-    waiting: BTreeMap<FlowId, Standing>,
+    waiting: BTreeMap<FlowId, Eligibility>,
     /// Time from which the next token may go.
     free_at: Time,
     /// Time of the event that gives the next token.
@@ -43,7 +43,7 @@ impl Default for Tokens {
 
 impl Tokens {
     /// Adds, moves or removes the message of a flow.
-    pub fn set(&mut self, now: Time, flow: FlowId, standing: Option<Standing>) {
+    pub fn set(&mut self, now: Time, flow: FlowId, eligibility: Option<Eligibility>) {
         match self.waiting.remove(&flow) {
             Some(before) if self.later.remove(&(before.from, flow)) => {}
             Some(_) => {
@@ -51,12 +51,12 @@ impl Tokens {
             }
             None => {}
         }
-        let Some(standing) = standing else { return };
-        self.waiting.insert(flow, standing);
-        match standing.from <= now {
-            true => self.make_ready(standing.rank),
+        let Some(eligibility) = eligibility else { return };
+        self.waiting.insert(flow, eligibility);
+        match eligibility.from <= now {
+            true => self.make_ready(eligibility.rank),
             false => {
-                self.later.insert((standing.from, flow));
+                self.later.insert((eligibility.from, flow));
             }
         }
     }
@@ -70,7 +70,7 @@ impl Tokens {
     pub fn next(&mut self, now: Time) -> Option<FlowId> {
         while let Some((from, flow)) = self.later.first().copied().filter(|(from, _)| *from <= now) {
             self.later.remove(&(from, flow));
-            if let Some(rank) = self.waiting.get(&flow).map(|standing| standing.rank) {
+            if let Some(rank) = self.waiting.get(&flow).map(|eligibility| eligibility.rank) {
                 self.make_ready(rank);
             }
         }
@@ -104,11 +104,12 @@ mod tests {
     fn a_token_a_gap_goes_to_what_lacks_least_of_those_that_may_have_one() {
         let mut tokens = Tokens::default();
         let us = Time::us;
-        let standing = |flow, left, from| Standing { rank: Rank { left, since: us(0), flow: FlowId(flow) }, from };
-        let set = |tokens: &mut Tokens, now, of: Standing| tokens.set(now, of.rank.flow, Some(of));
-        set(&mut tokens, us(5), standing(0, 20, us(0)));
+        let eligibility =
+            |flow, left, from| Eligibility { rank: Rank { left, since: us(0), flow: FlowId(flow) }, from };
+        let set = |tokens: &mut Tokens, now, of: Eligibility| tokens.set(now, of.rank.flow, Some(of));
+        set(&mut tokens, us(5), eligibility(0, 20, us(0)));
         assert_eq!((tokens.due(us(5)), tokens.due(us(5))), (Some(us(5)), None));
-        set(&mut tokens, us(5), standing(1, 9, us(8)));
+        set(&mut tokens, us(5), eligibility(1, 9, us(8)));
         tokens.at = Time::NEVER;
         assert_eq!(tokens.next(us(5)), Some(FlowId(0)), "the shorter one may have none yet");
         tokens.give(us(5), us(2));
@@ -117,13 +118,13 @@ mod tests {
         assert_eq!(tokens.next(us(8)), Some(FlowId(1)));
         // flow 1 is suspended; the rest waits for the end of the gap, then for the end of the suspension
         tokens.give(us(8), us(2));
-        set(&mut tokens, us(8), standing(1, 8, us(38)));
+        set(&mut tokens, us(8), eligibility(1, 8, us(38)));
         assert_eq!(tokens.due(us(8)), Some(us(10)));
         tokens.set(us(9), FlowId(0), None);
         tokens.at = Time::NEVER;
         assert_eq!((tokens.next(us(10)), tokens.due(us(10))), (None, Some(us(38))));
         // a new message is earlier than that
-        set(&mut tokens, us(20), standing(2, 3, us(0)));
+        set(&mut tokens, us(20), eligibility(2, 3, us(0)));
         assert_eq!(tokens.due(us(20)), Some(us(20)));
         tokens.set(us(20), FlowId(1), None);
         tokens.set(us(20), FlowId(2), None);

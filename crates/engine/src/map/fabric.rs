@@ -73,7 +73,7 @@ pub struct FabricMap<'a> {
     /// Triggers of waiting flows.
     pub triggers: Triggers,
     /// Longest latency of a link: the delay of messages from other hosts. No engine window is ever longer.
-    pub relay: Time,
+    pub max_latency: Time,
     /// Shortest latency of a link: the earliest arrival of a packet after its transmission.
     pub quickest: Time,
     /// Index of every query in its root's domain.

@@ -13,15 +13,15 @@ use incast_cc::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Start time, and links between switches that routing avoids from then on.
-type Known = (Time, BTreeSet<LinkId>);
+type AvoidedLinks = (Time, BTreeSet<LinkId>);
 
 /// First and last of a range of hosts, and the ports that lead to them.
-type Around = (u32, u32, Vec<u32>);
+type RangeRoute = (u32, u32, Vec<u32>);
 
 /// Adds detours around the failures of `spec` to its routers. Call once, after the failures are complete.
 pub fn reroute(spec: &mut Spec) {
     let states = states(spec);
-    let mut found: BTreeMap<&BTreeSet<LinkId>, Vec<Vec<Around>>> = BTreeMap::new();
+    let mut found: BTreeMap<&BTreeSet<LinkId>, Vec<Vec<RangeRoute>>> = BTreeMap::new();
     let map = Map { hosts: spec.hosts, outgoing: Adjacency::outgoing(spec), incoming: Adjacency::incoming(spec) };
     for (_, dead) in &states {
         found.entry(dead).or_insert_with(|| map.differences(spec, dead));
@@ -54,7 +54,7 @@ pub fn reroute(spec: &mut Spec) {
 }
 
 /// The links that routing avoids, by time. Only links between switches, since a host has no other path.
-fn states(spec: &Spec) -> Vec<Known> {
+fn states(spec: &Spec) -> Vec<AvoidedLinks> {
     let mut changes: BTreeMap<Time, Vec<(LinkId, bool)>> = BTreeMap::new();
     for failure in &spec.failures {
         let link = &spec.links[failure.link as usize];
@@ -88,7 +88,7 @@ struct Map {
 impl Map {
     /// For every switch, in rising order: the ranges of hosts that it reaches by other ports without the links `dead`,
     /// and those ports.
-    fn differences(&self, spec: &Spec, dead: &BTreeSet<LinkId>) -> Vec<Vec<Around>> {
+    fn differences(&self, spec: &Spec, dead: &BTreeSet<LinkId>) -> Vec<Vec<RangeRoute>> {
         let mut differences = vec![Vec::new(); spec.routers.len()];
         if dead.is_empty() {
             return differences;

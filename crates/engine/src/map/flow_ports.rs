@@ -3,22 +3,22 @@
 use crate::ids::{FlowId, LinkId};
 use crate::map::ideal::Fabric;
 use crate::spec::Spec;
-use crate::threads::team::Team;
+use crate::threads::thread_pool::ThreadPool;
 use incast_record::PathPort;
 use std::collections::BTreeMap;
 
 /// Maximum number of rows. Above it, flows with several paths list only the ports that all their packets pass.
-const MOST_ROWS: usize = 2_000_000;
+const MAX_ROWS: usize = 2_000_000;
 
 /// The ports that the data of each flow passes without failures, by (flow, position, port).
-pub fn ports_of_flows(spec: &Spec, fabric: &Fabric, team: &Team) -> Vec<PathPort> {
+pub fn ports_of_flows(spec: &Spec, fabric: &Fabric, thread_pool: &ThreadPool) -> Vec<PathPort> {
     let flows: Vec<FlowId> = (0..spec.flows.len() as u32).map(FlowId).collect();
     // flows with spread packets have about as many ports each: a sample is enough
     let some = flows.iter().step_by(flows.len() / 16 + 1);
     let ports: usize = some.clone().map(|flow| fabric.shares(*flow, false).len()).sum();
-    let whole = ports.saturating_mul(flows.len()) <= MOST_ROWS.saturating_mul(some.count());
+    let whole = ports.saturating_mul(flows.len()) <= MAX_ROWS.saturating_mul(some.count());
     let lists =
-        team.list(flows.len(), |range| flows[range].iter().map(|f| ports_of(spec, fabric, *f, whole)).collect());
+        thread_pool.list(flows.len(), |range| flows[range].iter().map(|f| ports_of(spec, fabric, *f, whole)).collect());
     lists.into_iter().flatten().collect()
 }
 

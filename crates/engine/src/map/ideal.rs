@@ -17,7 +17,7 @@ use crate::map::mirror::Mirror;
 use crate::map::paths::hops;
 use crate::map::segments::{IP_HEADER, Segments, first_packet};
 use crate::map::transfer::{Fan, Wires, is_in_proportion};
-use crate::map::ways::{Course, Exits, Ways};
+use crate::map::ways::{Exits, FlowDirection, Ways};
 use crate::spec::{LinkSpec, Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
 use std::collections::{BTreeMap, HashMap};
@@ -63,7 +63,7 @@ pub struct Fabric<'a> {
 }
 
 /// Maximum number of quickest paths kept. Packets of a fixed size, or with the same remainder of a flow, recur.
-const MOST_KNOWN: usize = 1 << 16;
+const MAX_KNOWN: usize = 1 << 16;
 
 /// Node from which spread packets go on, their destination and IP bytes, and whether failures are possible.
 type Onward = (NodeId, NodeId, u64, bool);
@@ -228,9 +228,9 @@ impl<'a> Fabric<'a> {
     }
 
     /// Links of the quickest path for packets of `size` IP bytes, and those of [`Fabric::path`] if none is quicker.
-    fn quickest_path(&self, course: Course, size: u64) -> Vec<LinkId> {
-        let path = self.path(course.0, course.1);
-        let exits = self.exits(course, None);
+    fn quickest_path(&self, flow_direction: FlowDirection, size: u64) -> Vec<LinkId> {
+        let path = self.path(flow_direction.0, flow_direction.1);
+        let exits = self.exits(flow_direction, None);
         let [first, rest @ ..] = &path[..] else { return path };
         if self.ways.is_even() || !exits.spreads() {
             return path;
@@ -243,9 +243,9 @@ impl<'a> Fabric<'a> {
         Wires::new(self.spec, &self.spec.links)
     }
 
-    fn exits<'s>(&'s self, course: Course, ways: Option<&'s Ways>) -> Exits<'s> {
+    fn exits<'s>(&'s self, flow_direction: FlowDirection, ways: Option<&'s Ways>) -> Exits<'s> {
         let Fabric { spec, outgoing, mirror, .. } = self;
-        Exits { spec, outgoing, mirror: mirror.as_ref(), ways, course }
+        Exits { spec, outgoing, mirror: mirror.as_ref(), ways, flow_direction }
     }
 
     /// The quickest path from the end of a link on for a packet of `size` IP bytes, and its time. Searched once for all
@@ -267,7 +267,7 @@ impl<'a> Fabric<'a> {
         found.unwrap_or_else(|| {
             let found = find();
             let mut known = known();
-            if known.len() < MOST_KNOWN {
+            if known.len() < MAX_KNOWN {
                 known.insert(key, found.clone());
             }
             found
@@ -279,9 +279,9 @@ impl<'a> Fabric<'a> {
     fn onward_time(&self, exits: &Exits, first: LinkId, size: u64, largest: u64) -> Time {
         if self.in_proportion && exits.spreads() && (IP_HEADER as u64..largest).contains(&size) {
             let wires = Wires::new(self.spec, self.ways.links(self.spec));
-            let [least, most] = [IP_HEADER as u64, largest].map(|size| self.onward(exits, first, size));
-            if wires.cross(&most.1, IP_HEADER as u64) == least.0 {
-                return wires.cross(&most.1, size);
+            let [min, max] = [IP_HEADER as u64, largest].map(|size| self.onward(exits, first, size));
+            if wires.cross(&max.1, IP_HEADER as u64) == min.0 {
+                return wires.cross(&max.1, size);
             }
         }
         self.onward(exits, first, size).0
@@ -309,8 +309,8 @@ impl<'a> Fabric<'a> {
     }
 
     /// The links that a flow's packets may take. `path`: those taken without failures.
-    fn route<'s>(&'s self, course: Course, path: &'s [LinkId]) -> Route<'s> {
-        let exits = self.exits(course, Some(&self.ways));
+    fn route<'s>(&'s self, flow_direction: FlowDirection, path: &'s [LinkId]) -> Route<'s> {
+        let exits = self.exits(flow_direction, Some(&self.ways));
         if !exits.spreads() && (self.ways.is_fixed() || exits.keep_to(path)) {
             return Route { path, exits: None };
         }

@@ -114,9 +114,9 @@ fn states(spec: &Spec) -> (Vec<(Time, usize)>, Vec<Time>) {
 /// Far end of every local port, and number of shortest paths from every switch to every host with a flow.
 ///
 /// Paths from a node are numbered in two ways. [`Paths::step`] gives each next hop, in order, a contiguous range of
-/// numbers, one per path behind it. [`Paths::turn`] deals the numbers out among the next hops in turn, as long as they
-/// have paths left. If all next hops have equally many paths behind them, the first matches the draw of a switch that
-/// knows only its next hops, and the second matches [`divisors`].
+/// numbers, one per path behind it. [`Paths::step_round_robin`] deals the numbers out among the next hops in turn, as
+/// long as they have paths left. If all next hops have equally many paths behind them, the first matches the draw of a
+/// switch that knows only its next hops, and the second matches [`divisors`].
 #[derive(Clone, Debug)]
 pub struct Paths {
     /// Time at which these are the shortest paths.
@@ -124,13 +124,13 @@ pub struct Paths {
     hosts: u32,
     /// Far ends of the local ports of every node.
     ends: Vec<Vec<NodeId>>,
-    /// Paths from switch `s` to host `h`: `count[s * hosts + h]`, at most [`Paths::MOST`].
+    /// Paths from switch `s` to host `h`: `count[s * hosts + h]`, at most [`Paths::MAX`].
     count: Vec<u32>,
 }
 
 impl Paths {
     /// Upper bound of a count: further paths are not distinguished.
-    pub const MOST: u32 = 1 << 20;
+    pub const MAX: u32 = 1 << 20;
     const UNKNOWN: u32 = u32::MAX;
 
     /// Counts the paths of `spec` to the ends of its flows, as they are at `time`.
@@ -161,7 +161,7 @@ impl Paths {
             self.count[at] = 0;
             let ports: Vec<u32> = hops_at(&spec.routers[s], dst, self.time).iter().collect();
             let sum: u64 = ports.iter().map(|p| self.find(spec, self.end(node, *p), dst) as u64).sum();
-            self.count[at] = sum.min(Paths::MOST as u64) as u32;
+            self.count[at] = sum.min(Paths::MAX as u64) as u32;
         }
         self.count[at]
     }
@@ -188,31 +188,31 @@ impl Paths {
     }
 
     /// [`Paths::step`] with the other numbering.
-    fn turn(&self, node: NodeId, dst: NodeId, hops: Hops, path: u32) -> (u32, u32) {
+    fn step_round_robin(&self, node: NodeId, dst: NodeId, hops: Hops, path: u32) -> (u32, u32) {
         let shares: Vec<u32> = hops.iter().map(|port| self.count(self.end(node, port), dst)).collect();
         let (mut rest, mut dealt) = (path, 0);
         // the same next hops have paths left in every round, until one runs out
-        while let Some(least) = shares.iter().copied().filter(|share| *share > dealt).min() {
+        while let Some(min) = shares.iter().copied().filter(|share| *share > dealt).min() {
             let mut left = (0u32..).zip(&shares).filter(|(_, share)| **share > dealt);
             let n = left.clone().count() as u32;
-            if rest / n < least - dealt {
+            if rest / n < min - dealt {
                 return left.nth((rest % n) as usize).map_or((0, 0), |(i, _)| (i, dealt + rest / n));
             }
-            rest -= n * (least - dealt);
-            dealt = least;
+            rest -= n * (min - dealt);
+            dealt = min;
         }
         (0, 0)
     }
 
-    /// Index of the next hop at switch `node` for a packet from `src` to `dst` on path number `path` ([`Paths::turn`]).
-    /// Numbers count from the first switch and wrap around.
+    /// Index of the next hop at switch `node` for a packet from `src` to `dst` on path number `path`
+    /// ([`Paths::step_round_robin`]). Numbers count from the first switch and wrap around.
     pub fn follow(&self, spec: &Spec, node: NodeId, src: NodeId, dst: NodeId, path: u64) -> u32 {
         let mut at = self.end(src, 0);
         let mut rest = (path % self.count(at, dst).max(1) as u64) as u32;
         for _ in 0..=spec.routers.len() {
             let Some(router) = at.0.checked_sub(self.hosts).and_then(|s| spec.routers.get(s as usize)) else { break };
             let ports = hops_at(router, dst, self.time);
-            let (i, further) = self.turn(at, dst, ports, rest);
+            let (i, further) = self.step_round_robin(at, dst, ports, rest);
             if at == node || ports.is_empty() {
                 return i;
             }

@@ -110,12 +110,12 @@ impl Pfc {
                 ));
             };
             let way_back = &spec.links[back];
-            let told = told_within(way_back, extremes(back), classes, packet);
+            let pause_delay = max_pause_delay(way_back, extremes(back), classes, packet);
             if let Some(transitions) = transitions.get_mut(&l) {
-                keep_silent(transitions, told);
+                keep_silent(transitions, pause_delay);
             }
             let overhead = if spec.queues[way_back.queue as usize].count_overhead { link.overhead } else { 0 } as u64;
-            let headroom = headroom(pfc, link, extremes(l), told, packet + overhead)?;
+            let headroom = headroom(pfc, link, extremes(l), pause_delay, packet + overhead)?;
             let own = &mut accounts[link.to as usize];
             first[l] = Some(own.len() as u32);
             let threshold = pfc.threshold.unwrap_or(Threshold::Dynamic(share_of(link.rate, hosts)));
@@ -205,13 +205,13 @@ fn transitions(spec: &Spec, back: &[Option<LinkId>]) -> BTreeMap<LinkId, Vec<Tra
     spans.into_iter().map(|(link, spans)| (link, transitions(spans))).collect()
 }
 
-/// Sets the silence after each recovery: longer than `told`, the time in which a pause reaches the port, or until the
-/// next transition.
-fn keep_silent(transitions: &mut [Transition], told: Time) {
+/// Sets the silence after each recovery: longer than `pause_delay`, the time in which a pause reaches the port, or
+/// until the next transition.
+fn keep_silent(transitions: &mut [Transition], pause_delay: Time) {
     let mut next = Time::NEVER;
     for transition in transitions.iter_mut().rev() {
         if transition.up {
-            transition.silent = transition.at.saturating_add(told).saturating_add(Time::ps(1)).min(next);
+            transition.silent = transition.at.saturating_add(pause_delay).saturating_add(Time::ps(1)).min(next);
         }
         next = transition.at;
     }
@@ -247,7 +247,7 @@ fn largest_packet(spec: &Spec) -> u64 {
 
 /// Maximum time for a pause to reach the port of a link. The frame goes over `back`: it waits for the transmission in
 /// progress there, a packet of `packet` bytes or a frame, and for frames of other `classes`.
-fn told_within(back: &LinkSpec, extremes: Extremes, classes: u64, packet: u64) -> Time {
+fn max_pause_delay(back: &LinkSpec, extremes: Extremes, classes: u64, packet: u64) -> Time {
     // the time on the wire is rounded
     let wire = |bytes: u64| extremes.slowest.serialize(bytes).saturating_add(Time::ps(1));
     let frame = frame_bytes(back.overhead);
@@ -256,14 +256,20 @@ fn told_within(back: &LinkSpec, extremes: Extremes, classes: u64, packet: u64) -
     waits.saturating_add(frames).saturating_add(extremes.longest)
 }
 
-/// Bytes that may still arrive over a link paused within `told`. An account counts packets as `counted` bytes.
-fn headroom(pfc: &PfcSpec, link: &LinkSpec, extremes: Extremes, told: Time, counted: u64) -> Result<u64, String> {
+/// Bytes that may still arrive over a link paused within `pause_delay`. An account counts packets as `counted` bytes.
+fn headroom(
+    pfc: &PfcSpec,
+    link: &LinkSpec,
+    extremes: Extremes,
+    pause_delay: Time,
+    counted: u64,
+) -> Result<u64, String> {
     if let Headroom::Bytes(bytes) = pfc.headroom {
         return Ok(bytes);
     }
     let (time, rate) = match pfc.headroom {
         Headroom::Delays => (link.delay, link.rate),
-        _ => (told.saturating_add(extremes.longest), extremes.quickest),
+        _ => (pause_delay.saturating_add(extremes.longest), extremes.quickest),
     };
     if rate == Rate::INFINITE {
         return Err(format!(

@@ -13,8 +13,8 @@ use incast_cc::Rate;
 pub const IP_HEADER: u32 = 20;
 /// Lower bound of hosts' windows, if their buffers are twice that and segments no larger than [`LARGEST`]: the maximum
 /// window field without scaling, less the rounding of the coarsest scale.
-const LEAST_WINDOW: u64 = 48 << 10;
-/// See [`LEAST_WINDOW`].
+const MIN_WINDOW: u64 = 48 << 10;
+/// See [`MIN_WINDOW`].
 const LARGEST: u32 = 16 << 10;
 /// Maximum rounding of a window by the coarsest scale.
 const COARSEST: u64 = 1 << 14;
@@ -44,7 +44,7 @@ impl Segments {
         let bytes = size.saturating_add(t.extra_packets as u64 * mss);
         let rest = (bytes % mss > 0).then_some((bytes % mss) as u32);
         let write = match flow.app {
-            App::Bulk(Bulk { write, .. }) if !t.protocol.is_driven() => write.clamp(1, bytes.max(1)),
+            App::Bulk(Bulk { write, .. }) if !t.protocol.is_receiver_driven() => write.clamp(1, bytes.max(1)),
             _ => bytes,
         };
         // bytes up to the first cut that may split a segment
@@ -53,10 +53,11 @@ impl Segments {
             _ => write,
         };
         let buffer = if bytes <= t.send_buffer { bytes } else { t.send_buffer };
-        let window = if t.protocol.is_driven() { u64::MAX } else { window(spec, flow, t) };
+        let window = if t.protocol.is_receiver_driven() { u64::MAX } else { window(spec, flow, t) };
         let whole = |part: u64| part >= bytes || part.is_multiple_of(mss);
-        let filled = whole(buffer) || t.whole_writes && !t.protocol.is_driven() && whole(write) && write < bytes;
-        let short = !t.protocol.is_driven() && has_short_segments(spec, t);
+        let filled =
+            whole(buffer) || t.whole_writes && !t.protocol.is_receiver_driven() && whole(write) && write < bytes;
+        let short = !t.protocol.is_receiver_driven() && has_short_segments(spec, t);
         let sure = whole(uncut) && filled && !short;
         Segments {
             bytes,
@@ -81,17 +82,17 @@ fn window(spec: &Spec, flow: &FlowSpec, t: &TransportSpec) -> u64 {
     if flow.read_rate != Rate::INFINITE || !spec.programs.is_empty() {
         return 0;
     }
-    let least = least_window(t);
+    let min = min_window(t);
     match !t.handshake && t.window_scaling && !t.window_growth {
-        true => least.max(t.receive_buffer.saturating_sub(COARSEST)),
-        false => least,
+        true => min.max(t.receive_buffer.saturating_sub(COARSEST)),
+        false => min,
     }
 }
 
 /// Lower bound of the window that a host offers at first.
-fn least_window(t: &TransportSpec) -> u64 {
+fn min_window(t: &TransportSpec) -> u64 {
     // a scale takes a byte off windows this small
-    if t.mss > LARGEST { 0 } else { (t.receive_buffer / 2).min(LEAST_WINDOW).saturating_sub(1) }
+    if t.mss > LARGEST { 0 } else { (t.receive_buffer / 2).min(MIN_WINDOW).saturating_sub(1) }
 }
 
 /// True if a window never smaller than `window` splits no segment: the sender waits until one fits.
@@ -102,7 +103,7 @@ fn keeps_whole(t: &TransportSpec, window: u64) -> bool {
 
 /// True if the window of the handshake may limit the size of segments.
 fn has_short_segments(spec: &Spec, t: &TransportSpec) -> bool {
-    t.half_window_mss && (!spec.programs.is_empty() || least_window(t) / 2 < t.mss as u64)
+    t.half_window_mss && (!spec.programs.is_empty() || min_window(t) / 2 < t.mss as u64)
 }
 
 /// IP sizes of the packets of a segment of `payload` bytes: one packet, or IP fragments if the MTU is smaller (20 bytes

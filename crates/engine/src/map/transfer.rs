@@ -37,7 +37,7 @@ impl<'s> Wires<'s> {
         let Some(cell) = link.cell.map(|cell| &self.spec.cells[cell as usize]) else {
             return link.rate.serialize(size + link.overhead as u64);
         };
-        Frames::of(&cell.framing, size as u32, false).least_time(cell.mac.acknowledged)
+        Frames::of(&cell.framing, size as u32, false).min_time(cell.mac.acknowledged)
     }
 
     /// Serialization time of a segment with all its fragments, on one link.
@@ -46,12 +46,12 @@ impl<'s> Wires<'s> {
         fragments(t, payload).fold(Time::ZERO, |sum, size| sum + self.takes(l, size))
     }
 
-    /// Time at which the last of several packets leaves a link, with its delay. They arrive from `came` on and occupy
-    /// the link for `takes`. A bucket releases at once the bytes that it has tokens for.
-    fn passes(&self, link: LinkId, came: Time, takes: Time) -> Time {
+    /// Time at which the last of several packets leaves a link, with its delay. They arrive from `arrival` on and
+    /// occupy the link for `takes`. A bucket releases at once the bytes that it has tokens for.
+    fn passes(&self, link: LinkId, arrival: Time, takes: Time) -> Time {
         let l = &self.links[link];
         let held = takes.saturating_sub(l.rate.serialize(l.bucket as u64));
-        came.saturating_add(held).saturating_add(l.delay)
+        arrival.saturating_add(held).saturating_add(l.delay)
     }
 
     /// Lower bound of the time that a link takes for `bytes` bytes in `segments` segments or more.
@@ -61,8 +61,8 @@ impl<'s> Wires<'s> {
             // by the segment size with the least time a byte
             let per_byte = |payload: u32| (self.period(link, t, payload).0, payload as u64);
             let cross = |a: &(u64, u64), b: &(u64, u64)| a.0 as u128 * b.1 as u128;
-            let least = (1..=t.mss).map(per_byte).min_by(|a, b| cross(a, b).cmp(&cross(b, a)));
-            let (time, payload) = least.unwrap_or((0, 1));
+            let min = (1..=t.mss).map(per_byte).min_by(|a, b| cross(a, b).cmp(&cross(b, a)));
+            let (time, payload) = min.unwrap_or((0, 1));
             return Time((time as u128 * bytes as u128 / payload as u128).min(u64::MAX as u128) as u64);
         }
         let (packets, size) = packets(t, bytes, segments);
@@ -85,17 +85,17 @@ impl<'s> Wires<'s> {
             many.resize(links.len(), (Time::ZERO, Time::ZERO));
             &mut many
         });
-        let leave = |l: &LinkSpec, free: Time, came: Time| {
+        let leave = |l: &LinkSpec, free: Time, arrival: Time| {
             // a bucket releases at once the bytes that it has tokens for
-            free.saturating_sub(l.rate.serialize(l.bucket as u64)).max(came)
+            free.saturating_sub(l.rate.serialize(l.bucket as u64)).max(arrival)
         };
         let send = |states: &mut [(Time, Time)], payload: u32| {
             let mut at = Time::ZERO;
             for size in fragments(t, payload) {
                 at = Time::ZERO;
-                for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
+                for (&l, (free, arrival)) in links.iter().zip(states.iter_mut()) {
                     let l = &self.links[l];
-                    *came = at;
+                    *arrival = at;
                     *free = at.max(*free).saturating_add(self.takes(l, size));
                     at = if l.bucket > 0 { leave(l, *free, at) } else { *free }.saturating_add(l.delay);
                 }
@@ -109,20 +109,20 @@ impl<'s> Wires<'s> {
             let mut behind = Time::ZERO;
             let last = fragments(t, t.mss).last().unwrap_or(0);
             let mut saved = false;
-            for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
+            for (&l, (free, arrival)) in links.iter().zip(states.iter_mut()) {
                 let link = &self.links[l];
                 let first = *free;
                 // behind a bucket the gaps of fragments differ: at least the last one has to pass
                 let held = match saved {
                     true => self.takes(link, last),
-                    false => first.saturating_sub(*came),
+                    false => first.saturating_sub(*arrival),
                 };
                 saved |= link.bucket > 0;
-                *came = came.saturating_add(behind);
+                *arrival = arrival.saturating_add(behind);
                 let passed = self.period(l, t, t.mss).saturating_mul(full - 1);
-                *free = first.saturating_add(passed).max(came.saturating_add(held));
+                *free = first.saturating_add(passed).max(arrival.saturating_add(held));
                 behind = if link.bucket > 0 {
-                    leave(link, *free, *came).saturating_sub(leave(link, first, came.saturating_sub(behind)))
+                    leave(link, *free, *arrival).saturating_sub(leave(link, first, arrival.saturating_sub(behind)))
                 } else {
                     free.saturating_sub(first)
                 };
@@ -139,12 +139,12 @@ impl<'s> Wires<'s> {
     fn in_order_at_least(&self, links: &[LinkId], t: &TransportSpec, segments: &Segments) -> Time {
         let first = fragments(t, segments.first).next().unwrap_or(0);
         let cut = |(count, last): (u64, u32)| {
-            let mut came = Time::ZERO;
+            let mut arrival = Time::ZERO;
             let mut end = Time::ZERO;
             for (i, &l) in links.iter().enumerate() {
-                let left = self.passes(l, came, self.carries(l, t, segments.bytes, count));
+                let left = self.passes(l, arrival, self.carries(l, t, segments.bytes, count));
                 end = end.max(left.saturating_add(self.cross(&links[i + 1..], last_packet(t, last))));
-                came = came.saturating_add(self.crossing(l, first));
+                arrival = arrival.saturating_add(self.crossing(l, first));
             }
             end
         };
@@ -208,7 +208,8 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
     /// wait for each other.
     fn in_any_order(&self, t: &TransportSpec, full: u64, rest: Option<u32>) -> Time {
         let pace = self.wires.period(self.first, t, t.mss);
-        let passed = |came: Time, takes: Time| self.last.map_or(came, |last| self.wires.passes(last, came, takes));
+        let passed =
+            |arrival: Time, takes: Time| self.last.map_or(arrival, |last| self.wires.passes(last, arrival, takes));
         let mut end = Time::ZERO;
         if full > 0 {
             let first = self.alone(t, Time::ZERO, t.mss).1;
@@ -231,7 +232,7 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
         let one = fragments(t, segments.first).next().unwrap_or(0);
         let before = wires.period(self.first, t, t.mss).saturating_mul(segments.lead);
         let small = last_packet(t, 1);
-        let came = |last: LinkId, before: Time, size: u64| {
+        let arrival = |last: LinkId, before: Time, size: u64| {
             let takes = before.saturating_add(wires.takes(&wires.links[self.first], size));
             wires.passes(self.first, Time::ZERO, takes).saturating_add(self.at_last(last, size))
         };
@@ -240,8 +241,8 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
             let left = wires.passes(self.first, Time::ZERO, carries(self.first));
             let end = left.saturating_add((self.onward)(last_packet(t, payload)));
             let Some(last) = self.last else { return end };
-            let came = came(last, Time::ZERO, one).min(came(last, before, small));
-            end.max(wires.passes(last, came, carries(last)))
+            let arrival = arrival(last, Time::ZERO, one).min(arrival(last, before, small));
+            end.max(wires.passes(last, arrival, carries(last)))
         };
         let [one, other] = segments.cuts(t.mss).map(cut);
         one.min(other)

@@ -5,9 +5,9 @@
 //! source of the flow that the trigger opens first, and among several such flows of the one with the lowest number.
 //!
 //! Ends of flows at that host count at once, and its own flows open at once. Ends elsewhere are reported to it after
-//! the longest latency of a link ([`FabricMap::relay`](crate::map::fabric::FabricMap::relay)), and so are its counts to
-//! the other hosts. So A activations that open S flows take A + S messages at most; if all hosts counted, they would
-//! take A S.
+//! the longest latency of a link ([`FabricMap::max_latency`](crate::map::fabric::FabricMap::max_latency)), and so are
+//! its counts to the other hosts. So A activations that open S flows take A + S messages at most; if all hosts counted,
+//! they would take A S.
 
 use crate::RunError;
 use crate::ids::{FlowId, NodeId, OpeningId, TriggerId};

@@ -32,7 +32,7 @@ pub struct Ways {
 }
 
 /// A flow and a direction (true: reverse) whose paths are searched.
-pub type Course = (FlowId, bool);
+pub type FlowDirection = (FlowId, bool);
 
 impl Ways {
     /// The paths of `spec`.
@@ -93,25 +93,25 @@ pub struct Exits<'s> {
     /// Influences besides routing. `None`: nothing fails and no table redirects.
     pub ways: Option<&'s Ways>,
     /// The flow and direction.
-    pub course: Course,
+    pub flow_direction: FlowDirection,
 }
 
 impl Exits<'_> {
     fn path(&self) -> Option<&[u32]> {
-        let (flow, back) = self.course;
+        let (flow, back) = self.flow_direction;
         let flow = &self.spec.flows[flow];
         if back { flow.reverse_path.as_deref() } else { flow.path.as_deref() }
     }
 
     /// True if packets take all next hops.
     pub fn spreads(&self) -> bool {
-        self.spec.choice.spreads() && !(self.course.1 && self.spec.acks_by_flow) && self.path().is_none()
+        self.spec.choice.spreads() && !(self.flow_direction.1 && self.spec.acks_by_flow) && self.path().is_none()
     }
 
     /// Destination of the packets.
     pub fn to(&self) -> NodeId {
-        let flow = &self.spec.flows[self.course.0];
-        NodeId(if self.course.1 { flow.src } else { flow.dst })
+        let flow = &self.spec.flows[self.flow_direction.0];
+        NodeId(if self.flow_direction.1 { flow.src } else { flow.dst })
     }
 
     /// Links by which the packets may leave a switch.
@@ -131,7 +131,7 @@ impl Exits<'_> {
                 return;
             }
         }
-        let spreads = self.spec.choice.spreads() && !(self.course.1 && self.spec.acks_by_flow);
+        let spreads = self.spec.choice.spreads() && !(self.flow_direction.1 && self.spec.acks_by_flow);
         let mut add = |hops: Hops, time: Option<Time>| match spreads {
             true => links.extend(hops.iter().filter_map(|p| ports.get(p as usize))),
             false => self.picks(node, hops, time, |i| links.extend(ports.get(hops.get(i) as usize))),
@@ -140,7 +140,7 @@ impl Exits<'_> {
             (Router::Rerouted(rerouted), Some(ways)) => {
                 // symmetric routes change with those of other switches
                 let own = if self.mirror.is_some() { &ways.times } else { &rerouted.starts };
-                let flow = &self.spec.flows[self.course.0];
+                let flow = &self.spec.flows[self.flow_direction.0];
                 // spread packets are looked up once for all flows, so at all times
                 let seen = |i: usize| {
                     let until = own.get(i + 1).copied().unwrap_or(Time::NEVER);
@@ -162,7 +162,7 @@ impl Exits<'_> {
 
     /// The next hops, of several, that a flow on a single path may have at some time.
     fn picks(&self, node: NodeId, hops: Hops, time: Option<Time>, mut pick: impl FnMut(u32)) {
-        let (flow, back) = self.course;
+        let (flow, back) = self.flow_direction;
         match hops.len() {
             0 => {}
             1 => pick(0),
@@ -170,7 +170,7 @@ impl Exits<'_> {
             n => {
                 let mirror = self.mirror.filter(|_| !(back && self.spec.acks_by_flow));
                 if let Some(mirror) = mirror {
-                    pick(mirror.choose(self.spec, node, self.course, hops, time));
+                    pick(mirror.choose(self.spec, node, self.flow_direction, hops, time));
                 }
                 // symmetric routing: the packet may be in flight while routes change
                 if mirror.is_none() || self.ways.is_some_and(|ways| ways.times.len() > 1) {
@@ -213,12 +213,12 @@ impl Exits<'_> {
             self.of(NodeId(node), &mut links);
             for &l in &links {
                 let end = self.spec.links[l].to;
-                let came = time.saturating_add(takes(l));
-                if end == to.0 && came < best {
-                    (best, last) = (came, Some(l));
-                } else if end >= self.spec.hosts && came < times[place(end)] {
-                    (times[place(end)], via[place(end)]) = (came, Some(l));
-                    queue.push(Reverse((came, end)));
+                let arrival = time.saturating_add(takes(l));
+                if end == to.0 && arrival < best {
+                    (best, last) = (arrival, Some(l));
+                } else if end >= self.spec.hosts && arrival < times[place(end)] {
+                    (times[place(end)], via[place(end)]) = (arrival, Some(l));
+                    queue.push(Reverse((arrival, end)));
                 }
             }
         }

@@ -4,8 +4,8 @@
 use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox};
 use crate::host::Host;
-use crate::host::driven::DrivenHost;
-use crate::host::messages::ConnectionSide;
+use crate::host::messages::Tcb;
+use crate::host::receiver_driven::HostState;
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
 use crate::port::buffer::Pool;
@@ -83,7 +83,7 @@ pub struct Shared {
     /// Radio cells.
     pub cells: Vec<Cell>,
     /// State of hosts for receiver-driven transports. Empty without such transports.
-    pub driven: Vec<DrivenHost>,
+    pub receiver_driven: Vec<HostState>,
 }
 
 /// State of a domain's nodes that an event's context borrows.
@@ -95,8 +95,8 @@ pub struct Nodes {
     pub hosts: Vec<Host>,
     /// State that nodes share.
     pub shared: Shared,
-    /// Sides of two-way connections on the hosts.
-    pub sides: Vec<ConnectionSide>,
+    /// Control blocks of two-way connections on the hosts.
+    pub tcbs: Vec<Tcb>,
     /// Counts.
     pub counts: Counts,
 }
@@ -116,7 +116,7 @@ impl Nodes {
             ports: &mut self.ports,
             hosts: &mut self.hosts,
             shared: &mut self.shared,
-            sides: &mut self.sides,
+            tcbs: &mut self.tcbs,
             counts: &mut self.counts,
         }
     }
@@ -144,8 +144,8 @@ pub struct NodeCtx<'a, E: Effects> {
     pub hosts: &'a mut [Host],
     /// State shared by its nodes.
     pub shared: &'a mut Shared,
-    /// Sides of two-way connections on its hosts.
-    pub sides: &'a mut [ConnectionSide],
+    /// Control blocks of two-way connections on its hosts.
+    pub tcbs: &'a mut [Tcb],
     /// Counts.
     pub counts: &'a mut Counts,
 }

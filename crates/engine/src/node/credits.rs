@@ -7,7 +7,7 @@ use crate::node::context::{Effects, NodeCtx};
 impl<E: Effects> NodeCtx<'_, E> {
     /// Called when there are tokens for a credit waiting at `port`.
     #[cold]
-    pub fn tokens_are_there(&mut self, port: PortIx) {
+    pub fn on_tokens_available(&mut self, port: PortIx) {
         self.watch(port);
         let link = self.ports[port].link;
         if let Some(ends) = self.ports[port].go_on(self.now, &self.net.interval) {

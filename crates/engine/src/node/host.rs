@@ -109,7 +109,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     #[inline(never)]
     pub fn watch_nic(&mut self, host: HostIx) {
         let h = &mut self.hosts[host];
-        if let Some(done) = h.nic.as_mut().and_then(|nic| nic.watch(self.now)) {
+        if let Some(done) = h.nic.as_mut().and_then(|nic| nic.end_event(self.now)) {
             let link = self.ports[h.port].link;
             self.timer(done, Timer::Departure(link));
         }
@@ -134,7 +134,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let h = &self.hosts[host];
         let Some(nic) = &h.nic else { return };
         let port = &mut self.ports[h.port];
-        if port.is_unusual() {
+        if port.has_features() {
             port.set_ahead(nic.whole_ahead(moves));
             self.watch(h.port);
         }
@@ -149,7 +149,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let h = &self.hosts[host];
         let Some(nic) = &h.nic else { return };
         let port = &mut self.ports[h.port];
-        if port.is_unusual() {
+        if port.has_features() {
             port.set_ahead(nic.whole_ahead(false));
             self.watch(h.port);
         }

@@ -2,13 +2,13 @@
 
 pub mod context;
 mod credits;
-pub mod departure_marks;
-pub mod driven;
 pub mod host;
+pub mod late_marking;
+pub mod lazy_service;
 pub mod pfc;
 mod programs;
 mod radio;
-pub mod self_service;
+pub mod receiver_driven;
 mod send_back;
 pub mod trace;
 pub mod transmit;

@@ -14,11 +14,11 @@ impl<E: Effects> NodeCtx<'_, E> {
         let pool = &mut self.shared.pools[pool];
         let (link, class) = (pool.account(account).link, pool.account(account).class);
         let cleared = pfc.cleared(link, self.now);
-        let told = match left {
+        let changed = match left {
             true => pool.resumes(account, cleared),
             false => pool.pauses(account, packet, self.now, cleared),
         };
-        let Some(back) = pfc.back[link].filter(|_| told) else { return };
+        let Some(back) = pfc.back[link].filter(|_| changed) else { return };
         let port = self.net.port_of[back];
         self.watch(port);
         let frame = Packet::pause_frame(packet, class, !left, self.now);
@@ -54,7 +54,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
         let transition = pfc.transition_by(link, now).filter(|transition| transition.at == now);
         if transition.is_some_and(|transition| transition.up) {
-            self.tell_all(link);
+            self.resend_pauses(link);
         }
         let port = net.port_of[link];
         if transition.is_some() {
@@ -77,7 +77,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// Reports over `link`, which has recovered, which classes of the opposite link are to pause.
-    fn tell_all(&mut self, link: LinkId) {
+    fn resend_pauses(&mut self, link: LinkId) {
         let Some(pfc) = &self.net.pfc else { return };
         let Some(pool) = self.ports[self.net.port_of[link]].pool() else { return };
         let from = pfc.back[link];

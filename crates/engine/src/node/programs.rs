@@ -82,14 +82,14 @@ impl<E: Effects> NodeCtx<'_, E> {
             self.counts.sent += made as u64;
             match egress {
                 Some(egress) => self.pass_from(programs, from, (ingress, egress), &packet, ext.as_mut()),
-                None if made => self.tell_stack(&packet),
+                None if made => self.deliver_to_stack(&packet),
                 None => self.refused(&packet, Site::Node(programs.node())),
             }
         }
     }
 
     /// Delivers a packet that a host's program has made for the host's own stack, without delay.
-    fn tell_stack(&mut self, packet: &Packet) {
+    fn deliver_to_stack(&mut self, packet: &Packet) {
         let stamp = Stamp { time: self.now, link: packet.link, ce: 0 };
         self.out.arrive(packet, stamp, None, self.generation.saturating_add(1));
     }
@@ -141,13 +141,14 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Passes an arriving packet through the programs of a host. Returns whether it goes on to the stack.
     #[cold]
-    pub fn meet_programs(&mut self, host: HostIx, packet: &mut Packet, ext: Option<&mut Ext>) -> bool {
+    pub fn pass_host_programs(&mut self, host: HostIx, packet: &mut Packet, ext: Option<&mut Ext>) -> bool {
         let way = (Some(self.hosts[host].port), None);
-        self.with_programs_of_host(host, |ctx, programs| ctx.meet(programs, way, packet, ext)).unwrap_or(true)
+        self.with_programs_of_host(host, |ctx, programs| ctx.pass_stack_programs(programs, way, packet, ext))
+            .unwrap_or(true)
     }
 
     /// Passes a packet for their node's own stack through programs. Returns whether it goes on.
-    fn meet(
+    fn pass_stack_programs(
         &mut self,
         programs: &mut Programs,
         way: (Option<PortIx>, Option<PortIx>),

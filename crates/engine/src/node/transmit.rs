@@ -1,16 +1,16 @@
 //! A packet at a port: the port's decision, and the packet's next step.
 
-use crate::event::aside::Aside;
 use crate::event::interval::Interval;
+use crate::event::metadata::Metadata;
 use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, Kind, NO_TIE_RANK, Packet, flag};
 use crate::ids::PortIx;
 use crate::node::context::{Counts, Effects, NodeCtx};
-use crate::node::departure_marks::pass_marking_later;
-use crate::node::self_service::pass_serving;
+use crate::node::late_marking::pass_marking_late;
+use crate::node::lazy_service::pass_lazily;
 use crate::node::trace::Site;
-use crate::port::buffer::Room;
+use crate::port::buffer::SharedBuffer;
 use crate::port::class_queue::Dropped;
 use crate::port::explicit::{Departed, Offered};
 use crate::port::{Port, Sent};
@@ -63,12 +63,12 @@ impl<E: Effects> NodeCtx<'_, E> {
     #[inline(always)]
     pub fn transmit(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
         let p = &mut self.ports[port];
-        if p.is_unusual() || packet.has(flag::SLOW_PATH) {
-            if p.serves_itself() && !packet.has(flag::SLOW_PATH) {
-                pass_serving(p, self.now, packet, ext, self.net, self.counts, self.out);
+        if p.has_features() || packet.has(flag::SLOW_PATH) {
+            if p.is_lazy() && !packet.has(flag::SLOW_PATH) {
+                pass_lazily(p, self.now, packet, ext, self.net, self.counts, self.out);
                 return;
             }
-            return self.transmit_unusual(port, packet, ext);
+            return self.transmit_with_features(port, packet, ext);
         }
         let at = Instant { time: self.now, generation: self.generation };
         pass(p, at, packet, ext, &self.net.interval, self.counts, self.out);
@@ -88,7 +88,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// Offers a packet to a port that is observed or has an explicit queue, or one that is traced or stamped, or one
     /// from the stack of a host that runs programs.
     #[cold]
-    fn transmit_unusual(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
+    fn transmit_with_features(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
         let mut ext = ext;
         let act = |ctx: &mut Self, programs: &mut Programs| {
             ctx.pass_programs(programs, (None, port), packet, ext.as_deref_mut());
@@ -99,14 +99,14 @@ impl<E: Effects> NodeCtx<'_, E> {
         {
             return;
         }
-        self.offer_unusual(port, packet, ext);
+        self.offer_with_features(port, packet, ext);
     }
 
     /// Offers a packet to port `port`, after the programs of its node. Returns whether its queue has accepted it.
     pub fn offer(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) -> bool {
         let p = &mut self.ports[port];
         if !p.is_plain_but_programmed() || packet.has(flag::SLOW_PATH) {
-            return self.offer_unusual(port, packet, ext);
+            return self.offer_with_features(port, packet, ext);
         }
         let sent = p.enqueue(self.now, packet, &self.net.interval);
         let at = Instant { time: self.now, generation: self.generation };
@@ -116,25 +116,25 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Offers a packet to a port that is observed or has an explicit queue, or one that is traced or stamped. Returns
     /// whether its queue has accepted it.
-    fn offer_unusual(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) -> bool {
+    fn offer_with_features(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) -> bool {
         let now = self.now;
         self.watch(port);
         let p = &mut self.ports[port];
-        if p.serves_itself() {
+        if p.is_lazy() {
             p.serve(now, &self.net.interval, self.out);
         }
         let (mut packet, mut ext) = (*packet, ext);
         if !packet.is_reverse()
-            && let Some(Aside::Stamps(telemetry)) = ext.as_deref_mut().and_then(|ext| ext.aside.as_deref_mut())
+            && let Some(Metadata::Stamps(telemetry)) = ext.as_deref_mut().and_then(|ext| ext.metadata.as_deref_mut())
         {
             telemetry.push(p.stamp(now));
         }
-        if p.serves_itself() {
-            return pass_serving(p, now, &packet, ext, self.net, self.counts, self.out);
+        if p.is_lazy() {
+            return pass_lazily(p, now, &packet, ext, self.net, self.counts, self.out);
         }
-        if p.marks_later() {
+        if p.marks_late() {
             let at = Instant { time: now, generation: self.generation };
-            pass_marking_later(p, at, &packet, ext, &self.net.interval, self.counts, self.out);
+            pass_marking_late(p, at, &packet, ext, &self.net.interval, self.counts, self.out);
             return true;
         }
         if !p.is_explicit() {
@@ -159,8 +159,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         let class = if p.has_classes() { self.net.class(packet) } else { 0 };
         let pool = p.pool();
         let account = pool.and(self.net.pfc.as_ref()).and_then(|pfc| pfc.account(packet.link, class));
-        let room = pool.map(|i| Room { pool: &mut self.shared.pools[i], account });
-        let offered = p.offer(now, packet, ext.as_deref_mut(), class, room, &self.net.interval);
+        let buffer = pool.map(|i| SharedBuffer { pool: &mut self.shared.pools[i], account });
+        let offered = p.offer(now, packet, ext.as_deref_mut(), class, buffer, &self.net.interval);
         let link = p.link;
         self.count_dropped(port);
         self.watch(port);
@@ -237,7 +237,7 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Ends a transmission of an explicit queue. `programs` are those of switches.
     pub fn depart(&mut self, port: PortIx, programs: &mut [Option<Box<Programs>>]) {
-        let Some(mut departed) = self.end_service(port) else { return self.tokens_are_there(port) };
+        let Some(mut departed) = self.end_service(port) else { return self.on_tokens_available(port) };
         let link = self.ports[port].link;
         if let Some(next) = departed.next {
             // departures precede all else of their generation: one that follows at this instant still belongs to it, so

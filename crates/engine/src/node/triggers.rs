@@ -13,7 +13,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let net = self.net;
         let host = NodeId(net.spec.host_of((flow.0, done)));
         for trigger in net.triggers.activated((flow, done)) {
-            self.tell(host, net.triggers.list[trigger].home, Timer::Activation(trigger));
+            self.send_message(host, net.triggers.list[trigger].home, Timer::Activation(trigger));
         }
     }
 
@@ -22,16 +22,16 @@ impl<E: Effects> NodeCtx<'_, E> {
         let triggers = &self.net.triggers;
         let home = triggers.list[trigger].home;
         for opening in triggers.opened(trigger, activation) {
-            self.tell(home, triggers.openings[opening].host, Timer::Opening(opening));
+            self.send_message(home, triggers.openings[opening].host, Timer::Opening(opening));
         }
     }
 
     /// Sends a message from node `from` to node `to`: at once on one node, else after the longest latency of a link.
-    fn tell(&mut self, from: NodeId, to: NodeId, message: Timer) {
+    fn send_message(&mut self, from: NodeId, to: NodeId, message: Timer) {
         if from == to {
             self.timer(self.now, message);
         } else {
-            self.out.post(to, self.now + self.net.relay, message);
+            self.out.send_message(to, self.now + self.net.max_latency, message);
         }
     }
 }

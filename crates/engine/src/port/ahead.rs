@@ -13,19 +13,19 @@ impl Port {
     /// Accounts for the time until `now`, before the packets in front change; `whole` also has the next packet.
     #[inline(always)]
     pub fn passes_ahead(&mut self, ahead: &Ahead, now: Time, interval: &Interval, whole: impl FnOnce() -> Ahead) {
-        if now >= self.next_roll {
-            self.roll_with(whole(), now, interval);
+        if now >= self.next_advance {
+            self.advance_account_with(whole(), now, interval);
         }
         ahead.pass(now, &mut self.count);
     }
 
     #[cold]
     #[inline(never)]
-    fn roll_with(&mut self, ahead: Ahead, now: Time, interval: &Interval) {
-        let told = self.has_ahead;
+    fn advance_account_with(&mut self, ahead: Ahead, now: Time, interval: &Interval) {
+        let had_ahead = self.has_ahead;
         self.set_ahead(ahead);
-        self.roll(now, interval);
-        self.has_ahead = told;
+        self.advance_account(now, interval);
+        self.has_ahead = had_ahead;
     }
 
     /// Records the queue length after the NIC has taken a packet at `now`; `whole` also has the size of the next
@@ -60,8 +60,8 @@ impl Port {
         if self.has_ahead { self.rare.ahead.as_deref().copied().unwrap_or_default() } else { Ahead::default() }
     }
 
-    /// Packets and bytes in front of the port that count as accepted. None if programs run at its node: they may hold or
-    /// drop a packet between the NIC and the port.
+    /// Packets and bytes in front of the port that count as accepted. None if programs run at its node: they may hold
+    /// or drop a packet between the NIC and the port.
     pub(super) fn accepted_ahead(&self) -> (u32, u64) {
         match self.is_programmed() {
             true => (0, 0),
@@ -76,7 +76,7 @@ impl Port {
     pub(super) fn counted_behind(&self, ahead: &Ahead, at: Time) -> (u32, u64) {
         let ends = || self.bytes_in > 0 && self.latest().departure == at;
         match self.ring.len {
-            0 if self.settings.below > 0 && ends() => (ahead.packets - 1, ahead.bytes - ahead.next),
+            0 if self.settings.device_queue > 0 && ends() => (ahead.packets - 1, ahead.bytes - ahead.next),
             here => (ahead.packets + self.counted(here), ahead.bytes + self.counted_bytes()),
         }
     }

@@ -80,7 +80,7 @@ impl Account {
     fn keeps(&self, share: u64, free: u64) -> bool {
         match self.threshold {
             Threshold::Dynamic(alpha) => share as f64 <= alpha * free as f64,
-            Threshold::Fixed(most) => share <= most,
+            Threshold::Fixed(max) => share <= max,
         }
     }
 
@@ -88,7 +88,7 @@ impl Account {
     fn has_reached(&self, free: u64) -> bool {
         match self.threshold {
             Threshold::Dynamic(alpha) => self.share() as f64 >= alpha * free as f64,
-            Threshold::Fixed(most) => self.share() >= most,
+            Threshold::Fixed(max) => self.share() >= max,
         }
     }
 }
@@ -103,14 +103,14 @@ enum Part {
 
 /// Space in a shared buffer for a packet that arrives at a port.
 #[derive(Debug)]
-pub struct Room<'a> {
+pub struct SharedBuffer<'a> {
     /// Buffer.
     pub pool: &'a mut Pool,
     /// PFC account of the packet; `None`: it counts for its queue.
     pub account: Option<u32>,
 }
 
-impl Room<'_> {
+impl SharedBuffer<'_> {
     /// Returns whether there is space for `packet`, of `size` bytes in a queue that holds `held`.
     pub(super) fn takes(&self, packet: &Packet, held: u64, size: u64) -> bool {
         match self.account {

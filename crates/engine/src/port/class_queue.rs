@@ -4,7 +4,7 @@ use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::{ActiveDiscipline, Arrival, Departure, Place, Verdict};
-use crate::spec::{QueueSpec, Whole};
+use crate::spec::{Aggregate, QueueSpec};
 use incast_cc::{Rate, Time};
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
@@ -120,9 +120,9 @@ impl Pausing {
     }
 }
 
-/// Treatment of an arrival at an idle queue of a port that [serves itself](super::self_service).
+/// Treatment of an arrival at an idle queue of a port with [lazy service](super::lazy_service).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum AtRest {
+pub(super) enum IdleAdmission {
     /// Accept unmarked, without asking the discipline.
     Takes,
     /// Accept in the same way if there are tokens for it.
@@ -144,7 +144,7 @@ pub(super) struct ClassQueue {
     pub count: Counts,
     /// Time up to which the account is complete.
     pub known_to: Time,
-    pub at_rest: AtRest,
+    pub when_idle: IdleAdmission,
     /// Marks at departure in the measured interval.
     pub departing_marks: u64,
     pub pausing: Pausing,
@@ -164,9 +164,9 @@ impl ClassQueue {
     }
 
     /// True if both its discipline and the aggregate limit accept any packet into an empty queue, unmarked.
-    pub(super) fn takes_into_empty(&self, whole: &Whole) -> bool {
+    pub(super) fn takes_into_empty(&self, aggregate: &Aggregate) -> bool {
         let longest = Arrival::LONGEST_INTO_EMPTY;
-        self.discipline.takes_into_empty() && !longest.exceeds(whole.limit) && !longest.finds(whole.mark)
+        self.discipline.takes_into_empty() && !longest.exceeds(aggregate.limit) && !longest.finds(aggregate.mark)
     }
 
     /// Queue `class` of the port of link `link`.
@@ -180,7 +180,7 @@ impl ClassQueue {
             gone: (0, 0),
             count: Counts::default(),
             known_to: Time::ZERO,
-            at_rest: AtRest::Asks,
+            when_idle: IdleAdmission::Asks,
             departing_marks: 0,
             pausing: Pausing::default(),
             at_from: None,

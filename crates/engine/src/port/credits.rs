@@ -2,7 +2,7 @@
 
 use super::queues::Queues;
 use super::scheduler::Scheduler;
-use super::tokens::Beside;
+use super::tokens::TransmitterTask;
 use incast_cc::Time;
 
 impl Queues {
@@ -10,26 +10,26 @@ impl Queues {
     #[cold]
     pub(super) fn await_tokens(&mut self) -> Option<Time> {
         let Scheduler::Credits(tokens) = &self.scheduler else { return None };
-        if let Beside::Tokens(at) = self.beside {
+        if let TransmitterTask::Tokens(at) = self.task {
             debug_assert_eq!(at, tokens.enough_at, "a credit leaves the head of its queue by tokens alone");
             return None;
         }
-        self.beside = Beside::Tokens(tokens.enough_at);
+        self.task = TransmitterTask::Tokens(tokens.enough_at);
         Some(tokens.enough_at)
     }
 
     /// Handles an event of a transmitter that sends a pause frame or awaits tokens. Returns its cause; `Nothing`: a
     /// packet.
     #[cold]
-    pub(super) fn pass_beside(&mut self, now: Time) -> Beside {
+    pub(super) fn handle_task(&mut self, now: Time) -> TransmitterTask {
         let ends_now = self.service.as_ref().is_some_and(|service| service.ends == now);
-        match std::mem::replace(&mut self.beside, Beside::Nothing) {
+        match std::mem::replace(&mut self.task, TransmitterTask::Nothing) {
             // the end of a transmission at the same instant comes first
-            Beside::Tokens(at) if at > now || ends_now => {
-                self.beside = Beside::Tokens(at);
-                Beside::Nothing
+            TransmitterTask::Tokens(at) if at > now || ends_now => {
+                self.task = TransmitterTask::Tokens(at);
+                TransmitterTask::Nothing
             }
-            beside => beside,
+            task => task,
         }
     }
 }

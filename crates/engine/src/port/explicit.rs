@@ -6,12 +6,12 @@
 //! transmission, and only then is its arrival at the far end known, so the lookahead of such a link is its delay alone.
 //! The account is the same as a FIFO port's: tests check that both give the same bytes wherever both apply.
 
-use super::buffer::{Pool, Room};
+use super::buffer::{Pool, SharedBuffer};
 use super::class_queue::{Dropped, Taken, Waiting};
 use super::frames::Noted;
 use super::port::{Port, Rare};
 use super::queues::{Admission, Service};
-use super::tokens::Beside;
+use super::tokens::TransmitterTask;
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::port::discipline::{Departure, Verdict};
@@ -75,7 +75,7 @@ impl Port {
         self.rare.queues.iter().flat_map(|q| q.waiting())
     }
 
-    /// Offers `packet`, of traffic class `class`, to the explicit queues at `now`; `room` is its space in a shared
+    /// Offers `packet`, of traffic class `class`, to the explicit queues at `now`; `buffer` is its space in a shared
     /// buffer, if any. If `ends` is set, the caller calls [`Port::depart`] at that time.
     pub fn offer(
         &mut self,
@@ -83,26 +83,26 @@ impl Port {
         packet: &Packet,
         ext: Option<&mut Ext>,
         class: u8,
-        room: Option<Room>,
+        buffer: Option<SharedBuffer>,
         interval: &Interval,
     ) -> Offered {
-        if now >= self.next_roll {
-            self.roll(now, interval);
+        if now >= self.next_advance {
+            self.advance_account(now, interval);
         }
         self.advance(now);
-        let mut room = room;
+        let mut buffer = buffer;
         let (settings, rare) = (&*self.settings, &mut *self.rare);
         let Rare { queues: Some(queues), events, .. } = rare else { return Offered::Dropped };
-        let mut admission = queues.admit(queues.queue_of(packet, || class), packet, now, settings, room.as_ref());
+        let mut admission = queues.admit(queues.queue_of(packet, || class), packet, now, settings, buffer.as_ref());
         if admission.verdict == Verdict::Drop {
             admission = match queues.goes_by_rank() {
                 true => queues.displace(admission, packet, ext.as_deref(), settings, events),
-                false => queues.trim(admission, packet, settings, room.as_mut(), events, interval),
+                false => queues.trim(admission, packet, settings, buffer.as_mut(), events, interval),
             };
         }
         let Admission { class, size, arrival, verdict, cut } = admission;
         let mut packet = *packet;
-        cut.into_iter().for_each(|header| packet.cut(header));
+        cut.into_iter().for_each(|header| packet.trim(header));
         if verdict == Verdict::Drop {
             if queues.trim.as_mut().is_some_and(|trim| trim.sends_back(&packet, now, interval)) {
                 return Offered::Returned;
@@ -132,7 +132,7 @@ impl Port {
                 None => lost = self.loses_to_failure(now, interval),
             }
         }
-        let below = self.settings.below;
+        let device_queue = self.settings.device_queue;
         let Some(queues) = &mut self.rare.queues else { return Offered::Dropped };
         let queue = &mut queues.classes[class];
         if passes {
@@ -146,21 +146,21 @@ impl Port {
             return Offered::Passed { marked, lost, arrives };
         }
         packet.flags |= if marked { flag::CE } else { 0 };
-        let account = room.as_ref().and_then(|room| room.account);
-        if let Some(room) = &mut room {
-            room.take(&packet, queues.here_of(class).1, size);
+        let account = buffer.as_ref().and_then(|buffer| buffer.account);
+        if let Some(buffer) = &mut buffer {
+            buffer.take(&packet, queues.here_of(class).1, size);
         }
-        let counted = queues.counted(below);
+        let counted = queues.counted(device_queue);
         let ext = ext.map(|ext| Box::new(take(ext)));
         let rank = queues.rank_of(&packet, ext.as_deref());
-        queues.push(class, Waiting { packet, ext, size, wire, lost, since: now, index, account, rank }, below);
+        queues.push(class, Waiting { packet, ext, size, wire, lost, since: now, index, account, rank }, device_queue);
         let ends = if queues.is_idle() { self.begin(now, interval) } else { None };
         let Some(queues) = &mut self.rare.queues else { return Offered::Dropped };
-        let after = queues.counted(below);
+        let after = queues.counted(device_queue);
         if after > counted {
             self.count.holds(after, queues.counted_bytes());
         }
-        let (packets, bytes) = queues.counted_of(class, below);
+        let (packets, bytes) = queues.counted_of(class, device_queue);
         queues.classes[class].holds(packets, bytes);
         Offered::Waits { ends, marked, lost }
     }
@@ -197,20 +197,20 @@ impl Port {
 
     /// Ends the current transmission at `now`; `None` if the event was only for tokens.
     pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>, interval: &Interval) -> Option<Departed> {
-        let below = self.settings.below;
+        let device_queue = self.settings.device_queue;
         let queues = self.rare.queues.as_mut()?;
-        if queues.beside.is_something() {
-            match queues.pass_beside(now) {
-                Beside::Nothing => {}
-                Beside::Frame(frame, began) => return Some(self.depart_frame(frame, began, now, interval)),
-                Beside::Tokens(_) => return None,
+        if queues.task.is_pending() {
+            match queues.handle_task(now) {
+                TransmitterTask::Nothing => {}
+                TransmitterTask::Frame(frame, began) => return Some(self.depart_frame(frame, began, now, interval)),
+                TransmitterTask::Tokens(_) => return None,
             }
         }
         let marked = queues.marks_departure(now, interval.holds(now));
         if marked && let Some(frames) = &mut self.rare.frames {
             frames.note(now, Noted::Mark);
         }
-        let (Service { class, arrives, .. }, waiting) = queues.end(now, below)?;
+        let (Service { class, arrives, .. }, waiting) = queues.end(now, device_queue)?;
         let Waiting { mut packet, ext, size, lost, account, .. } = waiting;
         packet.flags |= if marked { flag::CE } else { 0 };
         if let Some(pool) = pool {
@@ -230,11 +230,11 @@ impl Port {
     pub(super) fn begin(&mut self, now: Time, interval: &Interval) -> Option<Time> {
         let queues = self.rare.queues.as_mut()?;
         if let Some(frame) = queues.frames.pop_front() {
-            queues.beside = Beside::Frame(frame, now);
+            queues.task = TransmitterTask::Frame(frame, now);
             return Some(now + self.frame_wire(now));
         }
         loop {
-            let ends = self.rare.queues.as_mut()?.begin(now, self.settings.below)?;
+            let ends = self.rare.queues.as_mut()?.begin(now, self.settings.device_queue)?;
             if !self.drops_head(now, interval) {
                 return if self.fails() { self.begin_failing(now, ends) } else { Some(ends) };
             }
@@ -252,12 +252,12 @@ impl Port {
         if verdict != Verdict::Drop {
             return false;
         }
-        if now >= self.next_roll {
-            self.roll(now, interval);
+        if now >= self.next_advance {
+            self.advance_account(now, interval);
         }
         let (settings, rare) = (&*self.settings, &mut *self.rare);
         let Rare { queues: Some(queues), events, .. } = rare else { return false };
-        let Some((Service { class, .. }, waiting)) = queues.end(now, settings.below) else { return false };
+        let Some((Service { class, .. }, waiting)) = queues.end(now, settings.device_queue) else { return false };
         let Waiting { packet, size, wire, lost, account, .. } = waiting;
         // a packet that the wire will lose was counted as lost when it was accepted
         let counted = !lost as u64;

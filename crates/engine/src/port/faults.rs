@@ -32,7 +32,7 @@ pub struct Faults {
     /// Latest arrival so far; later packets arrive no earlier.
     latest: Time,
     /// Packets of a FIFO port that will be lost, with the end of their transmission, which may be in the future.
-    doomed: VecDeque<(Time, Packet)>,
+    scheduled_losses: VecDeque<(Time, Packet)>,
     pub(super) taken: Taken,
 }
 
@@ -79,7 +79,7 @@ impl Faults {
             left: Vec::new(),
             over: Vec::new(),
             latest: Time::ZERO,
-            doomed: VecDeque::new(),
+            scheduled_losses: VecDeque::new(),
             taken: Taken::default(),
         }
     }
@@ -183,25 +183,27 @@ impl Faults {
     }
 
     /// Counts `packet` of a FIFO port as lost, although its transmission ends only at `departure`.
-    pub(super) fn doom(&mut self, packet: &Packet, now: Time, departure: Time, interval: &Interval) {
+    pub(super) fn schedule_loss(&mut self, packet: &Packet, now: Time, departure: Time, interval: &Interval) {
         self.lose(departure, interval);
-        while self.doomed.front().is_some_and(|(end, _)| *end <= now) {
-            self.doomed.pop_front();
+        while self.scheduled_losses.front().is_some_and(|(end, _)| *end <= now) {
+            self.scheduled_losses.pop_front();
         }
-        self.doomed.push_back((departure, *packet));
+        self.scheduled_losses.push_back((departure, *packet));
     }
 
     /// End of the last of these transmissions, as far as known.
-    pub(super) fn last_doomed(&self) -> Option<Time> {
-        self.doomed.back().map(|(departure, _)| *departure)
+    pub(super) fn last_scheduled_loss(&self) -> Option<Time> {
+        self.scheduled_losses.back().map(|(departure, _)| *departure)
     }
 
     /// Ends the run at `end`: packets to be lost later are in flight instead, and are no longer counted as lost.
     pub(super) fn spare(&mut self, end: Time, interval: &Interval) -> impl Iterator<Item = (Time, Packet)> {
         let taken = &mut self.taken;
-        take(&mut self.doomed).into_iter().filter(move |(departure, _)| *departure >= end).inspect(|(departure, _)| {
-            taken.total -= 1;
-            taken.measured -= interval.holds(*departure) as u64;
-        })
+        take(&mut self.scheduled_losses).into_iter().filter(move |(departure, _)| *departure >= end).inspect(
+            |(departure, _)| {
+                taken.total -= 1;
+                taken.measured -= interval.holds(*departure) as u64;
+            },
+        )
     }
 }

@@ -45,7 +45,7 @@ fn ask(rare: &mut Rare, settings: &Settings, arrival: &Arrival, link: LinkId) ->
 
 /// Notifies a discipline with a state of the time at which its queue will be empty if nothing else arrives.
 #[cold]
-fn tell_empty(rare: &mut Rare, settings: &Settings, at: Time) {
+fn notify_empty(rare: &mut Rare, settings: &Settings, at: Time) {
     rare.discipline(settings).empty(at);
 }
 
@@ -64,13 +64,13 @@ impl Port {
 
     #[inline(always)]
     fn accept<const FAILS: bool>(&mut self, now: Time, packet: &Packet, interval: &Interval) -> Sent {
-        if now >= self.next_roll {
-            self.roll(now, interval);
+        if now >= self.next_advance {
+            self.advance_account(now, interval);
         }
         let settings = &*self.settings;
         let size = (packet.size as u32 + settings.framing) as u64;
-        if !FAILS && settings.takes_at_rest && self.free_at <= now {
-            return Sent::Arrives { time: self.take_at_rest(now, size), marked: false };
+        if !FAILS && settings.accepts_when_idle && self.free_at <= now {
+            return Sent::Arrives { time: self.take_when_idle(now, size), marked: false };
         }
         if settings.scheduled {
             self.drain_scheduled(now, size);
@@ -106,11 +106,11 @@ impl Port {
         let departure = free_at.saturating_sub(settings.bucket).max(now);
         let ahead = self.ring.len;
         // the discipline's queue holds the packet until the one `below` positions ahead has left
-        let leaves = match settings.below {
+        let leaves = match settings.device_queue {
             0 => departure,
-            below if ahead < below => now,
+            device_queue if ahead < device_queue => now,
             1 => last,
-            below => self.slot(ahead - below).departure,
+            device_queue => self.slot(ahead - device_queue).departure,
         };
         if departure > now {
             self.ring.push(self.latest());
@@ -126,7 +126,7 @@ impl Port {
             self.count.holds(before + 1, bytes_before + size);
         }
         if decided.is_none() {
-            tell_empty(&mut self.rare, settings, leaves);
+            notify_empty(&mut self.rare, settings, leaves);
         }
         let (delay, lossy) = (settings.delay, settings.lossy);
         if lossy && self.loses_latest(size) {
@@ -138,7 +138,7 @@ impl Port {
             return match self.arrival_of(start, departure, self.count.packets - 1) {
                 Some(time) => Sent::Arrives { time, marked: verdict == Verdict::Mark },
                 None => {
-                    self.rare.faults.iter_mut().for_each(|f| f.doom(packet, now, departure, interval));
+                    self.rare.faults.iter_mut().for_each(|f| f.schedule_loss(packet, now, departure, interval));
                     self.note(departure, Noted::Loss);
                     Sent::Lost { at: departure }
                 }
@@ -148,13 +148,13 @@ impl Port {
     }
 
     /// Disables the shortcut for an empty port: every arrival reads the ring.
-    pub fn spell_out(&mut self) {
-        self.settings = Arc::new(Settings { takes_at_rest: false, ..(*self.settings).clone() });
+    pub fn disable_fast_paths(&mut self) {
+        self.settings = Arc::new(Settings { accepts_when_idle: false, ..(*self.settings).clone() });
     }
 
     /// Accepts a packet of `size` bytes at a port that is empty at `now`. Returns its arrival time.
     #[inline(always)]
-    fn take_at_rest(&mut self, now: Time, size: u64) -> Time {
+    fn take_when_idle(&mut self, now: Time, size: u64) -> Time {
         let settings = &*self.settings;
         let wire = settings.serialization(size);
         let departure = now + wire;
@@ -164,7 +164,7 @@ impl Port {
         self.count.packets += 1;
         self.ring.clear();
         self.ring.len = 1;
-        if settings.below == 0 {
+        if settings.device_queue == 0 {
             self.count.add_wait(wire, size);
             self.count.holds(1, size);
         }

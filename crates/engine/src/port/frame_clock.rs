@@ -13,14 +13,14 @@ pub struct FrameClock {
     /// Current length of frames.
     every: Time,
     /// Maximum number of frames.
-    most: u32,
+    max: u32,
     open: u32,
 }
 
 impl FrameClock {
     /// Clock with the first frame open.
     pub fn new(spec: &TimelineSpec) -> FrameClock {
-        FrameClock { next: spec.every, every: spec.every, most: spec.most, open: 0 }
+        FrameClock { next: spec.every, every: spec.every, max: spec.most, open: 0 }
     }
 
     /// Number of the frame that contains `time`.
@@ -52,7 +52,7 @@ impl FrameClock {
     /// Returns whether frames are too short for a run that has reached `now`.
     #[inline]
     pub fn is_short(&self, now: Time) -> bool {
-        now.0 > self.every.0.max(1).saturating_mul(self.most as u64)
+        now.0 > self.every.0.max(1).saturating_mul(self.max as u64)
     }
 
     /// Lengthens frames for a run that has reached `now` ([`TimelineSpec::every_by`]): `join` merges closed frames each

@@ -1,6 +1,6 @@
 //! Account of a port by timeline frames: equal intervals from the beginning of the run.
 //!
-//! A frame is closed from the port's counters when the account is rolled beyond its end. Events without an arrival
+//! A frame is closed from the port's counters when the account is advanced beyond its end. Events without an arrival
 //! (pauses, marks and losses at departure) are noted with their own time, so that rows do not depend on when a frame is
 //! closed.
 
@@ -8,7 +8,7 @@ use crate::port::frame_clock::FrameClock;
 use crate::spec::TimelineSpec;
 use incast_cc::Time;
 use incast_record::PortFrame;
-use incast_record::packed::Lane;
+use incast_record::packed::FrameSeries;
 use incast_record::store::Store;
 
 /// Counters of a port at the end of a frame.
@@ -32,27 +32,27 @@ pub(super) struct Frames {
     from: Totals,
     /// Clock of the open frame.
     clock: FrameClock,
-    /// Time of the next roll of the account without frames.
+    /// Time of the next advance of the account without frames.
     pub account_next: Time,
     /// Largest queue of the open frame before the account restarted, and of the account before the open frame.
     pub max: u64,
     pub max_before: u64,
     /// Pauses, marks and losses noted with their own time; most ports have none.
-    apart: Option<Box<Apart>>,
+    noted_events: Option<Box<NotedEvents>>,
     /// Closed frames.
-    rows: Lane<PortFrame>,
+    rows: FrameSeries<PortFrame>,
 }
 
 /// Events noted in frames before they are closed.
 #[derive(Default, Debug)]
-struct Apart {
+struct NotedEvents {
     /// End of the last closed frame. After a merge of frames it may lie within the open frame.
     closed: Time,
     /// Partially known frames in order, including the open one.
     noted: Vec<PortFrame>,
 }
 
-impl Apart {
+impl NotedEvents {
     fn at(&mut self, frame: u32) -> &mut PortFrame {
         let noted = &mut self.noted;
         let place = noted.partition_point(|row| row.frame < frame);
@@ -87,7 +87,7 @@ pub(super) enum Noted {
 }
 
 impl Frames {
-    /// Frames at the start; the account is rolled next at `account_next`. `pauses`: the port can be paused.
+    /// Frames at the start; the account is advanced next at `account_next`. `pauses`: the port can be paused.
     pub(super) fn new(spec: &TimelineSpec, account_next: Time, store: &Store, pauses: bool) -> Frames {
         Frames {
             clock: FrameClock::new(spec),
@@ -95,8 +95,8 @@ impl Frames {
             from: Totals::default(),
             max: 0,
             max_before: 0,
-            apart: pauses.then(Box::default),
-            rows: Lane::stored(store),
+            noted_events: pauses.then(Box::default),
+            rows: FrameSeries::stored(store),
         }
     }
 
@@ -128,7 +128,7 @@ impl Frames {
 
     /// Notes a pause from `since` to `now`; closed frames already include it.
     pub(super) fn note_paused(&mut self, since: Time, now: Time) {
-        let mut from = since.max(self.apart.as_ref().map_or(Time::ZERO, |apart| apart.closed));
+        let mut from = since.max(self.noted_events.as_ref().map_or(Time::ZERO, |noted_events| noted_events.closed));
         while from < now {
             let frame = self.clock.at(from);
             let until = now.min(self.clock.start(frame + 1));
@@ -138,11 +138,11 @@ impl Frames {
     }
 
     fn noted_at(&mut self, frame: u32) -> &mut PortFrame {
-        self.apart.get_or_insert_default().at(frame)
+        self.noted_events.get_or_insert_default().at(frame)
     }
 
     /// Appends a row, unless it is empty.
-    fn push(rows: &mut Lane<PortFrame>, row: PortFrame) {
+    fn push(rows: &mut FrameSeries<PortFrame>, row: PortFrame) {
         if !row.is_empty() {
             rows.push(row);
         }
@@ -151,10 +151,10 @@ impl Frames {
     /// End of the open frame, after lengthening frames for a run that has reached `now`.
     #[inline]
     pub(super) fn due(&mut self, now: Time) -> Time {
-        let Frames { clock, rows, apart, .. } = self;
+        let Frames { clock, rows, noted_events, .. } = self;
         clock.lengthen(now, || {
             rows.coarsen();
-            apart.iter_mut().for_each(|apart| apart.coarsen());
+            noted_events.iter_mut().for_each(|noted_events| noted_events.coarsen());
         });
         clock.next
     }
@@ -178,7 +178,7 @@ impl Frames {
     #[inline]
     pub(super) fn is_plainly_due(&self, now: Time) -> Option<Time> {
         let at = self.clock.next;
-        let plain = at <= now && now < self.account_next && self.apart.is_none() && !self.clock.is_short(now);
+        let plain = at <= now && now < self.account_next && self.noted_events.is_none() && !self.clock.is_short(now);
         plain.then_some(at)
     }
 
@@ -198,12 +198,12 @@ impl Frames {
         let mut row = self.row(&totals, max);
         let frame = row.frame;
         let mut noted = None;
-        if let Some(apart) = &mut self.apart {
-            row.paused_ps = since.map_or(0, |since| at.saturating_sub(since.max(apart.closed)).0);
-            let due = apart.noted.partition_point(|noted| noted.frame <= frame);
-            apart.noted.drain(..due).for_each(|noted| row.add(&noted));
-            apart.closed = at;
-            noted = apart.noted.first().map(|noted| noted.frame);
+        if let Some(noted_events) = &mut self.noted_events {
+            row.paused_ps = since.map_or(0, |since| at.saturating_sub(since.max(noted_events.closed)).0);
+            let due = noted_events.noted.partition_point(|noted| noted.frame <= frame);
+            noted_events.noted.drain(..due).for_each(|noted| row.add(&noted));
+            noted_events.closed = at;
+            noted = noted_events.noted.first().map(|noted| noted.frame);
         }
         Frames::push(&mut self.rows, row);
         (self.from, self.max) = (totals, 0);
@@ -216,7 +216,7 @@ impl Frames {
     }
 
     /// Rows of a run that ends at `end`, with the final counters.
-    pub(super) fn end(&mut self, end: Time, totals: Totals, max: u64, since: Option<Time>) -> Lane<PortFrame> {
+    pub(super) fn end(&mut self, end: Time, totals: Totals, max: u64, since: Option<Time>) -> FrameSeries<PortFrame> {
         self.due(end);
         let last = self.clock.last(end);
         self.close(end, totals, max, since, None);
@@ -226,7 +226,7 @@ impl Frames {
             let beyond = rows.take();
             beyond.all_rows().for_each(|row| rows.push(PortFrame { frame: row.frame.min(last), ..row }));
         }
-        for row in self.apart.take().into_iter().flat_map(|apart| apart.noted) {
+        for row in self.noted_events.take().into_iter().flat_map(|noted_events| noted_events.noted) {
             Frames::push(&mut rows, PortFrame { frame: row.frame.min(last), ..row });
         }
         rows

@@ -24,7 +24,7 @@ impl Port {
     }
 
     /// Records the `place` of the oldest sent packet without one in the bucket of its engine window, if the port [marks
-    /// later](super::departure_marks).
+    /// later](super::late_marking).
     pub fn placed(&mut self, packet: &Packet, place: usize) {
         let head = self.head();
         // an empty packet may have left at once

@@ -1,17 +1,17 @@
 //! Egress side of a link: queue and transmitter.
 //!
 //! A [`fifo`] port decides everything about a packet at its arrival, by arithmetic on its [`ring`] of departure times,
-//! except marks at departure, which it [sets later](departure_marks). Packets that are needed after their arrival wait
+//! except marks at departure, which it [sets later](late_marking). Packets that are needed after their arrival wait
 //! in [`explicit`] queues, one per traffic class, which a scheduler serves: by events, or without any if the port
-//! [serves itself](self_service). The counters of a port are its [`account`], which is [rolled](roll) forward to an
-//! instant when it is read; [`report`] turns it into a record.
+//! has [lazy service](lazy_service). The counters of a port are its [`account`], which is [advanced](advance)
+//! to an instant when it is read; [`report`] turns it into a record.
 
 pub mod account;
+mod advance;
 mod ahead;
 pub mod buffer;
 pub mod class_queue;
 mod credits;
-pub mod departure_marks;
 pub mod discipline;
 pub mod explicit;
 pub mod faults;
@@ -20,6 +20,8 @@ pub mod frame_clock;
 mod frames;
 mod held;
 pub mod in_flight;
+pub mod late_marking;
+pub mod lazy_service;
 pub mod pause;
 mod pending_marks;
 #[expect(clippy::module_inception, reason = "the port is what the room is named after")]
@@ -29,9 +31,7 @@ mod rank;
 mod report;
 mod returned;
 mod ring;
-mod roll;
 mod scheduler;
-pub mod self_service;
 pub mod settings;
 mod tie_rank;
 mod timeline;

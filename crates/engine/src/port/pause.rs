@@ -49,8 +49,8 @@ impl Port {
 
     /// Begins a transmission at `now`, after an idle time in which packets may have waited.
     fn begin_anew(&mut self, now: Time, interval: &Interval) -> Option<Time> {
-        if now >= self.next_roll {
-            self.roll(now, interval);
+        if now >= self.next_advance {
+            self.advance_account(now, interval);
         }
         self.advance(now);
         self.begin(now, interval)

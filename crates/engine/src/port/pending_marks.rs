@@ -1,4 +1,4 @@
-//! Pending marks of a FIFO port ([`departure_marks`](super::departure_marks)).
+//! Pending marks of a FIFO port ([`late_marking`](super::late_marking)).
 
 use crate::event::packet::{Packet, flag};
 use crate::spec::Limit;

@@ -21,8 +21,8 @@ use std::sync::Arc;
 pub struct Port {
     /// Time at which everything accepted is transmitted, or the token bucket is full again.
     pub(super) free_at: Time,
-    /// Time of the next roll of the account: a queue sample, or an end of the measured interval.
-    pub(super) next_roll: Time,
+    /// Time of the next advance of the account: a queue sample, or an end of the measured interval.
+    pub(super) next_advance: Time,
     pub(super) ring: Ring,
     /// Accepted bytes, and departed bytes.
     pub(super) bytes_in: u64,
@@ -31,8 +31,8 @@ pub struct Port {
     pub(super) count: Counters,
     /// Link this port feeds.
     pub link: LinkId,
-    /// Bits of [`unusual`].
-    pub(super) unusual: u8,
+    /// Bits of [`feature`].
+    pub(super) features: u8,
     /// `begun`: the snapshot at the start of the measured interval is taken. `dropped`: a FIFO queue has dropped a
     /// packet.
     pub(super) begun: bool,
@@ -43,7 +43,7 @@ pub struct Port {
 }
 
 /// Features of a port beyond a plain FIFO port; every packet tests one byte.
-pub(super) mod unusual {
+pub(super) mod feature {
     /// Time series of its queue.
     pub const PROBED: u8 = 1;
     /// Explicit queues.
@@ -52,16 +52,17 @@ pub(super) mod unusual {
     pub const SCHEDULED: u8 = 4;
     /// Failures of its link.
     pub const FAILS: u8 = 8;
-    /// `MARKS_LATER`: marks at departure are set later. `DUE`: some may be due when the next engine window opens.
-    pub const MARKS_LATER: u8 = 16;
+    /// `MARKS_LATE`: marks at departure are set later. `DUE`: some may be due when the next engine window opens.
+    pub const MARKS_LATE: u8 = 16;
     pub const DUE: u8 = 32;
     /// Programs at its node.
     pub const PROGRAMMED: u8 = 64;
-    /// Explicit queues that serve themselves.
-    pub const SERVES_ITSELF: u8 = 128;
+    /// Explicit queues that have lazy service.
+    pub const LAZY: u8 = 128;
 }
 
-/// State used by few packets. Fields used at the end of a frame come first, then those used by a roll of the account.
+/// State used by few packets. Fields used at the end of a frame come first, then those used by an advance of the
+/// account.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Rare {
@@ -106,14 +107,14 @@ impl Port {
     pub fn with(settings: Arc<Settings>, queue: &QueueSpec, link: LinkId, seed: u64, interval: &Interval) -> Port {
         Port {
             free_at: Time::ZERO,
-            next_roll: interval.from,
+            next_advance: interval.from,
             ring: Ring::default(),
             bytes_in: 0,
             bytes_out: 0,
             count: Counters::default(),
             link,
-            unusual: if queue.is_explicit() { unusual::EXPLICIT } else { 0 }
-                | if settings.scheduled { unusual::SCHEDULED } else { 0 },
+            features: if queue.is_explicit() { feature::EXPLICIT } else { 0 }
+                | if settings.scheduled { feature::SCHEDULED } else { 0 },
             begun: false,
             dropped: false,
             has_ahead: false,
@@ -141,35 +142,35 @@ impl Port {
 
     /// True if it has any feature beyond a plain FIFO port.
     #[inline]
-    pub fn is_unusual(&self) -> bool {
-        self.unusual != 0
+    pub fn has_features(&self) -> bool {
+        self.features != 0
     }
 
     /// True if its queue is recorded as a time series.
     pub fn is_probed(&self) -> bool {
-        self.unusual & unusual::PROBED != 0
+        self.features & feature::PROBED != 0
     }
 
     /// Records its queue as a time series.
     pub fn probe(&mut self) {
-        self.unusual |= unusual::PROBED;
+        self.features |= feature::PROBED;
     }
 
     /// Passes arrivals through the programs of its node.
     pub fn pass_programs(&mut self) {
-        self.unusual |= unusual::PROGRAMMED;
+        self.features |= feature::PROGRAMMED;
     }
 
     /// True if its node runs programs.
     #[inline]
     pub fn is_programmed(&self) -> bool {
-        self.unusual & unusual::PROGRAMMED != 0
+        self.features & feature::PROGRAMMED != 0
     }
 
     /// True if programs are its only feature beyond a plain FIFO port.
     #[inline]
     pub fn is_plain_but_programmed(&self) -> bool {
-        self.unusual == unusual::PROGRAMMED
+        self.features == feature::PROGRAMMED
     }
 
     /// Link overhead per packet that the queue counts, in bytes.
@@ -194,7 +195,7 @@ impl Port {
 
     /// True if packets wait in explicit queues.
     pub fn is_explicit(&self) -> bool {
-        self.unusual & unusual::EXPLICIT != 0
+        self.features & feature::EXPLICIT != 0
     }
 
     /// Makes it the port of a station in a radio cell.
@@ -220,7 +221,7 @@ impl Port {
 
     /// Adds failures of its link.
     pub fn fail(&mut self, faults: Faults) {
-        self.unusual |= unusual::FAILS;
+        self.features |= feature::FAILS;
         if faults.changes_rate() {
             // transmission times are counted packet by packet
             self.settings = Arc::new(Settings { ps_per_byte: 0, ..(*self.settings).clone() });
@@ -231,7 +232,7 @@ impl Port {
     /// True if its link has failures.
     #[inline]
     pub fn fails(&self) -> bool {
-        self.unusual & unusual::FAILS != 0
+        self.features & feature::FAILS != 0
     }
 
     /// Time at which everything accepted is transmitted.

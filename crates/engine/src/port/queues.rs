@@ -1,17 +1,17 @@
 //! Queues of an explicit port: waiting packets, current transmission, and account.
 
 use super::account::Counters;
-use super::buffer::Room;
+use super::buffer::SharedBuffer;
 use super::class_queue::{ClassQueue, Dropped, Pausing, Waiting};
 use super::scheduler::Scheduler;
 use super::settings::Settings;
-use super::tokens::Beside;
+use super::tokens::TransmitterTask;
 use crate::event::interval::Interval;
 use crate::event::packet::{Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::trimming::Trim;
 use crate::port::discipline::{Arrival, Verdict};
-use crate::spec::{Discipline, EcnRamp, QueueSpec, Whole};
+use crate::spec::{Aggregate, Discipline, EcnRamp, QueueSpec};
 use incast_cc::Time;
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
@@ -55,17 +55,17 @@ pub(super) struct Queues {
     pub classes: Vec<ClassQueue>,
     pub scheduler: Scheduler,
     /// Aggregate limit and threshold over all queues, if any.
-    pub whole: Option<Whole>,
+    pub aggregate: Option<Aggregate>,
     pub trim: Option<Trim>,
-    /// Current transmission, and its packet, which a port that [serves itself](super::self_service) has already sent.
+    /// Current transmission, and its packet, which a port with [lazy service](super::lazy_service) has already sent.
     pub service: Option<Service>,
     pub served: Option<Waiting>,
-    /// For a port that serves itself: time whose engine window ends with a visit to this port, because packets wait;
+    /// For a port with lazy service: time whose engine window ends with a visit to this port, because packets wait;
     /// [`Time::NEVER`]: none.
     pub listed: Time,
     /// Pause frames that wait for the transmitter.
     pub frames: VecDeque<Packet>,
-    pub beside: Beside,
+    pub task: TransmitterTask,
     /// Pause state of the port: paused while some class is.
     pub pausing: Pausing,
     /// Packets that waited and were dropped, not yet reported.
@@ -73,7 +73,7 @@ pub(super) struct Queues {
     gone: VecDeque<Gone>,
     gone_bytes: u64,
     /// Bytes of the account below the discipline, of the first packets.
-    pub bytes_below: u64,
+    pub device_bytes: u64,
     /// Waiting packets and bytes, without the packet in transmission.
     pub queued: (u32, u64),
     /// Transmission time of all waiting packets.
@@ -85,10 +85,10 @@ pub(super) struct Queues {
 impl Queues {
     /// Queues of `spec` at the port of link `link`, if it is explicit.
     pub(super) fn of(spec: &QueueSpec, settings: &Settings, link: LinkId, seed: u64) -> Option<Box<Queues>> {
-        let (mut trim, mut whole) = (None, None);
+        let (mut trim, mut aggregate) = (None, None);
         let (queues, scheduler) = match &spec.discipline {
-            Discipline::Classes { scheduler, classes, whole: all } => {
-                whole = (*all != Whole::NONE).then_some(*all);
+            Discipline::Classes { scheduler, classes, aggregate: all } => {
+                aggregate = (*all != Aggregate::NONE).then_some(*all);
                 (classes.clone(), Scheduler::new(scheduler, settings))
             }
             Discipline::Trimming(t) => {
@@ -109,18 +109,18 @@ impl Queues {
             Box::new(Queues {
                 classes: (0..).zip(&queues).map(class).collect(),
                 scheduler,
-                whole,
+                aggregate,
                 trim,
                 service: None,
                 served: None,
                 listed: Time::NEVER,
                 frames: VecDeque::new(),
-                beside: Beside::Nothing,
+                task: TransmitterTask::Nothing,
                 pausing: Pausing::default(),
                 dropped: Vec::new(),
                 gone: VecDeque::new(),
                 gone_bytes: 0,
-                bytes_below: 0,
+                device_bytes: 0,
                 queued: (0, 0),
                 work: Time::ZERO,
                 known_to: Time::ZERO,
@@ -154,25 +154,25 @@ impl Queues {
     }
 
     /// Packets that the discipline counts, by the account, without the first `below`.
-    pub(super) fn counted(&self, below: u32) -> u32 {
+    pub(super) fn counted(&self, device_queue: u32) -> u32 {
         // below several classes there is only the packet in transmission
         let unseen = if self.classes.len() == 1 {
-            self.places_below(below)
+            self.device_places(device_queue)
         } else {
-            below.min((!self.gone.is_empty() || self.service.is_some()) as u32)
+            device_queue.min((!self.gone.is_empty() || self.service.is_some()) as u32)
         };
         (self.filling().0 + self.gone.len() as u32).saturating_sub(unseen)
     }
 
     /// Slots below the discipline of a port with one queue, by the account. The slot of the packet in transmission does
     /// not count while a pause or a pause frame keeps packets from being sent.
-    pub(super) fn places_below(&self, below: u32) -> u32 {
-        if self.gone.is_empty() && self.service.is_none() { below.saturating_sub(1) } else { below }
+    pub(super) fn device_places(&self, device_queue: u32) -> u32 {
+        if self.gone.is_empty() && self.service.is_none() { device_queue.saturating_sub(1) } else { device_queue }
     }
 
     /// Bytes the discipline counts, by the account.
     pub(super) fn counted_bytes(&self) -> u64 {
-        self.filling().1 + self.gone_bytes - self.bytes_below
+        self.filling().1 + self.gone_bytes - self.device_bytes
     }
 
     /// Marks at departure in the measured interval.
@@ -258,16 +258,16 @@ impl Queues {
 
     /// Packets and bytes that the discipline of `class` counts, with an up-to-date account.
     #[inline]
-    pub(super) fn counted_of(&self, class: usize, below: u32) -> (u32, u64) {
+    pub(super) fn counted_of(&self, class: usize, device_queue: u32) -> (u32, u64) {
         if self.classes.len() == 1 {
             let (packets, bytes) = self.here_of(class);
-            return (packets.saturating_sub(self.places_below(below)), bytes - self.bytes_below);
+            return (packets.saturating_sub(self.device_places(device_queue)), bytes - self.device_bytes);
         }
-        if below > 0 { self.classes[class].queued } else { self.here_of(class) }
+        if device_queue > 0 { self.classes[class].queued } else { self.here_of(class) }
     }
 
-    /// Decides about `packet`, which arrives at queue `class` at `now`, by the discipline and by its `room` in a shared
-    /// buffer, if any.
+    /// Decides about `packet`, which arrives at queue `class` at `now`, by the discipline and by its `buffer` in a
+    /// shared buffer, if any.
     #[inline(always)]
     pub(super) fn admit(
         &mut self,
@@ -275,15 +275,15 @@ impl Queues {
         packet: &Packet,
         now: Time,
         settings: &Settings,
-        room: Option<&Room>,
+        buffer: Option<&SharedBuffer>,
     ) -> Admission {
         let size = packet.size as u64 + settings.framing as u64;
-        let (packets, bytes) = self.counted_of(class, settings.below);
+        let (packets, bytes) = self.counted_of(class, settings.device_queue);
         let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
-        let full = room.is_some_and(|room| !room.takes(packet, self.here_of(class).1, size));
+        let full = buffer.is_some_and(|buffer| !buffer.takes(packet, self.here_of(class).1, size));
         let queue = &mut self.classes[class];
-        let verdict = match &self.whole {
-            Some(_) => self.admit_to_all(class, &arrival, full, settings.below),
+        let verdict = match &self.aggregate {
+            Some(_) => self.admit_to_all(class, &arrival, full, settings.device_queue),
             None if full => queue.refuse(),
             None => queue.admit(&arrival),
         };
@@ -292,31 +292,31 @@ impl Queues {
 
     /// Decides about an arrival by queue `class` or the `full` shared buffer, and by the aggregate limit and threshold.
     #[inline(always)]
-    fn admit_to_all(&mut self, class: usize, arrival: &Arrival, full: bool, below: u32) -> Verdict {
-        let whole = self.whole.unwrap_or(Whole::NONE);
-        let (packets, bytes) = if below > 0 { self.queued } else { self.filling() };
+    fn admit_to_all(&mut self, class: usize, arrival: &Arrival, full: bool, device_queue: u32) -> Verdict {
+        let aggregate = self.aggregate.unwrap_or(Aggregate::NONE);
+        let (packets, bytes) = if device_queue > 0 { self.queued } else { self.filling() };
         let all = match self.classes.len() {
             1 => *arrival,
             _ => Arrival { packets: packets as u64, bytes, ..*arrival },
         };
         let queue = &mut self.classes[class];
-        match if full || all.exceeds(whole.limit) { queue.refuse() } else { queue.admit(arrival) } {
-            Verdict::Accept if all.ect && all.finds(whole.mark) => Verdict::Mark,
+        match if full || all.exceeds(aggregate.limit) { queue.refuse() } else { queue.admit(arrival) } {
+            Verdict::Accept if all.ect && all.finds(aggregate.mark) => Verdict::Mark,
             verdict => verdict,
         }
     }
 
     /// Appends a waiting packet to queue `class`.
-    pub(super) fn push(&mut self, class: usize, waiting: Waiting, below: u32) {
+    pub(super) fn push(&mut self, class: usize, waiting: Waiting, device_queue: u32) {
         if self.classes.len() == 1 {
-            let places = self.places_below(below);
+            let places = self.device_places(device_queue);
             let here = self.filling().0;
             if here < places {
                 // it passes through the discipline at once
                 self.classes[0].empty(waiting.since);
             }
             if here + (self.gone.len() as u32) < places {
-                self.bytes_below += waiting.size;
+                self.device_bytes += waiting.size;
             }
         }
         self.work += waiting.wire;
@@ -361,7 +361,7 @@ impl Queues {
     }
 
     /// Ends the current transmission at `now`.
-    pub(super) fn end(&mut self, now: Time, below: u32) -> Option<(Service, Waiting)> {
+    pub(super) fn end(&mut self, now: Time, device_queue: u32) -> Option<(Service, Waiting)> {
         let (service, waiting) = (self.service.take()?, self.served.take()?);
         let (class, size) = (service.class, service.size);
         let queue = &mut self.classes[class];
@@ -371,76 +371,76 @@ impl Queues {
         self.gone.push_back(Gone { began: service.began, left: now, size, class });
         // the last packet of the discipline has left; with one queue it may have moved below it when its transmission
         // began
-        if self.classes[class].queued.0 == 0 && (below == 0 || self.classes.len() > 1) {
+        if self.classes[class].queued.0 == 0 && (device_queue == 0 || self.classes.len() > 1) {
             self.classes[class].empty(now);
         }
         Some((service, waiting))
     }
 
     /// Advances the account to `at`: departures until then, and the time that passed. `count` is the port's.
-    pub(super) fn advance(&mut self, at: Time, below: u32, count: &mut Counters) {
+    pub(super) fn advance(&mut self, at: Time, device_queue: u32, count: &mut Counters) {
         while let Some(left) = self.left_by(at) {
-            self.spend(left, below, count);
-            self.pass(left, below);
-            self.forget(below);
+            self.spend(left, device_queue, count);
+            self.pass(left, device_queue);
+            self.forget(device_queue);
         }
-        self.spend(at, below, count);
-        self.pass(at, below);
+        self.spend(at, device_queue, count);
+        self.pass(at, device_queue);
     }
 
     /// Adds the time up to `until`, in which nothing leaves, to the account.
     #[inline]
-    fn spend(&mut self, until: Time, below: u32, count: &mut Counters) {
+    fn spend(&mut self, until: Time, device_queue: u32, count: &mut Counters) {
         let span = until - self.known_to;
         if span == Time::ZERO {
             return;
         }
         self.known_to = until;
-        count.add_queue(span, self.counted(below), self.counted_bytes());
+        count.add_queue(span, self.counted(device_queue), self.counted_bytes());
     }
 
     /// Removes the first departed packet from the account.
-    fn forget(&mut self, below: u32) {
+    fn forget(&mut self, device_queue: u32) {
         let Some(gone) = self.gone.pop_front() else { return };
         self.gone_bytes -= gone.size;
         let class = &mut self.classes[gone.class];
         class.gone.0 -= 1;
         class.gone.1 -= gone.size;
-        if below > 0 {
+        if device_queue > 0 {
             // the first packet of the discipline moves below it, if anything is sent
-            if self.classes.len() > 1 || self.places_below(below) == below {
-                self.bytes_below += self.size_at(below as usize - 1).unwrap_or(0);
+            if self.classes.len() > 1 || self.device_places(device_queue) == device_queue {
+                self.device_bytes += self.size_at(device_queue as usize - 1).unwrap_or(0);
             }
-            self.bytes_below -= gone.size;
+            self.device_bytes -= gone.size;
         }
     }
 
     /// Class and size of the packet below several classes, if any, by the account.
-    fn unseen(&self, below: u32) -> Option<(usize, u64)> {
+    fn unseen(&self, device_queue: u32) -> Option<(usize, u64)> {
         let first = self.gone.front().map(|g| (g.class, g.size));
-        first.or(self.service.as_ref().map(|s| (s.class, s.size))).filter(|_| below > 0)
+        first.or(self.service.as_ref().map(|s| (s.class, s.size))).filter(|_| device_queue > 0)
     }
 
     /// Adds the time up to `until`, in which nothing changes, to the accounts of the classes.
-    fn pass(&mut self, until: Time, below: u32) {
+    fn pass(&mut self, until: Time, device_queue: u32) {
         if self.classes.len() == 1 {
             return;
         }
         for class in 0..self.classes.len() {
-            let seen = self.accounted_of(class, below);
+            let seen = self.accounted_of(class, device_queue);
             self.classes[class].pass(until, seen);
         }
     }
 
     /// Packets and bytes that the discipline of `class`, one of several, counts by the account.
-    fn accounted_of(&self, class: usize, below: u32) -> (u32, u64) {
+    fn accounted_of(&self, class: usize, device_queue: u32) -> (u32, u64) {
         let (here, gone) = (self.here_of(class), self.classes[class].gone);
-        let unseen = self.unseen(below).filter(|first| first.0 == class).map_or((0, 0), |first| (1, first.1));
+        let unseen = self.unseen(device_queue).filter(|first| first.0 == class).map_or((0, 0), |first| (1, first.1));
         (here.0 + gone.0 - unseen.0, here.1 + gone.1 - unseen.1)
     }
 
     /// Begins a transmission at `now`, if possible. Returns its end.
-    pub(super) fn begin(&mut self, now: Time, below: u32) -> Option<Time> {
+    pub(super) fn begin(&mut self, now: Time, device_queue: u32) -> Option<Time> {
         let Queues { classes, scheduler, .. } = self;
         let class = scheduler.next(classes, now)?;
         let Some(queue) = classes.get_mut(class) else { return self.await_tokens() };
@@ -449,19 +449,19 @@ impl Queues {
         self.work -= waiting.wire;
         self.queued.0 -= 1;
         self.queued.1 -= waiting.size;
-        if self.classes.len() > 1 && below > 0 && self.gone.is_empty() {
-            self.bytes_below = waiting.size;
+        if self.classes.len() > 1 && device_queue > 0 && self.gone.is_empty() {
+            self.device_bytes = waiting.size;
         }
         let ends = now + waiting.wire;
         self.service = Some(Service { size: waiting.size, class, began: now, ends, arrives: None });
         self.served = Some(waiting);
-        if self.classes.len() == 1 && below > 0 && self.gone.is_empty() {
+        if self.classes.len() == 1 && device_queue > 0 && self.gone.is_empty() {
             // one more slot is below the discipline than while nothing was sent
-            self.bytes_below += self.size_at(below as usize - 1).unwrap_or(0);
+            self.device_bytes += self.size_at(device_queue as usize - 1).unwrap_or(0);
         }
         // with one queue, the packet that moves below the discipline is not the one put on the wire
-        let unseen = if self.classes.len() == 1 { below } else { 1 };
-        if below > 0 && self.classes[class].queued.0 + 1 == unseen {
+        let unseen = if self.classes.len() == 1 { device_queue } else { 1 };
+        if device_queue > 0 && self.classes[class].queued.0 + 1 == unseen {
             self.classes[class].empty(now);
         }
         Some(ends)
@@ -477,9 +477,9 @@ impl Queues {
     }
 
     /// Takes a snapshot at the start (`begins`) or end of the measured interval.
-    pub(super) fn snapshot(&mut self, begins: bool, below: u32) {
+    pub(super) fn snapshot(&mut self, begins: bool, device_queue: u32) {
         for i in 0..self.classes.len() {
-            let seen = self.accounted_of(i, below);
+            let seen = self.accounted_of(i, device_queue);
             let class = &mut self.classes[i];
             // the maximum queue is taken within the interval only
             if begins {
@@ -492,12 +492,12 @@ impl Queues {
 
     /// True if nothing is being transmitted.
     pub(super) fn is_idle(&self) -> bool {
-        self.service.is_none() && !self.beside.is_frame()
+        self.service.is_none() && !self.task.is_frame()
     }
 
     /// True if the port is empty and an arrival at queue `i` may be sent at once.
     pub(super) fn lets_pass(&self, i: usize, now: Time) -> bool {
-        self.filling().0 == 0 && !self.beside.is_frame() && !self.classes[i].pausing.holds(now)
+        self.filling().0 == 0 && !self.task.is_frame() && !self.classes[i].pausing.holds(now)
     }
 
     /// Packet on this account of a shared buffer, if any.

@@ -61,8 +61,8 @@ impl ClassQueue {
     /// Moves the packet to be served to the head.
     #[cold]
     pub(super) fn bring_forward(&mut self) {
-        let least = self.queue.iter().min_by_key(|w| w.rank).map(Waiting::stream);
-        let first = self.queue.iter().position(|w| Some(w.stream()) == least);
+        let min = self.queue.iter().min_by_key(|w| w.rank).map(Waiting::stream);
+        let first = self.queue.iter().position(|w| Some(w.stream()) == min);
         if let Some(served) = first.filter(|i| *i > 0).and_then(|i| self.queue.remove(i)) {
             self.queue.push_front(served);
         }

@@ -15,8 +15,8 @@ impl Port {
 
     /// Current queue length in packets, as the discipline counts it (for time series).
     pub fn length(&mut self, now: Time, interval: &Interval) -> u64 {
-        if now >= self.next_roll {
-            self.roll(now, interval);
+        if now >= self.next_advance {
+            self.advance_account(now, interval);
         }
         self.advance(now);
         self.length_now(now) as u64
@@ -58,7 +58,7 @@ impl Port {
     pub fn close(&mut self, end: Time, interval: &Interval) {
         self.settle_due(end, interval);
         self.end_own_service(end, interval);
-        self.roll_to(end, interval, true);
+        self.advance_account_to(end, interval, true);
         if self.rare.at_to.is_none() {
             self.advance(end);
         }
@@ -125,8 +125,8 @@ impl Port {
     }
 
     /// End of the last transmission that a failure will lose, as far as known.
-    pub fn last_doomed(&self) -> Option<Time> {
-        self.rare.faults.as_ref()?.last_doomed()
+    pub fn last_scheduled_loss(&self) -> Option<Time> {
+        self.rare.faults.as_ref()?.last_scheduled_loss()
     }
 
     /// Ends the run at `end`: packets to be lost later are in flight instead, and are no longer counted as lost.

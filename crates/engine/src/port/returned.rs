@@ -1,6 +1,6 @@
 //! Numbered data that returns to its sender.
 
-use crate::event::packet::{Answer, Kind, Packet, flag};
+use crate::event::packet::{Kind, Packet, ReceiverReport, flag};
 use crate::ids::NodeId;
 
 /// Bit of `wnd` of numbered data: its sender accepts returned headers.
@@ -20,9 +20,9 @@ impl Packet {
 
     /// Returned header of `of` to its sender, host `src`: an answer with its number, of `size` IP bytes.
     pub fn returned(of: &Packet, src: NodeId, size: u16) -> Packet {
-        let answer = Answer { number: of.seq() as u32, echo: of.sent_at().0, ..Answer::default() };
+        let report = ReceiverReport { number: of.seq() as u32, echo: of.sent_at().0, ..ReceiverReport::default() };
         let flags = of.flags & (flag::DUPLEX | flag::SLOW_PATH | flag::CLASS);
-        let mut back = Packet::answer(Kind::Returned, of.flow, src, &answer);
+        let mut back = Packet::report(Kind::Returned, of.flow, src, &report);
         back.set_entropy(of.entropy());
         (back.size, back.id, back.hop) = (size, of.id, of.hop);
         back.flags |= flags;

@@ -31,7 +31,7 @@ pub(super) enum Scheduler {
 pub(super) struct Weighted {
     quanta: Vec<u64>,
     deficits: Vec<u64>,
-    turn: usize,
+    current: usize,
     /// True if the current class has received its quantum.
     given: bool,
 }
@@ -45,7 +45,7 @@ impl Scheduler {
                 // a quantum of zero would never send
                 quanta: quanta.iter().map(|q| (*q).max(1) as u64).collect(),
                 deficits: vec![0; quanta.len()],
-                turn: 0,
+                current: 0,
                 given: false,
             }),
         }
@@ -86,7 +86,7 @@ impl Weighted {
     fn next(&mut self, classes: &[ClassQueue], now: Time, some: bool) -> Option<usize> {
         if !some {
             // the current class is empty, too; the others lost their deficits at their turns
-            self.deficits[self.turn] = 0;
+            self.deficits[self.current] = 0;
             self.given = false;
             return None;
         }
@@ -94,7 +94,7 @@ impl Weighted {
         let head =
             |i: usize| classes[i].queue.front().filter(|_| !classes[i].pausing.holds(now)).map(|first| first.size);
         loop {
-            let i = self.turn;
+            let i = self.current;
             match head(i) {
                 None => self.deficits[i] = 0,
                 Some(size) => {
@@ -106,7 +106,7 @@ impl Weighted {
                     }
                 }
             }
-            (self.turn, self.given) = ((i + 1) % n, false);
+            (self.current, self.given) = ((i + 1) % n, false);
         }
     }
 }

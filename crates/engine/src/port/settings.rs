@@ -34,10 +34,10 @@ pub struct Settings {
     /// Overhead that the queue does not count.
     pub(super) overhead: u32,
     /// Packets below the discipline: in service, and in the device queue. Zero with a token bucket.
-    pub(super) below: u32,
+    pub(super) device_queue: u32,
     pub(super) discipline: ActiveDiscipline,
     /// True if an idle transmitter accepts any packet, unmarked, without asking the discipline.
-    pub(super) takes_at_rest: bool,
+    pub(super) accepts_when_idle: bool,
     pub(super) lossy: bool,
     /// [`Ties::Scheduled`].
     pub(super) scheduled: bool,
@@ -55,13 +55,13 @@ impl Settings {
         let lossy = link.loss != Loss::None;
         let scheduled = ties == Ties::Scheduled;
         Settings {
-            takes_at_rest: exact && link.bucket == 0 && !lossy && !scheduled && discipline.takes_into_empty(),
+            accepts_when_idle: exact && link.bucket == 0 && !lossy && !scheduled && discipline.takes_into_empty(),
             ps_per_byte: if exact { 8_000_000_000_000 / rate.0 } else { 0 },
             delay: link.delay,
             bucket: rate.serialize(link.bucket as u64),
             framing: queue.framing(link),
             overhead: link.overhead - queue.framing(link),
-            below: match link.bucket {
+            device_queue: match link.bucket {
                 0 => queue.device.saturating_add(u32::from(queue.device > 0 || !queue.count_in_service)),
                 _ => 0,
             },

@@ -9,21 +9,21 @@ use crate::event::prefetch;
 use crate::spec::TimelineSpec;
 use incast_cc::Time;
 use incast_record::PortFrame;
-use incast_record::packed::Lane;
+use incast_record::packed::FrameSeries;
 use incast_record::store::Store;
 
 impl Port {
     /// Adds an account by frames.
     pub fn frame(&mut self, spec: &TimelineSpec, store: &Store) {
-        let frames = Frames::new(spec, self.next_roll, store, self.is_explicit());
-        self.next_roll = self.next_roll.min(frames.next());
+        let frames = Frames::new(spec, self.next_advance, store, self.is_explicit());
+        self.next_advance = self.next_advance.min(frames.next());
         self.rare.frames = Some(Box::new(frames));
     }
 
-    /// Prefetches the memory that a packet at `time` uses if it rolls the account.
+    /// Prefetches the memory that a packet at `time` uses if it advances the account.
     #[inline]
     pub fn prefetch_account(&self, time: Time) {
-        if time >= self.next_roll {
+        if time >= self.next_advance {
             prefetch::lines(&self.rare.frames, 1);
             if !self.is_plain() {
                 prefetch::lines(&*self.rare, 1);
@@ -34,7 +34,7 @@ impl Port {
     /// Prefetches the frames, if a packet at `time` may close one.
     #[inline]
     pub fn prefetch_frames(&self, time: Time) {
-        if time >= self.next_roll {
+        if time >= self.next_advance {
             self.rare.frames.iter().for_each(|frames| prefetch::lines(&**frames, 3));
         }
     }
@@ -47,9 +47,9 @@ impl Port {
         }
     }
 
-    /// Rolls account and frames to `now`, in order of time.
+    /// Advances account and frames to `now`, in order of time.
     #[cold]
-    pub(super) fn roll_frames(&mut self, now: Time, mut roll_account: impl FnMut(&mut Port)) {
+    pub(super) fn advance_frames(&mut self, now: Time, mut advance_account_at: impl FnMut(&mut Port)) {
         // usually a frame of a FIFO port is over, and nothing else is due
         while !self.is_explicit()
             && let Some(frames) = &self.rare.frames
@@ -59,28 +59,28 @@ impl Port {
             if let Some(frames) = &mut self.rare.frames {
                 let idle = (self.free_at <= at && !self.has_ahead).then_some(now);
                 frames.close_plainly(totals, self.count.max_bytes, held, idle);
-                (self.count.max_bytes, self.next_roll) = (0, frames.account_next.min(frames.next()));
+                (self.count.max_bytes, self.next_advance) = (0, frames.account_next.min(frames.next()));
             }
-            if self.next_roll > now {
+            if self.next_advance > now {
                 return;
             }
         }
         if let Some(frames) = &self.rare.frames {
-            self.next_roll = frames.account_next;
+            self.next_advance = frames.account_next;
         }
         while let Some(frames) = &mut self.rare.frames {
             let due = frames.due(now);
-            if due <= now && due <= self.next_roll {
+            if due <= now && due <= self.next_advance {
                 self.close_frame(due, now);
-            } else if self.next_roll <= now {
-                roll_account(self);
+            } else if self.next_advance <= now {
+                advance_account_at(self);
             } else {
                 break;
             }
         }
         if let Some(frames) = &mut self.rare.frames {
-            frames.account_next = self.next_roll;
-            self.next_roll = self.next_roll.min(frames.next());
+            frames.account_next = self.next_advance;
+            self.next_advance = self.next_advance.min(frames.next());
         }
     }
 
@@ -113,15 +113,15 @@ impl Port {
         }
     }
 
-    /// Frames of a run that ends at `end`, after the account was rolled to it.
-    pub fn take_frames(&mut self, end: Time) -> Lane<PortFrame> {
+    /// Frames of a run that ends at `end`, after the account was advanced to it.
+    pub fn take_frames(&mut self, end: Time) -> FrameSeries<PortFrame> {
         if self.rare.frames.is_none() {
-            return Lane::default();
+            return FrameSeries::default();
         }
         let (totals, _) = self.totals(end);
         let since = self.rare.queues.as_ref().and_then(|queues| queues.pausing.since);
         let max = self.count.max_bytes;
-        let Some(mut frames) = self.rare.frames.take() else { return Lane::default() };
+        let Some(mut frames) = self.rare.frames.take() else { return FrameSeries::default() };
         let rows = frames.end(end, totals, max, since);
         self.count.max_bytes = frames.max_before;
         rows
@@ -137,7 +137,7 @@ impl Port {
     /// the queue at `at`.
     #[inline(always)]
     fn rest(&mut self, at: Time) -> (u128, u64) {
-        let below = self.settings.below;
+        let device_queue = self.settings.device_queue;
         if !self.settings.scheduled {
             // departed packets need no check
             self.ring.drain(at, &mut self.bytes_out);
@@ -146,10 +146,10 @@ impl Port {
         let mut ahead = at;
         for i in 0..self.ring.len {
             let Slot { departure, bytes_to } = self.slot(i);
-            let leaves = match below {
+            let leaves = match device_queue {
                 0 => departure,
                 1 => ahead,
-                below => i.checked_sub(below).map_or(at, |j| self.slot(j).departure),
+                device_queue => i.checked_sub(device_queue).map_or(at, |j| self.slot(j).departure),
             };
             let (size, rest) = (bytes_to - before, leaves.saturating_sub(at));
             (before, ahead) = (bytes_to, departure);
@@ -165,7 +165,7 @@ impl Port {
         if self.is_explicit()
             && let Some(queues) = &mut self.rare.queues
         {
-            queues.advance(at, self.settings.below, &mut self.count);
+            queues.advance(at, self.settings.device_queue, &mut self.count);
             let (held, owed) = (queues.counted_bytes(), queues.unpaid(at, station));
             return (self.totals_with(self.count.times().1, owed), held);
         }
@@ -190,7 +190,7 @@ impl Port {
     fn totals_behind(&mut self, at: Time) -> (Totals, u64) {
         let (ahead, mut count) = (self.ahead(), self.count);
         let (rest, held) = self.rest(at);
-        let next = if self.settings.below > 0 && self.free_at <= at { ahead.next } else { 0 };
+        let next = if self.settings.device_queue > 0 && self.free_at <= at { ahead.next } else { 0 };
         ahead.pass(at, &mut count);
         let held = held + ahead.bytes - next;
         (self.totals_with(count.times().1 - rest, self.free_at.saturating_sub(at)), held)
@@ -199,7 +199,7 @@ impl Port {
     /// True if there are no separately counted events.
     #[inline(always)]
     fn is_plain(&self) -> bool {
-        self.settings.ps_per_byte != 0 && !self.settings.lossy && !self.is_unusual() && !self.dropped
+        self.settings.ps_per_byte != 0 && !self.settings.lossy && !self.has_features() && !self.dropped
     }
 
     /// Counters with this integral of the queue and this remaining transmission time.

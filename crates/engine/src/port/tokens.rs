@@ -14,7 +14,7 @@ pub(super) const NOT_YET: usize = usize::MAX;
 
 /// Task of the transmitter other than sending packets.
 #[derive(Clone, Debug)]
-pub(super) enum Beside {
+pub(super) enum TransmitterTask {
     /// Nothing.
     Nothing,
     /// Pause frame in transmission, with its start.
@@ -24,15 +24,15 @@ pub(super) enum Beside {
     Tokens(Time),
 }
 
-impl Beside {
+impl TransmitterTask {
     /// True while it sends a pause frame.
     pub(super) fn is_frame(&self) -> bool {
-        matches!(self, Beside::Frame(..))
+        matches!(self, TransmitterTask::Frame(..))
     }
 
     /// True if there is such a task.
-    pub(super) fn is_something(&self) -> bool {
-        !matches!(self, Beside::Nothing)
+    pub(super) fn is_pending(&self) -> bool {
+        !matches!(self, TransmitterTask::Nothing)
     }
 }
 
@@ -42,7 +42,7 @@ impl Beside {
 pub(super) struct Tokens {
     per_time: u64,
     per_wire: u64,
-    most: u64,
+    max: u64,
     level: u64,
     since: Time,
     /// Time at which there are enough for the last refused credit.
@@ -56,16 +56,16 @@ impl Tokens {
         let (credit, packet) = (shaping.credit as u64 + added, shaping.packet as u64 + added);
         let one = settings.serialization(shaping.credit as u64 + settings.framing as u64);
         let per_wire = credit + packet;
-        let most = one.0.saturating_mul(shaping.burst as u64).saturating_mul(per_wire);
-        Tokens { per_time: credit, per_wire, most, level: most, since: Time::ZERO, enough_at: Time::ZERO }
+        let max = one.0.saturating_mul(shaping.burst as u64).saturating_mul(per_wire);
+        Tokens { per_time: credit, per_wire, max, level: max, since: Time::ZERO, enough_at: Time::ZERO }
     }
 
     /// Takes the tokens of a credit with transmission time `wire`, if there are enough at `now`. A credit larger than
     /// the bucket takes a full bucket.
     pub(super) fn take(&mut self, now: Time, wire: Time) -> bool {
-        let came = (now - self.since).0.saturating_mul(self.per_time);
-        (self.level, self.since) = (self.level.saturating_add(came).min(self.most), now);
-        let costs = wire.0.saturating_mul(self.per_wire).min(self.most);
+        let refill = (now - self.since).0.saturating_mul(self.per_time);
+        (self.level, self.since) = (self.level.saturating_add(refill).min(self.max), now);
+        let costs = wire.0.saturating_mul(self.per_wire).min(self.max);
         let Some(rest) = self.level.checked_sub(costs) else {
             self.enough_at = now.saturating_add(Time((costs - self.level).div_ceil(self.per_time)));
             return false;

@@ -1,7 +1,7 @@
 //! Packet trimming ([`trimming`](super::discipline::trimming)) at the queues of an explicit port.
 
 use super::account::Events;
-use super::buffer::{Pool, Room};
+use super::buffer::{Pool, SharedBuffer};
 use super::class_queue::Dropped;
 use super::queues::{Admission, Queues};
 use super::settings::Settings;
@@ -20,23 +20,23 @@ impl Queues {
         refused: Admission,
         packet: &Packet,
         settings: &Settings,
-        room: Option<&mut Room>,
+        buffer: Option<&mut SharedBuffer>,
         events: &mut Events,
         interval: &Interval,
     ) -> Admission {
         let now = refused.arrival.now;
         let Some(trim) = self.trim.as_mut().filter(|_| refused.class == DATA) else { return refused };
         let (newest, header, drops) = (trim.draw(now, interval), trim.header(), trim.drops());
-        let mut room = room;
-        if newest && self.trim_newest(&refused.arrival, header, settings, room.as_deref_mut(), events, interval) {
+        let mut buffer = buffer;
+        if newest && self.trim_newest(&refused.arrival, header, settings, buffer.as_deref_mut(), events, interval) {
             return Admission { verdict: Verdict::Accept, ..refused };
         }
         if drops {
             return refused;
         }
         let mut packet = *packet;
-        packet.cut(header);
-        Admission { cut: Some(header), ..self.admit(HEADERS, &packet, now, settings, room.as_deref()) }
+        packet.trim(header);
+        Admission { cut: Some(header), ..self.admit(HEADERS, &packet, now, settings, buffer.as_deref()) }
     }
 
     /// Trims the last packet of the data queue, if that makes enough room for the arrival.
@@ -45,11 +45,11 @@ impl Queues {
         arrival: &Arrival,
         header: u16,
         settings: &Settings,
-        room: Option<&mut Room>,
+        buffer: Option<&mut SharedBuffer>,
         events: &mut Events,
         interval: &Interval,
     ) -> bool {
-        let mut pool = room.map(|room| &mut *room.pool);
+        let mut pool = buffer.map(|buffer| &mut *buffer.pool);
         let held = self.here_of(DATA).1;
         let data = &mut self.classes[DATA];
         let Some(newest) = data.queue.back().map(|w| w.size) else { return false };
@@ -81,10 +81,10 @@ impl Queues {
             self.dropped.push(Dropped { packet: cut.packet, returns: false, lost: cut.lost, place: None });
             return true;
         }
-        cut.packet.cut(header);
+        cut.packet.trim(header);
         cut.size = header as u64 + settings.framing as u64;
         cut.wire = settings.serialization(cut.size);
-        let (packets, bytes) = self.counted_of(HEADERS, settings.below);
+        let (packets, bytes) = self.counted_of(HEADERS, settings.device_queue);
         let arrival = Arrival { packets: packets as u64, bytes, size: cut.size, ..*arrival };
         let held = self.here_of(HEADERS).1;
         let headers = &mut self.classes[HEADERS];
@@ -113,8 +113,8 @@ impl Queues {
             }
             events.cut_bytes -= cut.size;
             events.odd_busy = events.odd_busy.wrapping_add(odd(cut.wire));
-            self.push(HEADERS, cut, settings.below);
-            let (packets, bytes) = self.counted_of(HEADERS, settings.below);
+            self.push(HEADERS, cut, settings.device_queue);
+            let (packets, bytes) = self.counted_of(HEADERS, settings.device_queue);
             self.classes[HEADERS].holds(packets, bytes);
         }
         true

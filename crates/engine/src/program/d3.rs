@@ -2,8 +2,8 @@
 //! fair share of the spare rate. The port stores a flow's previous demand and allocation, which packets carry in the
 //! paper.
 
-use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
-use crate::event::aside::Granted;
+use super::rule::{At, Direction, SideEffects, SwitchProgram, Verdict};
+use crate::event::metadata::RateGrant;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::spec::D3;
 use incast_cc::{Rate, Time};
@@ -26,7 +26,7 @@ struct Port {
     allocated: f64,
     demand: f64,
     /// Bytes that arrived in the period until `ends`.
-    came: u64,
+    arrived_bytes: u64,
     ends: Time,
 }
 
@@ -75,10 +75,10 @@ impl Port {
         let period = rule.period.as_secs_f64();
         let bits = |bytes: u64| bytes as f64 * 8.0 / period;
         let over = ((now - self.ends) / rule.period) as f64;
-        let first = self.capacity + rule.alpha * (link - bits(self.came)) - rule.beta * bits(queue);
+        let first = self.capacity + rule.alpha * (link - bits(self.arrived_bytes)) - rule.beta * bits(queue);
         // nothing arrives in the periods after the first
         self.capacity = (first.max(0.0) + over * rule.alpha * link).min(link).max(link * 1e-3);
-        self.came = 0;
+        self.arrived_bytes = 0;
         self.ends += rule.period * (over as u64 + 1);
         let gone = |flow: &Flow| now - flow.asked >= rule.forget;
         if self.flows.values().any(gone) {
@@ -90,7 +90,7 @@ impl Port {
 
     /// Handles the request of a packet; a new allocation is made once per round trip. A retransmission (`again`) may
     /// follow the flow's FIN, and creates no lasting allocation.
-    fn answer(&mut self, rule: &D3, of: Direction, again: bool, now: Time, granted: &mut Granted) {
+    fn answer(&mut self, rule: &D3, of: Direction, again: bool, now: Time, granted: &mut RateGrant) {
         let rtt = if granted.rtt > Time::ZERO { granted.rtt } else { rule.period };
         let gets = match self.flows.get(&of) {
             Some(flow) if now - flow.asked < rtt => flow.gets,
@@ -109,13 +109,13 @@ impl Port {
 
     /// Handles a packet of a flow: retransmitted (`again`), or its last (`ends`). Data with FIN is answered like any
     /// other.
-    fn hear(
+    fn on_packet(
         &mut self,
         rule: &D3,
         of: Direction,
         (again, ends): (bool, bool),
         now: Time,
-        granted: Option<&mut Granted>,
+        granted: Option<&mut RateGrant>,
     ) {
         if let Some(granted) = granted {
             self.answer(rule, of, again, now, granted);
@@ -134,7 +134,7 @@ impl Allocations {
 }
 
 impl SwitchProgram for Allocations {
-    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
         let Some(local) = at.egress else { return Verdict::Pass };
         let link = at.rate(local);
         if link == Rate::INFINITE {
@@ -142,11 +142,11 @@ impl SwitchProgram for Allocations {
         }
         let port = &mut self.ports[local];
         port.advance(&self.rule, at.now, at.queue(local), link.as_f64());
-        port.came += at.bytes(local, packet);
-        let granted = beside.ext.as_deref_mut().and_then(Ext::rate);
+        port.arrived_bytes += at.bytes(local, packet);
+        let granted = effects.ext.as_deref_mut().and_then(Ext::rate);
         let ends = packet.has(flag::FIN) && !packet.is_reverse();
         if ends || granted.is_some() {
-            port.hear(&self.rule, at.direction(packet), (packet.has(flag::RETX), ends), at.now, granted);
+            port.on_packet(&self.rule, at.direction(packet), (packet.has(flag::RETX), ends), at.now, granted);
         }
         Verdict::Pass
     }
@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn the_capacity_follows_what_came_and_what_waits() {
-        let after = |came: u64, queue: u64, us: u64| {
-            let mut port = Port { came, ends: Time::us(100), ..port() };
+        let after = |arrived_bytes: u64, queue: u64, us: u64| {
+            let mut port = Port { arrived_bytes, ends: Time::us(100), ..port() };
             port.capacity = 0.8e10;
             port.advance(&rule(), Time::us(us), queue, 1e10);
             port.capacity / 1e9
@@ -241,8 +241,8 @@ mod tests {
     fn a_flows_last_packet_is_answered_and_repairs_after_it_leave_no_allocation() {
         let mut port = port();
         let mut hear = |flow: u32, again: bool, ends: bool| {
-            let mut granted = Granted { rate: f64::INFINITY, rtt: Time::us(50), wants: 2e9 };
-            port.hear(&rule(), of(flow), (again, ends), Time::us(1), Some(&mut granted));
+            let mut granted = RateGrant { rate: f64::INFINITY, rtt: Time::us(50), wants: 2e9 };
+            port.on_packet(&rule(), of(flow), (again, ends), Time::us(1), Some(&mut granted));
             (granted.rate / 1e9, port.flows.len(), port.demand)
         };
         assert_eq!(hear(0, false, true), (10.0, 0, 0.0), "all of it in one packet");
@@ -257,8 +257,8 @@ mod tests {
     fn a_flow_asks_once_a_round_trip_and_is_forgotten_in_the_end() {
         let mut port = Port { ends: Time::us(100), ..port() };
         let ask = |port: &mut Port, us: u64, wants: f64| {
-            let mut granted = Granted { rate: f64::INFINITY, rtt: Time::us(50), wants };
-            port.hear(&rule(), of(0), (false, false), Time::us(us), Some(&mut granted));
+            let mut granted = RateGrant { rate: f64::INFINITY, rtt: Time::us(50), wants };
+            port.on_packet(&rule(), of(0), (false, false), Time::us(us), Some(&mut granted));
             granted.rate / 1e9
         };
         assert_eq!(ask(&mut port, 1, 2e9), 10.0);

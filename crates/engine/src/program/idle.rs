@@ -1,7 +1,7 @@
 //! Idle flows: a host notifies the switches on a flow's path that it sends nothing at present (section III.E of SCCP's
 //! paper leaves this open; `docs/programs/idle.md`).
 
-use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
+use super::rule::{At, Direction, SideEffects, SwitchProgram, Verdict};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::spec::Idle;
 use incast_cc::Time;
@@ -15,7 +15,7 @@ pub struct Flows {
     /// Earliest time at which a direction can become idle.
     due: Time,
     /// Number of notifications sent.
-    told: u64,
+    notifications: u64,
 }
 
 /// Direction of a connection.
@@ -33,20 +33,20 @@ struct Flow {
 impl Flows {
     /// Program of a host.
     pub fn new(rule: &Idle, _ports: usize) -> Flows {
-        Flows { timeout: rule.timeout, open: BTreeMap::new(), due: Time::NEVER, told: 0 }
+        Flows { timeout: rule.timeout, open: BTreeMap::new(), due: Time::NEVER, notifications: 0 }
     }
 
     /// Notifies switches that the direction of `packet` becomes idle or resumes.
-    fn tell(&mut self, at: &At, packet: &Packet, idle: bool, beside: &mut Beside) {
-        self.told += 1;
+    fn notify(&mut self, at: &At, packet: &Packet, idle: bool, effects: &mut SideEffects) {
+        self.notifications += 1;
         let packet = Packet::idle_packet(packet, idle, at.now);
         // a host has one port
-        beside.send(packet, 0);
+        effects.send(packet, 0);
     }
 }
 
 impl SwitchProgram for Flows {
-    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
         let own = at.ingress.is_none();
         let mut direction = at.direction(packet);
         if packet.is(Kind::Rst) {
@@ -69,7 +69,7 @@ impl SwitchProgram for Flows {
         };
         match known {
             Some(before) if before.idle => {
-                self.tell(at, packet, false, beside);
+                self.notify(at, packet, false, effects);
                 self.due = self.due.min(ends);
             }
             None if packet.is(Kind::Syn) => {
@@ -89,7 +89,7 @@ impl SwitchProgram for Flows {
         self.due
     }
 
-    fn timer(&mut self, at: &At, beside: &mut Beside) {
+    fn timer(&mut self, at: &At, effects: &mut SideEffects) {
         let timeout = self.timeout;
         let ends = |flow: &Flow| flow.last.saturating_add(timeout);
         let over: Vec<Packet> = self
@@ -101,13 +101,13 @@ impl SwitchProgram for Flows {
                 flow.packet
             })
             .collect();
-        over.iter().for_each(|packet| self.tell(at, packet, true, beside));
+        over.iter().for_each(|packet| self.notify(at, packet, true, effects));
         self.open.retain(|_, flow| !(flow.idle && flow.reset));
         self.due = self.open.values().filter(|flow| !flow.idle).map(ends).min().unwrap_or(Time::NEVER);
     }
 
     fn observe(&self, _at: &At, _port: usize, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("idle_flows", self.open.values().filter(|flow| flow.idle).count() as f64);
-        visit("idle_packets", self.told as f64);
+        visit("idle_packets", self.notifications as f64);
     }
 }

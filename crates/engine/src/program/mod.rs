@@ -24,7 +24,7 @@ use crate::port::Port;
 use crate::spec::{self, Spec, programs};
 use incast_cc::Time;
 use incast_record::{EntryRecord, Recorder};
-pub use rule::{At, Beside, Connections, Direction, Sending, SwitchProgram, Verdict};
+pub use rule::{At, Connections, Direction, Sending, SideEffects, SwitchProgram, Verdict};
 use std::collections::VecDeque;
 
 macro_rules! active {
@@ -75,7 +75,7 @@ pub struct Programs {
     /// Packets sent by programs, each with the number of the first program that processes it.
     sends: VecDeque<(usize, Sending)>,
     /// Buffer for packets that one program sends.
-    room: Vec<Sending>,
+    scratch: Vec<Sending>,
     /// Time series of ports, by local port.
     series: Vec<(usize, Series)>,
 }
@@ -112,7 +112,7 @@ impl Programs {
             has_timer: list.iter().any(|active| each!(active, program => program.has_timer())),
             armed: Time::NEVER,
             sends: VecDeque::new(),
-            room: Vec::new(),
+            scratch: Vec::new(),
             series: Vec::new(),
             list,
         }))
@@ -150,8 +150,8 @@ impl Programs {
         let mut at = place.at(self.node, (self.first, self.count), ingress, egress);
         let last = self.list.len();
         for i in from..last {
-            let mut beside = Beside::new(ext.as_deref_mut(), &mut self.room);
-            match each!(&mut self.list[i], program => program.ingress(&at, packet, &mut beside)) {
+            let mut effects = SideEffects::new(ext.as_deref_mut(), &mut self.scratch);
+            match each!(&mut self.list[i], program => program.ingress(&at, packet, &mut effects)) {
                 Verdict::Pass => {}
                 Verdict::Drop => return self.stop(i, Step::Dropped),
                 Verdict::Keep => return self.stop(i, Step::Kept),
@@ -162,7 +162,7 @@ impl Programs {
                     at.egress = Some(port);
                 }
             }
-            if !self.room.is_empty() {
+            if !self.scratch.is_empty() {
                 let egress = at.egress.map(|port| self.port(port));
                 return self.stop(i, Step::Sends(i + 1, egress));
             }
@@ -172,7 +172,7 @@ impl Programs {
 
     /// Stops after program `i`: packets that it sends go to the later programs.
     fn stop(&mut self, i: usize, step: Step) -> Step {
-        self.sends.extend(self.room.drain(..).map(|sending| (i + 1, sending)));
+        self.sends.extend(self.scratch.drain(..).map(|sending| (i + 1, sending)));
         step
     }
 
@@ -215,8 +215,8 @@ impl Programs {
         let at = place.at(self.node, (self.first, self.count), None, None);
         for i in 0..self.list.len() {
             if each!(&self.list[i], program => program.due()) <= place.now {
-                let mut beside = Beside::new(None, &mut self.room);
-                each!(&mut self.list[i], program => program.timer(&at, &mut beside));
+                let mut effects = SideEffects::new(None, &mut self.scratch);
+                each!(&mut self.list[i], program => program.timer(&at, &mut effects));
                 self.stop(i, Step::Kept);
             }
         }

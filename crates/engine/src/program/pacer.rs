@@ -1,7 +1,7 @@
 //! Pacer below a host's stack (HULL): packets of flows that receive congestion marks leave at a rate that follows the
 //! rate of these flows, instead of in bursts.
 
-use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
+use super::rule::{At, Direction, SideEffects, SwitchProgram, Verdict};
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::hash::{self, purpose};
 use crate::ids::LinkId;
@@ -55,7 +55,7 @@ struct Bucket {
     tokens: f64,
     at: Time,
     /// Bytes that arrived in the interval until `ends`, and waiting bytes.
-    came: u64,
+    arrived_bytes: u64,
     ends: Time,
     backlog: u64,
 }
@@ -64,7 +64,7 @@ impl Bucket {
     /// Full bucket with the rate of the link.
     fn new(rule: &Pacer, burst: u64, link: Rate) -> Bucket {
         let (at, ends) = (Time::ZERO, rule.period);
-        Bucket { rate: link.as_f64(), burst, tokens: burst as f64, at, came: 0, ends, backlog: 0 }
+        Bucket { rate: link.as_f64(), burst, tokens: burst as f64, at, arrived_bytes: 0, ends, backlog: 0 }
     }
 
     fn fill(&mut self, to: Time) {
@@ -74,9 +74,9 @@ impl Bucket {
 
     /// Rate after the interval.
     fn next_rate(&self, rule: &Pacer, link: Rate) -> f64 {
-        let came = self.came as f64 * 8.0 / rule.period.as_secs_f64();
+        let arrived_bytes = self.arrived_bytes as f64 * 8.0 / rule.period.as_secs_f64();
         let owed = rule.beta * self.backlog as f64;
-        let rate = (1.0 - rule.eta) * self.rate + rule.eta * came + owed;
+        let rate = (1.0 - rule.eta) * self.rate + rule.eta * arrived_bytes + owed;
         rate.min(link.as_f64()).max(rule.least.as_f64())
     }
 
@@ -86,8 +86,8 @@ impl Bucket {
             let before = self.rate;
             self.fill(self.ends);
             self.rate = self.next_rate(rule, link);
-            let still = self.came == 0 && self.backlog == 0 && self.rate == before;
-            self.came = 0;
+            let still = self.arrived_bytes == 0 && self.backlog == 0 && self.rate == before;
+            self.arrived_bytes = 0;
             // nothing changes in the following intervals
             let over = if still { (now - self.ends) / rule.period } else { 0 };
             self.ends += rule.period * (over + 1);
@@ -127,7 +127,7 @@ impl Pace {
 
     /// Handles an echo of a mark for a direction in which the host sends: it may be paced from now on.
     #[cold]
-    fn hear(&mut self, at: &At, packet: &Packet) {
+    fn on_mark_echo(&mut self, at: &At, packet: &Packet) {
         let Direction { flow, back, number } = at.direction(packet);
         let of = Direction { flow, back: !back, number };
         if let Some(paced) = self.flows.get_mut(&of) {
@@ -171,10 +171,10 @@ impl SwitchProgram for Pace {
         self.bucket = Bucket::new(&self.rule, self.rule.burst.or_else(full).unwrap_or(1), link.rate);
     }
 
-    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
         let Some(egress) = at.egress else {
             if packet.has(flag::ACK | flag::ECE) && !packet.is(Kind::Syn) {
-                self.hear(at, packet);
+                self.on_mark_echo(at, packet);
             }
             return Verdict::Pass;
         };
@@ -188,13 +188,13 @@ impl SwitchProgram for Pace {
         }
         let bytes = at.bytes(egress, packet);
         self.bucket.advance(&self.rule, at.now, link);
-        self.bucket.came += bytes;
+        self.bucket.arrived_bytes += bytes;
         if self.waiting.is_empty() && self.bucket.lets(bytes) {
             return Verdict::Pass;
         }
         self.bucket.backlog += bytes;
         self.flows.entry(of).and_modify(|paced| paced.waiting += 1);
-        self.waiting.push_back(Waiting { packet: *packet, ext: beside.take_ext(), of, egress, bytes });
+        self.waiting.push_back(Waiting { packet: *packet, ext: effects.take_ext(), of, egress, bytes });
         self.plan();
         Verdict::Keep
     }
@@ -207,7 +207,7 @@ impl SwitchProgram for Pace {
         self.due
     }
 
-    fn timer(&mut self, at: &At, beside: &mut Beside) {
+    fn timer(&mut self, at: &At, effects: &mut SideEffects) {
         let Some(link) = self.waiting.front().map(|first| at.rate(first.egress)) else { return };
         self.bucket.advance(&self.rule, at.now, link);
         while let Some(bytes) = self.waiting.front().map(|first| first.bytes)
@@ -216,7 +216,7 @@ impl SwitchProgram for Pace {
         {
             self.bucket.backlog -= bytes;
             self.flows.entry(of).and_modify(|paced| paced.waiting -= 1);
-            beside.release((packet, ext), None, Some(egress));
+            effects.release((packet, ext), None, Some(egress));
         }
         self.plan();
     }
@@ -251,8 +251,8 @@ mod tests {
 
     const LINK: Rate = Rate(1_000_000_000);
 
-    fn bucket(rate: f64, came: u64, backlog: u64) -> Bucket {
-        Bucket { rate, came, backlog, ..Bucket::new(&rule(), 1_538, LINK) }
+    fn bucket(rate: f64, arrived_bytes: u64, backlog: u64) -> Bucket {
+        Bucket { rate, arrived_bytes, backlog, ..Bucket::new(&rule(), 1_538, LINK) }
     }
 
     #[test]

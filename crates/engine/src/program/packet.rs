@@ -1,8 +1,8 @@
 //! Packet metadata that programs read and write: requests to switches, the traffic class, and leaving a prescribed
 //! path. Also the packet that notifies a sender of a queue.
 
-use crate::event::aside::{Aside, Claim, Demand, Granted, Signal};
-use crate::event::packet::{Answer, Ext, Kind, Packet, flag};
+use crate::event::metadata::{BoltSignal, Metadata, RateGrant, Signal, WindowGrant};
+use crate::event::packet::{Ext, Kind, Packet, ReceiverReport, flag};
 use crate::ids::NodeId;
 use incast_cc::Rate;
 
@@ -19,8 +19,8 @@ impl Packet {
     /// `rate`.
     pub fn backlog(of: &Packet, src: NodeId, queue: u32, rate: Rate) -> Packet {
         let (next, number) = (of.seq() as u32, (of.seq() >> 32) as u32);
-        let answer = Answer { next, number, map: rate.0, count: queue, echo: of.sent_at().0 };
-        let mut packet = Packet::answer(Kind::Backlog, of.flow, src, &answer);
+        let report = ReceiverReport { next, number, map: rate.0, count: queue, echo: of.sent_at().0 };
+        let mut packet = Packet::report(Kind::Backlog, of.flow, src, &report);
         packet.flags |= of.flags & (flag::DUPLEX | flag::SLOW_PATH);
         (packet.size, packet.id) = (BACKLOG_PACKET, of.id);
         packet.set_entropy(of.entropy());
@@ -28,14 +28,14 @@ impl Packet {
     }
 
     /// Queue length in bytes and link rate of the reporting port.
-    pub fn queue_told(&self) -> (u32, Rate) {
+    pub fn reported_queue(&self) -> (u32, Rate) {
         debug_assert!(self.is(Kind::Backlog));
-        let answer = self.answered();
-        (answer.count, Rate(answer.map))
+        let report = self.receiver_report();
+        (report.count, Rate(report.map))
     }
 
     /// Highest traffic class that a program can set.
-    pub const MOST_CLASS: u8 = 6;
+    pub const MAX_CLASS: u8 = 6;
 
     /// Traffic class set by a program.
     #[inline]
@@ -43,9 +43,9 @@ impl Packet {
         ((self.flags >> 13) as u8).checked_sub(1)
     }
 
-    /// Sets the traffic class, at most [`Packet::MOST_CLASS`].
+    /// Sets the traffic class, at most [`Packet::MAX_CLASS`].
     pub fn set_class(&mut self, class: u8) {
-        debug_assert!(class <= Packet::MOST_CLASS);
+        debug_assert!(class <= Packet::MAX_CLASS);
         self.flags = self.flags & !flag::CLASS | (class as u16 + 1) << 13;
     }
 }
@@ -54,14 +54,14 @@ impl Ext {
     /// Request of the packet to switches, if any.
     #[inline]
     pub fn asks(&mut self) -> Option<&mut Signal> {
-        match self.aside.as_deref_mut() {
-            Some(Aside::Signals(signals)) => signals.asks.as_mut(),
+        match self.metadata.as_deref_mut() {
+            Some(Metadata::Signals(signals)) => signals.asks.as_mut(),
             _ => None,
         }
     }
 
     /// Rate request of the packet, if any.
-    pub fn rate(&mut self) -> Option<&mut Granted> {
+    pub fn rate(&mut self) -> Option<&mut RateGrant> {
         match self.asks() {
             Some(Signal::Rate(granted)) => Some(granted),
             _ => None,
@@ -69,17 +69,17 @@ impl Ext {
     }
 
     /// Window change request of the packet, if any.
-    pub fn demand(&mut self) -> Option<&mut Demand> {
+    pub fn demand(&mut self) -> Option<&mut WindowGrant> {
         match self.asks() {
             Some(Signal::Window(demand)) => Some(demand),
             _ => None,
         }
     }
 
-    /// Bolt claim of the packet, if any.
-    pub fn claim(&mut self) -> Option<&mut Claim> {
+    /// Bolt signal of the packet, if any.
+    pub fn bolt_signal(&mut self) -> Option<&mut BoltSignal> {
         match self.asks() {
-            Some(Signal::Room(claim)) => Some(claim),
+            Some(Signal::Bolt(bolt)) => Some(bolt),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Phantom queues (HULL): simulated queues of a link slightly slower than the real one, in which no packet waits.
 
-use super::rule::{At, Beside, SwitchProgram, Verdict};
+use super::rule::{At, SideEffects, SwitchProgram, Verdict};
 use crate::event::packet::{Packet, flag};
 use crate::spec::Phantom;
 use incast_cc::Time;
@@ -42,7 +42,7 @@ impl Queues {
 }
 
 impl SwitchProgram for Queues {
-    fn ingress(&mut self, at: &At, packet: &mut Packet, _beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, _effects: &mut SideEffects) -> Verdict {
         if let Some(port) = at.egress
             && packet.has(flag::ECT)
             && self.after(at, port, packet, at.departure(port, packet)).bytes > self.rule.mark as f64

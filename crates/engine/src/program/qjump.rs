@@ -1,7 +1,7 @@
 //! Levels (QJUMP): rate limits of hosts per traffic class and epoch. Packets of a limited class leave their host while
 //! the class has bytes left, and otherwise wait for the host's next epoch.
 
-use super::rule::{At, Beside, SwitchProgram, Verdict};
+use super::rule::{At, SideEffects, SwitchProgram, Verdict};
 use crate::event::packet::{Ext, Packet};
 use crate::hash::{self, purpose};
 use crate::ids::LinkId;
@@ -26,7 +26,7 @@ pub struct Levels {
 #[derive(Clone, Debug, Default)]
 struct Level {
     /// Bytes that may leave per epoch, and remaining bytes of the current one.
-    most: u64,
+    max: u64,
     left: u64,
     waiting: VecDeque<Waiting>,
     backlog: u64,
@@ -45,7 +45,7 @@ impl Level {
     /// Takes the bytes of a packet and returns true, if it may leave in this epoch. A packet larger than the limit
     /// takes all of it.
     fn lets(&mut self, bytes: u64) -> bool {
-        let takes = bytes.min(self.most);
+        let takes = bytes.min(self.max);
         let lets = self.left >= takes;
         if lets {
             self.left -= takes;
@@ -77,7 +77,7 @@ impl Levels {
         if self.ends <= at.now {
             let over = (at.now - self.ends) / self.epoch + 1;
             self.ends = self.ends.saturating_add(self.epoch.saturating_mul(over));
-            self.levels.iter_mut().for_each(|level| level.left = level.most);
+            self.levels.iter_mut().for_each(|level| level.left = level.max);
         }
     }
 
@@ -98,12 +98,12 @@ impl SwitchProgram for Levels {
         let full = || spec.transports.iter().map(|t| (t.mss + t.header + link.overhead) as u64).max();
         let packet = self.rule.packet.or_else(full).unwrap_or(1);
         self.epoch = self.rule.epoch.unwrap_or_else(|| epoch(&self.rule, spec.hosts, packet, link.rate));
-        let most = |factor: &f64| ((factor * packet as f64) as u64).max(1);
+        let max = |factor: &f64| ((factor * packet as f64) as u64).max(1);
         self.levels =
-            { self.rule.factors.iter().map(most) }.map(|most| Level { most, left: most, ..Level::default() }).collect();
+            { self.rule.factors.iter().map(max) }.map(|max| Level { max, left: max, ..Level::default() }).collect();
     }
 
-    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
         let Some(egress) = at.egress.filter(|_| at.ingress.is_none() && self.epoch > Time::ZERO) else {
             return Verdict::Pass;
         };
@@ -121,7 +121,7 @@ impl SwitchProgram for Levels {
             return Verdict::Pass;
         }
         level.backlog += bytes;
-        level.waiting.push_back(Waiting { packet: *packet, ext: beside.take_ext(), egress, bytes });
+        level.waiting.push_back(Waiting { packet: *packet, ext: effects.take_ext(), egress, bytes });
         self.plan();
         Verdict::Keep
     }
@@ -134,7 +134,7 @@ impl SwitchProgram for Levels {
         self.due
     }
 
-    fn timer(&mut self, at: &At, beside: &mut Beside) {
+    fn timer(&mut self, at: &At, effects: &mut SideEffects) {
         self.advance(at);
         for level in &mut self.levels {
             while let Some(bytes) = level.waiting.front().map(|first| first.bytes)
@@ -142,7 +142,7 @@ impl SwitchProgram for Levels {
                 && let Some(Waiting { packet, ext, egress, .. }) = level.waiting.pop_front()
             {
                 level.backlog -= bytes;
-                beside.release((packet, ext), None, Some(egress));
+                effects.release((packet, ext), None, Some(egress));
             }
         }
         self.plan();
@@ -184,11 +184,11 @@ mod tests {
 
     #[test]
     fn a_level_lets_its_bytes_pass_and_no_more() {
-        let mut level = Level { most: 3000, left: 3000, ..Level::default() };
+        let mut level = Level { max: 3000, left: 3000, ..Level::default() };
         let lets: Vec<bool> = [1500, 1000, 600, 500, 1].iter().map(|bytes| level.lets(*bytes)).collect();
         assert_eq!(lets, [true, true, false, true, false]);
         // a packet larger than an epoch's bytes waits for all of them
-        let mut level = Level { most: 100, left: 100, ..Level::default() };
+        let mut level = Level { max: 100, left: 100, ..Level::default() };
         assert!(level.lets(1500) && !level.lets(1));
     }
 }

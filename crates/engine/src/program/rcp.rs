@@ -1,7 +1,7 @@
 //! Explicit rates (RCP): each port grants one rate to all its flows, without per-flow state.
 
-use super::rule::{At, Beside, SwitchProgram, Verdict};
-use crate::event::aside::Granted;
+use super::rule::{At, SideEffects, SwitchProgram, Verdict};
+use crate::event::metadata::RateGrant;
 use crate::event::packet::{Ext, Packet};
 use crate::spec::Rcp;
 use incast_cc::{Rate, Time};
@@ -28,10 +28,10 @@ struct Port {
     /// End of the period; never while further periods would change nothing.
     ends: Time,
     /// Bytes that arrived in the period.
-    came: u64,
+    arrived_bytes: u64,
     /// Bytes of packets that report their round-trip time, and the sum of bytes times round-trip time.
-    told: u64,
-    told_rtt: f64,
+    reported_bytes: u64,
+    reported_rtt: f64,
 }
 
 impl Port {
@@ -43,9 +43,9 @@ impl Port {
             period: Time::ZERO,
             began: Time::ZERO,
             ends: Time::NEVER,
-            came: 0,
-            told: 0,
-            told_rtt: 0.0,
+            arrived_bytes: 0,
+            reported_bytes: 0,
+            reported_rtt: 0.0,
         }
     }
 
@@ -54,15 +54,15 @@ impl Port {
         if self.ends == Time::NEVER {
             self.resume(rule, now, rtt);
         }
-        self.came += size;
+        self.arrived_bytes += size;
         if let Some(rtt) = rtt {
-            self.told += size;
-            self.told_rtt += size as f64 * rtt.0 as f64;
+            self.reported_bytes += size;
+            self.reported_rtt += size as f64 * rtt.0 as f64;
         }
     }
 
     /// Limits the requested rate of a packet to the rate of the port.
-    fn grant(&self, granted: &mut Granted) {
+    fn grant(&self, granted: &mut RateGrant) {
         // a port to which no packet has been routed has no rate yet
         if self.rate > 0.0 {
             granted.rate = granted.rate.min(self.rate);
@@ -81,7 +81,7 @@ impl Port {
             }
             (self.period, self.began) = (self.length(rule), now);
             // bytes before the first period belong to none
-            self.came = 0;
+            self.arrived_bytes = 0;
         } else {
             let over = (now - self.began).0.div_ceil(self.period.0).max(1) - 1;
             self.began += self.period * over;
@@ -97,19 +97,19 @@ impl Port {
     /// Ends the period, with `queue` waiting bytes and a link of rate `link`.
     fn end(&mut self, rule: &Rcp, queue: u64, link: f64) {
         let period = self.period.0 as f64;
-        if self.told > 0 {
-            let mean = self.told_rtt / self.told as f64;
+        if self.reported_bytes > 0 {
+            let mean = self.reported_rtt / self.reported_bytes as f64;
             self.rtt += (period / self.rtt).min(1.0) * (mean - self.rtt);
         }
         let most = rule.utilisation * link;
-        let came = self.came as f64 * 8e12 / period;
+        let arrived_bytes = self.arrived_bytes as f64 * 8e12 / period;
         let waits = queue as f64 * 8e12 / self.rtt;
-        let factor = 1.0 + period / self.rtt * (rule.alpha * (most - came) - rule.beta * waits) / most;
+        let factor = 1.0 + period / self.rtt * (rule.alpha * (most - arrived_bytes) - rule.beta * waits) / most;
         let least = rule.least as f64 * 8e12 / self.rtt;
-        let idle = self.came == 0 && queue == 0 && self.rate == most;
+        let idle = self.arrived_bytes == 0 && queue == 0 && self.rate == most;
         self.rate = (self.rate * factor).max(least).min(most);
         self.began = self.ends;
-        (self.came, self.told, self.told_rtt) = (0, 0, 0.0);
+        (self.arrived_bytes, self.reported_bytes, self.reported_rtt) = (0, 0, 0.0);
         if idle {
             self.ends = Time::NEVER;
         } else {
@@ -127,7 +127,7 @@ impl Rates {
 }
 
 impl SwitchProgram for Rates {
-    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
         let Some(local) = at.egress else { return Verdict::Pass };
         let link = at.rate(local);
         if link == Rate::INFINITE {
@@ -137,7 +137,7 @@ impl SwitchProgram for Rates {
         if port.rate == 0.0 {
             port.rate = self.rule.initial.min(self.rule.utilisation) * link.as_f64();
         }
-        let granted = beside.ext.as_deref_mut().and_then(Ext::rate);
+        let granted = effects.ext.as_deref_mut().and_then(Ext::rate);
         let rtt = granted.as_ref().map(|granted| granted.rtt).filter(|rtt| *rtt > Time::ZERO);
         port.arrive(&self.rule, at.now, at.bytes(local, packet), rtt);
         if let Some(granted) = granted.filter(|_| !at.ports[local].is_explicit()) {
@@ -168,7 +168,7 @@ impl SwitchProgram for Rates {
         self.due
     }
 
-    fn timer(&mut self, at: &At, _beside: &mut Beside) {
+    fn timer(&mut self, at: &At, _effects: &mut SideEffects) {
         for (local, port) in self.ports.iter_mut().enumerate().filter(|(_, port)| port.ends <= at.now) {
             port.end(&self.rule, at.queue(local), at.rate(local).as_f64());
         }
@@ -211,10 +211,10 @@ mod tests {
         port
     }
 
-    /// Rate after a period with `came` arriving bytes, as a share of the link's rate.
-    fn after(rule: &Rcp, rate: f64, came: u64, queue: u64) -> f64 {
+    /// Rate after a period with `arrived_bytes` arriving bytes, as a share of the link's rate.
+    fn after(rule: &Rcp, rate: f64, arrived_bytes: u64, queue: u64) -> f64 {
         let mut port = port(rule, rate * C);
-        port.arrive(rule, Time::us(50), came, Some(Time::us(100)));
+        port.arrive(rule, Time::us(50), arrived_bytes, Some(Time::us(100)));
         port.end(rule, queue, C);
         port.rate / C
     }

@@ -91,16 +91,16 @@ pub struct Sending {
 
 /// Extension of the current packet, and packets that the program sends.
 #[derive(Debug)]
-pub struct Beside<'a> {
+pub struct SideEffects<'a> {
     /// Extension of the current packet, if any.
     pub ext: Option<&'a mut Ext>,
     sends: &'a mut Vec<Sending>,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> SideEffects<'a> {
     /// Context with this extension; sent packets go to `sends`.
-    pub fn new(ext: Option<&'a mut Ext>, sends: &'a mut Vec<Sending>) -> Beside<'a> {
-        Beside { ext, sends }
+    pub fn new(ext: Option<&'a mut Ext>, sends: &'a mut Vec<Sending>) -> SideEffects<'a> {
+        SideEffects { ext, sends }
     }
 
     /// Sends a packet that the program created, before the current one. Later programs of the node process it.
@@ -110,12 +110,12 @@ impl<'a> Beside<'a> {
 
     /// Delivers a packet that the program created to the host's own stack, as if it arrived over `link`, which leads to
     /// the host.
-    pub fn tell_stack(&mut self, mut packet: Packet, link: LinkId) {
+    pub fn deliver_to_stack(&mut self, mut packet: Packet, link: LinkId) {
         packet.link = link;
         self.sends.push(Sending { packet, ext: None, ingress: None, egress: None, made: true });
     }
 
-    /// Sends a packet that the program has held, as [`Beside::send`] does; without `egress` it is dropped.
+    /// Sends a packet that the program has held, as [`SideEffects::send`] does; without `egress` it is dropped.
     pub fn release(&mut self, (packet, ext): (Packet, Option<Ext>), ingress: Option<usize>, egress: Option<usize>) {
         self.sends.push(Sending { packet, ext, ingress, egress, made: false });
     }
@@ -151,7 +151,7 @@ pub trait SwitchProgram {
     }
 
     /// Handles a packet at the node after routing and before its queue. The program may change it.
-    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict;
+    fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict;
 
     /// True if the program observes whether the queue accepts packets.
     fn asks_queue(&self) -> bool {
@@ -181,7 +181,7 @@ pub trait SwitchProgram {
     }
 
     /// Handles the timer.
-    fn timer(&mut self, _at: &At, _beside: &mut Beside) {}
+    fn timer(&mut self, _at: &At, _effects: &mut SideEffects) {}
 
     /// Visits the packets that the program holds.
     fn kept(&self, _visit: &mut dyn FnMut(&Packet)) {}

@@ -1,6 +1,6 @@
 //! Windows set by switches that count flows: SCCP (section III and table I of its paper; `docs/programs/sccp.md`).
 
-use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
+use super::rule::{At, Direction, SideEffects, SwitchProgram, Verdict};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::spec::Sccp;
 use incast_cc::Rate;
@@ -130,7 +130,7 @@ impl SwitchProgram for Counts {
         says(packet).is_none() && self.lowers(ingress, packet).is_none()
     }
 
-    fn ingress(&mut self, at: &At, packet: &mut Packet, _beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, _effects: &mut SideEffects) -> Verdict {
         if !self.rule.accepted
             && let Some(says) = says(packet)
         {

@@ -1,8 +1,8 @@
 //! Explicit windows (XCP): each port distributes the spare bandwidth of its link, and takes back its backlog, packet by
 //! packet, without per-flow state.
 
-use super::rule::{At, Beside, SwitchProgram, Verdict};
-use crate::event::aside::Demand;
+use super::rule::{At, SideEffects, SwitchProgram, Verdict};
+use crate::event::metadata::WindowGrant;
 use crate::event::packet::{Ext, Packet};
 use crate::spec::Xcp;
 use incast_cc::{Rate, Time};
@@ -25,10 +25,10 @@ struct Port {
     began: Time,
     ends: Time,
     /// Bytes that arrived in the interval.
-    came: u64,
+    arrived_bytes: u64,
     /// Over packets that report window and round-trip time: bytes; the sum of bytes divided by the flow's rate; and the
     /// sum of that times its round-trip time.
-    told: u64,
+    reported_bytes: u64,
     paces: f64,
     paces_rtt: f64,
     /// Remaining positive and negative feedback in this interval.
@@ -51,8 +51,8 @@ impl Port {
             rtt: rule.rtt.map_or(0.0, |rtt| rtt.as_secs_f64()),
             began: Time::ZERO,
             ends: Time::NEVER,
-            came: 0,
-            told: 0,
+            arrived_bytes: 0,
+            reported_bytes: 0,
             paces: 0.0,
             paces_rtt: 0.0,
             gives: 0.0,
@@ -67,17 +67,17 @@ impl Port {
 
     /// Handles the arrival of a packet of `size` bytes at a queue of `queue` bytes and a link of `link` bytes per
     /// second.
-    fn arrive(&mut self, rule: &Xcp, now: Time, size: u64, demand: Option<&Demand>, (queue, link): (u64, f64)) {
+    fn arrive(&mut self, rule: &Xcp, now: Time, size: u64, demand: Option<&WindowGrant>, (queue, link): (u64, f64)) {
         let demand = demand.filter(|demand| demand.rtt > Time::ZERO && demand.cwnd > 0.0);
         if self.ends == Time::NEVER {
             self.resume(rule, now, demand);
         }
-        self.meet(rule, now, queue, link);
-        self.came += size;
+        self.update_min_queue(rule, now, queue, link);
+        self.arrived_bytes += size;
         if let Some(demand) = demand {
             let rtt = demand.rtt.as_secs_f64();
             let pace = size as f64 * rtt / demand.cwnd;
-            self.told += size;
+            self.reported_bytes += size;
             self.paces += pace;
             self.paces_rtt += pace * rtt;
         }
@@ -85,7 +85,7 @@ impl Port {
 
     /// Starts or restarts intervals.
     #[cold]
-    fn resume(&mut self, rule: &Xcp, now: Time, demand: Option<&Demand>) {
+    fn resume(&mut self, rule: &Xcp, now: Time, demand: Option<&WindowGrant>) {
         if self.rtt == 0.0 {
             let Some(demand) = demand else { return };
             self.rtt = demand.rtt.as_secs_f64();
@@ -96,13 +96,13 @@ impl Port {
 
     /// Starts the next interval.
     fn begin(&mut self, rule: &Xcp, now: Time) {
-        (self.came, self.told, self.paces, self.paces_rtt) = (0, 0, 0.0, 0.0);
+        (self.arrived_bytes, self.reported_bytes, self.paces, self.paces_rtt) = (0, 0, 0.0, 0.0);
         self.began = now;
         self.ends = now.saturating_add(Time::from_secs_f64(self.rtt).max(rule.interval).max(Time::ps(1)));
     }
 
     /// Updates the minimum queue with the current queue length.
-    fn meet(&mut self, rule: &Xcp, now: Time, queue: u64, link: f64) {
+    fn update_min_queue(&mut self, rule: &Xcp, now: Time, queue: u64, link: f64) {
         self.shortest = self.shortest.min(queue);
         if now >= self.until {
             (self.queue, self.shortest) = (self.shortest, queue);
@@ -112,7 +112,7 @@ impl Port {
     }
 
     /// Limits the requested change of a packet of `size` bytes to its share.
-    fn allow(&mut self, size: u64, demand: &mut Demand) {
+    fn allow(&mut self, size: u64, demand: &mut WindowGrant) {
         if demand.rtt == Time::ZERO || demand.cwnd <= 0.0 {
             demand.change = demand.change.min(0.0);
             return;
@@ -134,19 +134,19 @@ impl Port {
 
     /// Ends the interval, with `queue` waiting bytes and a link of `link` bytes per second.
     fn end(&mut self, rule: &Xcp, now: Time, queue: u64, link: f64) {
-        self.meet(rule, now, queue, link);
-        let came = self.came as f64 / (self.ends - self.began).as_secs_f64();
-        let change = rule.alpha * (rule.utilisation * link - came) - rule.beta * self.queue as f64 / self.rtt;
-        let shuffled = (rule.shuffle * came - change.abs()).max(0.0);
+        self.update_min_queue(rule, now, queue, link);
+        let arrived_bytes = self.arrived_bytes as f64 / (self.ends - self.began).as_secs_f64();
+        let change = rule.alpha * (rule.utilisation * link - arrived_bytes) - rule.beta * self.queue as f64 / self.rtt;
+        let shuffled = (rule.shuffle * arrived_bytes - change.abs()).max(0.0);
         self.gives = change.max(0.0) + shuffled;
         self.takes = (-change).max(0.0) + shuffled;
         (self.per_pace, self.per_byte) = (0.0, 0.0);
-        if self.told > 0 {
+        if self.reported_bytes > 0 {
             self.per_pace = self.gives / self.paces;
-            self.per_byte = self.takes / self.told as f64;
+            self.per_byte = self.takes / self.reported_bytes as f64;
             self.rtt = self.paces_rtt / self.paces;
         }
-        let idle = self.came == 0 && queue == 0;
+        let idle = self.arrived_bytes == 0 && queue == 0;
         self.begin(rule, now);
         if idle {
             (self.ends, self.queue, self.shortest) = (Time::NEVER, 0, 0);
@@ -167,12 +167,12 @@ fn bytes_per_second(at: &At, port: usize) -> f64 {
 }
 
 impl SwitchProgram for Shares {
-    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
         let Some(local) = at.egress else { return Verdict::Pass };
         if at.rate(local) == Rate::INFINITE {
             return Verdict::Pass;
         }
-        let demand = beside.ext.as_deref_mut().and_then(Ext::demand);
+        let demand = effects.ext.as_deref_mut().and_then(Ext::demand);
         let port = &mut self.ports[local];
         let (size, met) = (at.bytes(local, packet), (at.queue(local), bytes_per_second(at, local)));
         port.arrive(&self.rule, at.now, size, demand.as_deref(), met);
@@ -204,7 +204,7 @@ impl SwitchProgram for Shares {
         self.due
     }
 
-    fn timer(&mut self, at: &At, _beside: &mut Beside) {
+    fn timer(&mut self, at: &At, _effects: &mut SideEffects) {
         for (local, port) in self.ports.iter_mut().enumerate().filter(|(_, port)| port.ends <= at.now) {
             port.end(&self.rule, at.now, at.queue(local), bytes_per_second(at, local));
         }
@@ -242,16 +242,16 @@ mod tests {
         }
     }
 
-    fn demand(rtt: Time, cwnd: f64) -> Demand {
-        Demand { rtt, cwnd, change: f64::INFINITY }
+    fn demand(rtt: Time, cwnd: f64) -> WindowGrant {
+        WindowGrant { rtt, cwnd, change: f64::INFINITY }
     }
 
-    /// Port after an interval of 100 us in which `came` bytes arrived in packets of 1000 bytes, with these demands in
-    /// turn, at a queue of `queue` bytes.
-    fn after(came: u64, queue: u64, demands: &[Demand]) -> Port {
+    /// Port after an interval of 100 us in which `arrived_bytes` bytes arrived in packets of 1000 bytes, with these
+    /// demands in turn, at a queue of `queue` bytes.
+    fn after(arrived_bytes: u64, queue: u64, demands: &[WindowGrant]) -> Port {
         let rule = rule();
         let mut port = Port { queue, shortest: queue, ..Port::new(&rule) };
-        for (i, demand) in (0..came / 1000).zip(demands.iter().cycle()) {
+        for (i, demand) in (0..arrived_bytes / 1000).zip(demands.iter().cycle()) {
             port.arrive(&rule, Time(1 + i), 1000, Some(demand), (queue, C));
         }
         let now = port.ends;
@@ -315,12 +315,12 @@ mod tests {
     #[test]
     fn what_one_packet_may_not_have_is_left_to_others() {
         let mut port = after(100_000, 0, &[demand(RTT, 50_000.0)]);
-        let mut less = Demand { change: 2e5, ..demand(RTT, 50_000.0) };
+        let mut less = WindowGrant { change: 2e5, ..demand(RTT, 50_000.0) };
         port.allow(1000, &mut less);
         // a hundredth of 1e8 would have been its share
         close(less.change, 2e5);
         close(port.gives, 1e8 - 2e5);
-        let mut unknown = Demand { rtt: Time::ZERO, ..less };
+        let mut unknown = WindowGrant { rtt: Time::ZERO, ..less };
         port.allow(1000, &mut unknown);
         assert_eq!(unknown.change, 0.0);
     }

@@ -229,7 +229,7 @@ mod tests {
     fn entries_are_taken_in_order_however_many_there_are() {
         let mut agenda = Agenda::default();
         let mut waiting: Vec<(Time, u64)> = Vec::new();
-        let mut most = 0;
+        let mut max = 0;
         for i in 0..40_000_u64 {
             // first more are added than taken, then fewer; some at one instant, some late
             let (draw, now) = (bits(1, 0, 0, i), i / 4);
@@ -237,7 +237,7 @@ mod tests {
                 let time = Time(now + draw / 16 % if draw / 1024 % 8 == 0 { 10_000 } else { 100 });
                 agenda.add(Entry::new(time, Kind::Assessed, 0, 0, i));
                 waiting.push((time, i));
-                most = most.max(waiting.len());
+                max = max.max(waiting.len());
             }
             let first = waiting.iter().copied().min();
             assert_eq!(agenda.next(), first.map_or(Time::NEVER, |(time, _)| time));
@@ -247,6 +247,6 @@ mod tests {
                 waiting.retain(|entry| Some(*entry) != taken);
             }
         }
-        assert!(most > 16 * SOON, "{most}");
+        assert!(max > 16 * SOON, "{max}");
     }
 }

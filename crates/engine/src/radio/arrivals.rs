@@ -14,10 +14,10 @@ impl Cell {
     /// Called when the last bit of frame `number` reaches a station that the frame may concern.
     pub(super) fn heard(&mut self, station: u16, number: u64, now: Time) {
         let on = *self.channel.frame(number);
-        let heard = self.channel.hears(station, number, now);
+        let heard = self.channel.has_received(station, number, now);
         let What::Data(part) = on.frame.what else {
             if heard {
-                self.see(now, station, false, on.frame);
+                self.record_sighting(now, station, false, on.frame);
                 self.acknowledged(station, on.frame, now);
             }
             return;
@@ -31,7 +31,7 @@ impl Cell {
             }
             return self.release(part.datagram);
         }
-        self.see(now, station, false, on.frame);
+        self.record_sighting(now, station, false, on.frame);
         let s = &mut self.stations[station as usize];
         s.count.received += 1;
         if part.to != ALL && self.spec.mac.acknowledged {
@@ -138,7 +138,7 @@ impl Cell {
         let (from, content) = (datagram.from, datagram.content.clone());
         self.stations[to as usize].neighbours.confirm(from, now);
         match content {
-            Content::Message(message) => self.learn(to, from, message, now),
+            Content::Message(message) => self.on_message(to, from, message, now),
             Content::Packet(mut packet, ext) => {
                 if again {
                     self.stations[to as usize].count.duplicates += 1;

@@ -10,7 +10,7 @@ use super::log::{Log, OnAir};
 use super::series;
 use super::timing::{self, ASSESSMENT};
 use crate::hash::{purpose, uniform};
-use crate::spec::{Assessment, CellSpec, Errors, MOST_PSDU, Propagation};
+use crate::spec::{Assessment, CellSpec, Errors, MAX_PSDU, Propagation};
 use incast_cc::Time;
 
 /// Speed of light, metres per second.
@@ -21,7 +21,7 @@ const FOLLOWED_FROM: f64 = 0.316_227_766_016_837_94;
 const OUT_OF_ORDER: u64 = 64;
 
 /// Airtime of the longest frame.
-const LONGEST_FRAME: Time = timing::airtime(MOST_PSDU as u8);
+const LONGEST_FRAME: Time = timing::airtime(MAX_PSDU as u8);
 
 /// The frame that a station follows.
 #[derive(Clone, Copy, Debug)]
@@ -41,23 +41,23 @@ struct Followed {
 
 /// Reception state of a station.
 #[derive(Clone, Debug)]
-struct Ear {
+struct Reception {
     /// Number of the first frame in the log that has not reached the station, and a bit for each later one that has.
     next: u64,
     beyond: u64,
     /// Start and end of the time in which the station cannot receive.
-    deaf: (Time, Time),
+    not_receiving: (Time, Time),
     followed: Option<Followed>,
     /// The last frame received completely.
     received: Option<u64>,
     /// The last frame that was followed and lost.
     lost: Option<u64>,
-    count: Heard,
+    count: ReceptionCounts,
 }
 
 /// Counters of reception at a station.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub struct Heard {
+pub struct ReceptionCounts {
     /// Frames concerning the station, received completely.
     pub received: u64,
     /// Frames concerning the station, followed and destroyed by others.
@@ -90,7 +90,7 @@ pub struct Channel {
     /// Maximum propagation delay.
     pub longest: Time,
     log: Log,
-    ears: Vec<Ear>,
+    receptions: Vec<Reception>,
     survival: Survival,
     /// Time with frames on the air, without the current busy period.
     busy: Time,
@@ -98,7 +98,7 @@ pub struct Channel {
     quiet_from: Time,
     busy_from_then: Time,
     /// Busy periods except the current one, if the channel is watched.
-    stretches: Option<Vec<(Time, Time)>>,
+    busy_periods: Option<Vec<(Time, Time)>>,
 }
 
 impl Channel {
@@ -116,14 +116,14 @@ impl Channel {
                 };
             }
         }
-        let ear = Ear {
+        let reception = Reception {
             next: 0,
             beyond: 0,
-            deaf: (Time::NEVER, Time::ZERO),
+            not_receiving: (Time::NEVER, Time::ZERO),
             followed: None,
             received: None,
             lost: None,
-            count: Heard::default(),
+            count: ReceptionCounts::default(),
         };
         Channel {
             stations: n,
@@ -136,12 +136,12 @@ impl Channel {
             longest: paths.iter().map(|path| path.delay).max().unwrap_or_default(),
             paths,
             log: Log::default(),
-            ears: vec![ear; n],
+            receptions: vec![reception; n],
             survival: Survival::default(),
             busy: Time::ZERO,
             quiet_from: Time::ZERO,
             busy_from_then: Time::ZERO,
-            stretches: watched.then(Vec::new),
+            busy_periods: watched.then(Vec::new),
         }
     }
 
@@ -170,8 +170,8 @@ impl Channel {
         let end = start + timing::airtime(frame.psdu);
         if start > self.quiet_from {
             self.busy += self.quiet_from - self.busy_from_then;
-            if let Some(stretches) = &mut self.stretches {
-                stretches.push((self.busy_from_then, self.quiet_from));
+            if let Some(busy_periods) = &mut self.busy_periods {
+                busy_periods.push((self.busy_from_then, self.quiet_from));
             }
             self.busy_from_then = start;
         }
@@ -198,9 +198,9 @@ impl Channel {
 
     /// Passes the rows of the busy share's series up to `end` to `row`, if the channel is watched.
     pub fn busy_series(&mut self, interval: Option<Time>, end: Time, row: &mut impl FnMut(Time, f64)) {
-        if let Some(mut stretches) = self.stretches.take() {
-            stretches.push((self.busy_from_then, self.quiet_from));
-            series::rows(&stretches, interval, end, row);
+        if let Some(mut busy_periods) = self.busy_periods.take() {
+            busy_periods.push((self.busy_from_then, self.quiet_from));
+            series::rows(&busy_periods, interval, end, row);
         }
     }
 
@@ -211,44 +211,44 @@ impl Channel {
     }
 
     /// Reception counters of a station at `now`.
-    pub fn heard(&mut self, station: u16, now: Time) -> Heard {
+    pub fn heard(&mut self, station: u16, now: Time) -> ReceptionCounts {
         self.listen(station, now);
-        let ear = &self.ears[station as usize];
+        let reception = &self.receptions[station as usize];
         // a frame in progress counts up to now
         let begun = |f: Followed| now.saturating_sub(self.arrival(f.number, station));
-        let following = ear.count.following + ear.followed.map_or(Time::ZERO, begun);
-        Heard { following, ..ear.count }
+        let following = reception.count.following + reception.followed.map_or(Time::ZERO, begun);
+        ReceptionCounts { following, ..reception.count }
     }
 
     /// Reception counters of a station, as of the last evaluation.
-    pub fn counted(&self, station: u16) -> Heard {
-        self.ears[station as usize].count
+    pub fn counted(&self, station: u16) -> ReceptionCounts {
+        self.receptions[station as usize].count
     }
 
     /// Stops the reception of a station `now`. The frame that it follows is lost.
-    pub fn deafen(&mut self, station: u16, now: Time) {
+    pub fn stop_reception(&mut self, station: u16, now: Time) {
         self.listen(station, now);
-        let ear = &mut self.ears[station as usize];
-        ear.deaf = (now, Time::NEVER);
-        if let Some(followed) = ear.followed.take() {
-            ear.lost = Some(followed.number);
+        let reception = &mut self.receptions[station as usize];
+        reception.not_receiving = (now, Time::NEVER);
+        if let Some(followed) = reception.followed.take() {
+            reception.lost = Some(followed.number);
         }
     }
 
     /// Resumes the reception of a station at `then`.
-    pub fn hear_from(&mut self, station: u16, then: Time) {
-        self.ears[station as usize].deaf.1 = then;
+    pub fn resume_reception(&mut self, station: u16, then: Time) {
+        self.receptions[station as usize].not_receiving.1 = then;
     }
 
     /// True if a station has received frame `number`, whose end reaches it at `now`.
-    pub fn hears(&mut self, station: u16, number: u64, now: Time) -> bool {
+    pub fn has_received(&mut self, station: u16, number: u64, now: Time) -> bool {
         self.listen(station, now);
-        self.ears[station as usize].received == Some(number)
+        self.receptions[station as usize].received == Some(number)
     }
 
     /// True if a station followed frame `number` and lost it.
     pub fn lost(&self, station: u16, number: u64) -> bool {
-        self.ears[station as usize].lost == Some(number)
+        self.receptions[station as usize].lost == Some(number)
     }
 
     /// True if the channel is busy at a station whose assessment ends at `now`.
@@ -269,7 +269,7 @@ impl Channel {
         }
         power >= self.busy_from || {
             self.listen(station, now);
-            self.ears[station as usize].followed.is_some()
+            self.receptions[station as usize].followed.is_some()
         }
     }
 
@@ -291,7 +291,7 @@ impl Channel {
     fn listen_closely(&mut self, station: u16, until: Time) {
         loop {
             let next = self.next_at(station, until);
-            let ends = self.ears[station as usize].followed.map(|f| f.ends);
+            let ends = self.receptions[station as usize].followed.map(|f| f.ends);
             match (next, ends) {
                 (Some((at, _)), Some(ends)) if ends <= at => self.finish(station),
                 (Some((at, number)), _) => self.reach(station, number, at),
@@ -307,38 +307,38 @@ impl Channel {
     /// Skips the next frames at a station that are over by `until` and were alone on the air. Returns whether any
     /// others are left.
     fn pass_those_alone(&mut self, station: u16, until: Time) -> bool {
-        let ear = &mut self.ears[station as usize];
+        let reception = &mut self.receptions[station as usize];
         let paths = &self.paths[station as usize * self.stations..][..self.stations];
         let end = self.log.end();
-        while ear.followed.is_none() {
-            if ear.next == end {
+        while reception.followed.is_none() {
+            if reception.next == end {
                 return false;
             }
-            let on = self.log.frame(ear.next);
+            let on = self.log.frame(reception.next);
             let path = paths[on.from as usize];
             let (begins, ends) = (on.start + path.delay, on.end + path.delay);
-            if !on.alone || ends > until || ear.beyond != 0 {
+            if !on.alone || ends > until || reception.beyond != 0 {
                 break;
             }
-            let (from, to) = ear.deaf;
+            let (from, to) = reception.not_receiving;
             if (begins < from || begins >= to) && path.power > FOLLOWED_FROM * self.noise {
-                ear.count.following += ends - begins;
+                reception.count.following += ends - begins;
                 if on.frame.concerns(station) {
-                    ear.received = Some(ear.next);
-                    ear.count.received += 1;
+                    reception.received = Some(reception.next);
+                    reception.count.received += 1;
                 }
             }
-            ear.next += 1;
+            reception.next += 1;
         }
         true
     }
 
     /// The next frame that reaches a station, if one does by `until`.
     fn next_at(&self, station: u16, until: Time) -> Option<(Time, u64)> {
-        let (ear, paths) = (&self.ears[station as usize], self.paths_to(station));
+        let (reception, paths) = (&self.receptions[station as usize], self.paths_to(station));
         let mut earliest: Option<(Time, u64)> = None;
-        let (mut latest, mut reached, mut beyond) = (until, 0, ear.beyond);
-        for (number, on) in (ear.next..).zip(&self.log.frames()[(ear.next - self.log.first()) as usize..]) {
+        let (mut latest, mut reached, mut beyond) = (until, 0, reception.beyond);
+        for (number, on) in (reception.next..).zip(&self.log.frames()[(reception.next - self.log.first()) as usize..]) {
             if latest < on.start {
                 break;
             }
@@ -358,11 +358,11 @@ impl Channel {
         let on = *self.frame(number);
         if on.from != station {
             let signal = self.path(on.from, station).power;
-            if self.ears[station as usize].followed.is_some() {
+            if self.receptions[station as usize].followed.is_some() {
                 self.check(station, at, Some(number));
                 self.disturb(station, signal);
             } else {
-                let (from, until) = self.ears[station as usize].deaf;
+                let (from, until) = self.receptions[station as usize].not_receiving;
                 let hears = at < from || at >= until;
                 let others = if hears { self.interference(station, at, number) } else { 0.0 };
                 if hears && signal > FOLLOWED_FROM * (others + self.noise) {
@@ -371,28 +371,28 @@ impl Channel {
                     let concerns = on.frame.concerns(station);
                     let alone = others == 0.0;
                     let followed = Followed { number, ends, checked: at, checks: 0, concerns, alone, destroyed };
-                    self.ears[station as usize].followed = Some(followed);
+                    self.receptions[station as usize].followed = Some(followed);
                 }
             }
         }
-        let ear = &mut self.ears[station as usize];
-        match number - ear.next {
+        let reception = &mut self.receptions[station as usize];
+        match number - reception.next {
             0 => {
-                ear.next += 1;
-                while ear.beyond & 1 == 1 {
-                    ear.next += 1;
-                    ear.beyond >>= 1;
+                reception.next += 1;
+                while reception.beyond & 1 == 1 {
+                    reception.next += 1;
+                    reception.beyond >>= 1;
                 }
-                ear.beyond >>= 1;
+                reception.beyond >>= 1;
             }
-            n => ear.beyond |= 1 << (n.min(OUT_OF_ORDER) - 1),
+            n => reception.beyond |= 1 << (n.min(OUT_OF_ORDER) - 1),
         }
     }
 
     /// Handles the beginning of another signal while a station follows a frame.
     fn disturb(&mut self, station: u16, signal: f64) {
         let destroys = self.errors == Errors::Overlap && signal > FOLLOWED_FROM * self.noise;
-        if let Some(followed) = &mut self.ears[station as usize].followed {
+        if let Some(followed) = &mut self.receptions[station as usize].followed {
             followed.alone &= signal == 0.0;
             followed.destroyed |= destroys;
         }
@@ -400,31 +400,31 @@ impl Channel {
 
     /// Handles the end of the frame that a station follows.
     fn finish(&mut self, station: u16) {
-        let Some(Followed { number, ends, .. }) = self.ears[station as usize].followed else { return };
+        let Some(Followed { number, ends, .. }) = self.receptions[station as usize].followed else { return };
         self.check(station, ends, None);
         let arrived = self.arrival(number, station);
-        let ear = &mut self.ears[station as usize];
-        let Some(followed) = ear.followed.take() else { return };
-        ear.count.following += ends - arrived;
+        let reception = &mut self.receptions[station as usize];
+        let Some(followed) = reception.followed.take() else { return };
+        reception.count.following += ends - arrived;
         if !followed.concerns {
             return;
         }
         if followed.destroyed {
-            ear.lost = Some(number);
-            ear.count.destroyed += 1;
+            reception.lost = Some(number);
+            reception.count.destroyed += 1;
         } else {
-            ear.received = Some(number);
-            ear.count.received += 1;
+            reception.received = Some(number);
+            reception.count.received += 1;
         }
     }
 
     /// Evaluates interference with the frame that a station follows, from the last evaluation until `at`: the beginning
     /// of signal number `before`, or the end of the frame.
     fn check(&mut self, station: u16, at: Time, before: Option<u64>) {
-        let followed = self.ears[station as usize].followed;
+        let followed = self.receptions[station as usize].followed;
         let Some(followed) = followed.filter(|followed| followed.concerns) else { return };
         if followed.alone {
-            if let Some(f) = &mut self.ears[station as usize].followed {
+            if let Some(f) = &mut self.receptions[station as usize].followed {
                 f.checked = at;
             }
             return;
@@ -446,7 +446,7 @@ impl Channel {
             survives *= self.survival(signal, others, at - since);
         }
         let (seed, entity) = (self.seed, self.entity << 32 | station as u64);
-        let Some(f) = &mut self.ears[station as usize].followed else { return };
+        let Some(f) = &mut self.receptions[station as usize].followed else { return };
         if survives < 1.0 {
             let drawn = uniform(seed, purpose::RADIO_ERROR, entity, f.number << 16 | f.checks as u64);
             f.destroyed |= drawn >= survives;
@@ -510,8 +510,8 @@ impl Channel {
         while self.log.frames().first().is_some_and(|on| on.end + self.longest < horizon) {
             let gone = self.log.first();
             for station in 0..self.stations as u16 {
-                let ear = &self.ears[station as usize];
-                if ear.next <= gone || ear.followed.is_some_and(|followed| followed.number == gone) {
+                let reception = &self.receptions[station as usize];
+                if reception.next <= gone || reception.followed.is_some_and(|followed| followed.number == gone) {
                     self.listen(station, now);
                 }
             }
@@ -523,7 +523,7 @@ impl Channel {
 /// Received power, mW, of a signal over a distance in metres. `shadow`: a standard normal number.
 fn received(spec: &CellSpec, distance: f64, shadow: f64) -> f64 {
     match spec.propagation {
-        Propagation::Range(most) if distance <= most => milliwatts(spec.phy.power),
+        Propagation::Range(max) if distance <= max => milliwatts(spec.phy.power),
         Propagation::Range(_) => 0.0,
         Propagation::LogDistance { reference, exponent, shadowing } => {
             let loss = reference + 10.0 * exponent * libm::log10(distance.max(1.0));

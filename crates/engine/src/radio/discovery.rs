@@ -78,10 +78,10 @@ impl Cell {
     pub(super) fn discover(&mut self, station: u16, step: Step, now: Time) {
         let Some(spec) = self.discovery() else { return };
         match step {
-            Step::Solicit(to) => self.say(station, ALL, Message::Solicit(to), now),
-            Step::Claim => self.say(station, ALL, Message::Claim, now),
+            Step::Solicit(to) => self.send(station, ALL, Message::Solicit(to), now),
+            Step::Claim => self.send(station, ALL, Message::Claim, now),
             Step::Router(number) => {
-                self.say(station, ALL, Message::Router, now);
+                self.send(station, ALL, Message::Router, now);
                 if (number as u32) + 1 < spec.router_solicitations {
                     self.plan_router(station, number, now);
                 }
@@ -104,19 +104,19 @@ impl Cell {
     fn timer(&mut self, station: u16, to: u16, timer: u32, now: Time, spec: &DiscoverySpec) {
         let neighbours = &mut self.stations[station as usize].neighbours;
         let Some(own) = neighbours.get(to, now).filter(|own| own.timer == timer) else { return };
-        let most = if own.clock == Some(Clock::Solicit) { spec.retries } else { spec.probes };
+        let max = if own.clock == Some(Clock::Solicit) { spec.retries } else { spec.probes };
         match own.clock {
             None => {}
-            Some(Clock::Delay) if most > 0 => {
+            Some(Clock::Delay) if max > 0 => {
                 (own.state, own.solicitations) = (State::Probe, 1);
-                self.say(station, to, Message::Solicit(to), now);
+                self.send(station, to, Message::Solicit(to), now);
                 self.set(station, to, Clock::Probe, now.saturating_add(spec.interval));
             }
-            Some(clock) if own.solicitations < most && clock != Clock::Delay => {
+            Some(clock) if own.solicitations < max && clock != Clock::Delay => {
                 own.solicitations += 1;
                 match clock {
                     Clock::Solicit => self.solicit(station, to, now, spec),
-                    _ => self.say(station, to, Message::Solicit(to), now),
+                    _ => self.send(station, to, Message::Solicit(to), now),
                 }
                 self.set(station, to, clock, now.saturating_add(spec.interval));
             }
@@ -147,7 +147,7 @@ impl Cell {
     }
 
     /// Lets a station send a message, by way of its queue.
-    fn say(&mut self, station: u16, to: u16, message: Message, now: Time) {
+    fn send(&mut self, station: u16, to: u16, message: Message, now: Time) {
         self.stations[station as usize].count.discovery += 1;
         let frames = Frames::of_message(&self.spec.framing, message.size());
         let datagram = self.datagrams.add(Content::Message(message), (station, to), frames, now);
@@ -175,7 +175,7 @@ impl Cell {
     }
 
     /// Handles a message received by a station.
-    pub(super) fn learn(&mut self, station: u16, from: u16, message: Message, now: Time) {
+    pub(super) fn on_message(&mut self, station: u16, from: u16, message: Message, now: Time) {
         let neighbours = &mut self.stations[station as usize].neighbours;
         match message {
             Message::Solicit(target) if target == station => {
@@ -187,7 +187,7 @@ impl Cell {
                         neighbours.add(from, State::Stale);
                     }
                 }
-                self.say(station, from, Message::Advertise, now);
+                self.send(station, from, Message::Advertise, now);
             }
             Message::Advertise => {
                 let Some(own) = neighbours.get(from, now) else { return };

@@ -66,7 +66,7 @@ impl Frames {
     }
 
     /// Minimum time from a packet's arrival at an otherwise idle station to its arrival at the receiver.
-    pub fn least_time(&self, acknowledged: bool) -> Time {
+    pub fn min_time(&self, acknowledged: bool) -> Time {
         let answer = if acknowledged { TURNAROUND + timing::airtime(timing::ACK) } else { Time::ZERO };
         let alone = |psdu: u8| ASSESSMENT + TURNAROUND + timing::airtime(psdu);
         let whole = |psdu: u8| alone(psdu) + answer + timing::space(psdu);

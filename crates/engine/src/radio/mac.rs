@@ -44,7 +44,7 @@ impl Cell {
         let exponent = service.exponent;
         s.count.accesses += 1;
         s.enter(State::Access);
-        let begins = now.max(s.space_until).max(s.hears_from);
+        let begins = now.max(s.space_until).max(s.receives_from);
         self.back_off(station, begins, exponent);
     }
 
@@ -63,7 +63,7 @@ impl Cell {
         let Some(service) = &mut s.service else { return };
         if !busy {
             s.enter(State::Turning(Sends::Data));
-            self.channel.deafen(station, now);
+            self.channel.stop_reception(station, now);
             return self.plan_in_state(now + TURNAROUND, Kind::Begin, station);
         }
         s.count.busy_assessments += 1;
@@ -95,7 +95,7 @@ impl Cell {
         s.enter(State::Sending(sends));
         self.plan_in_state(now + takes, Kind::End, station);
         let number = self.channel.begin(station, now, frame);
-        self.see(now, station, true, frame);
+        self.record_sighting(now, station, true, frame);
         self.announce(station, number, now + takes, frame);
     }
 
@@ -129,8 +129,8 @@ impl Cell {
         let asks = self.spec.mac.acknowledged;
         let s = &mut self.stations[station as usize];
         let State::Sending(sends) = s.state else { return };
-        s.hears_from = now + TURNAROUND;
-        self.channel.hear_from(station, now + TURNAROUND);
+        s.receives_from = now + TURNAROUND;
+        self.channel.resume_reception(station, now + TURNAROUND);
         match (sends, &s.service) {
             (Sends::Data, Some(service)) if asks && service.part.to != ALL => {
                 s.enter(State::Waiting);
@@ -150,18 +150,18 @@ impl Cell {
 
     /// Called when no acknowledgement has arrived in time.
     pub(super) fn timeout(&mut self, station: u16, now: Time) {
-        if self.tries_again(station, now) {
+        if self.retry(station, now) {
             self.start(station, now);
         }
     }
 
     /// Handles a failed try. Returns whether the frame stays in service. The station becomes idle.
-    fn tries_again(&mut self, station: u16, now: Time) -> bool {
-        let most = self.spec.mac.retries;
+    fn retry(&mut self, station: u16, now: Time) -> bool {
+        let max = self.spec.mac.retries;
         let s = &mut self.stations[station as usize];
         s.enter(State::Idle);
         let Some(service) = &mut s.service else { return false };
-        if service.retries < most {
+        if service.retries < max {
             service.retries += 1;
             service.busy = 0;
             return true;
@@ -185,7 +185,7 @@ impl Cell {
             self.finish(station, Outcome::Delivered, now);
         } else if self.spec.mac.foreign_acks_fail {
             s.count.foreign_acks += 1;
-            if self.tries_again(station, now) {
+            if self.retry(station, now) {
                 self.start(station, now);
             }
         }
@@ -194,9 +194,9 @@ impl Cell {
     /// Lets a station acknowledge a received frame, before anything else.
     pub(super) fn acknowledge(&mut self, station: u16, number: u8, part: Part, now: Time) {
         if matches!(self.stations[station as usize].state, State::Waiting) {
-            self.tries_again(station, now);
+            self.retry(station, now);
         }
-        self.channel.deafen(station, now);
+        self.channel.stop_reception(station, now);
         self.stations[station as usize].enter(State::Turning(Sends::Ack(number, part)));
         self.plan_in_state(now + TURNAROUND, Kind::Begin, station);
     }

@@ -94,7 +94,7 @@ pub struct Sighting {
 
 /// Observations of a cell.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Watch {
+pub struct Observed {
     /// Records frames.
     pub frames: bool,
     /// Records busy periods of the channel.
@@ -134,14 +134,14 @@ pub struct Cell {
     /// Counters at the start and at the end of the measured interval, and time of the next snapshot.
     at_from: Option<Snapshot>,
     at_to: Option<Snapshot>,
-    roll_at: Time,
+    advance_at: Time,
     /// Recorded frames, if they are watched.
     pub sightings: Option<Vec<Sighting>>,
 }
 
 impl Cell {
-    /// The cell of `spec`, with the observations `watch`.
-    pub fn new(spec: &CellSpec, order: Order, interval: &Interval, watch: Watch) -> Cell {
+    /// The cell of `spec`, with the observations `observed`.
+    pub fn new(spec: &CellSpec, order: Order, interval: &Interval, observed: Observed) -> Cell {
         let number = |i: u64| hash::bits(order.seed, purpose::RADIO_NUMBER, spec.channel as u64, i) as u8;
         let station = |(i, station): (u64, &StationSpec)| {
             let entity = (spec.channel as u64) << 32 | i;
@@ -161,7 +161,7 @@ impl Cell {
         let mut cell = Cell {
             spec: spec.clone(),
             interval: *interval,
-            channel: Channel::new(spec, order.seed, watch.channel),
+            channel: Channel::new(spec, order.seed, observed.channel),
             stations,
             agenda: Agenda::default(),
             datagrams: Datagrams::default(),
@@ -173,8 +173,8 @@ impl Cell {
             armed: Time::NEVER,
             at_from: None,
             at_to: None,
-            roll_at: interval.from,
-            sightings: watch.frames.then(Vec::new),
+            advance_at: interval.from,
+            sightings: observed.frames.then(Vec::new),
         };
         cell.configure();
         cell.armed = cell.next();
@@ -211,7 +211,7 @@ impl Cell {
         packet: &Packet,
         ext: Option<Ext>,
     ) -> bool {
-        self.roll(now);
+        self.advance_account(now);
         let framing = &self.spec.framing;
         let frames = Frames::of(framing, packet.size as u32, packet.is(PacketKind::Datagram));
         let datagram = self.datagrams.add(Content::Packet(*packet, ext), (from, to), frames, since);
@@ -240,13 +240,13 @@ impl Cell {
     /// Returns the last instant.
     pub fn run(&mut self, now: Time, until: Time) -> Time {
         let mut now = now;
-        self.roll(now);
+        self.advance_account(now);
         loop {
             let further = until > now && self.effects.is_empty();
             let Some(entry) = self.agenda.due(if further { until - Time::ps(1) } else { now }) else { return now };
             if entry.time > now {
                 now = entry.time;
-                self.roll(now);
+                self.advance_account(now);
             }
             self.happen(entry);
         }
@@ -321,7 +321,7 @@ impl Cell {
         }
     }
 
-    fn see(&mut self, time: Time, station: u16, begins: bool, frame: Frame) {
+    fn record_sighting(&mut self, time: Time, station: u16, begins: bool, frame: Frame) {
         if let Some(sightings) = &mut self.sightings {
             let (What::Ack(part) | What::Data(part)) = frame.what;
             let packet = self.datagrams.get(part.datagram).and_then(|datagram| match &datagram.content {

@@ -1,6 +1,6 @@
 //! Neighbour cache of a station, and the messages of neighbour discovery (RFC 4861, 7.3.2).
 
-use crate::spec::MOST_DISCOVERY;
+use crate::spec::MAX_DISCOVERY;
 use incast_cc::Time;
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ impl Message {
     pub fn size(self) -> u32 {
         match self {
             Message::Solicit(_) => 60,
-            Message::Advertise => MOST_DISCOVERY,
+            Message::Advertise => MAX_DISCOVERY,
             Message::Claim => 44,
             Message::Router => 23,
         }

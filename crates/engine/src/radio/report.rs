@@ -1,7 +1,7 @@
 //! Record of a cell's stations over the measured interval.
 
 use super::Cell;
-use super::channel::Heard;
+use super::channel::ReceptionCounts;
 use super::station::Snapshot;
 use crate::ids::NodeId;
 use crate::spec::Spec;
@@ -11,8 +11,8 @@ use incast_record::{RadioCounts, RadioRecord};
 impl Cell {
     /// Takes snapshots at the start and end of the measured interval, before any event at `now`.
     #[inline]
-    pub(super) fn roll(&mut self, now: Time) {
-        if now >= self.roll_at {
+    pub(super) fn advance_account(&mut self, now: Time) {
+        if now >= self.advance_at {
             self.keep_counts(now);
         }
     }
@@ -25,7 +25,7 @@ impl Cell {
         if self.at_to.is_none() && now >= self.interval.to {
             self.at_to = Some(self.snapshot(self.interval.to));
         }
-        self.roll_at = if self.at_to.is_none() { self.interval.to } else { Time::NEVER };
+        self.advance_at = if self.at_to.is_none() { self.interval.to } else { Time::NEVER };
     }
 
     /// Snapshot of the counters at an instant after the last event.
@@ -40,7 +40,7 @@ impl Cell {
     }
 
     /// Current counters of the stations.
-    pub fn counts(&self) -> (Vec<RadioCounts>, Vec<Heard>) {
+    pub fn counts(&self) -> (Vec<RadioCounts>, Vec<ReceptionCounts>) {
         let heard = (0..self.stations.len() as u16).map(|i| self.channel.counted(i));
         (self.stations.iter().map(|s| s.count).collect(), heard.collect())
     }
@@ -55,7 +55,7 @@ impl Cell {
         for station in &mut self.stations {
             station.count.incomplete += station.reassembly.expire(end);
         }
-        self.roll(end);
+        self.advance_account(end);
         if self.at_to.is_none() {
             self.at_to = Some(self.snapshot(end));
         }

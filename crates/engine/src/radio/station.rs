@@ -1,6 +1,6 @@
 //! A station of a cell: its transceiver and MAC.
 
-use super::channel::Heard;
+use super::channel::ReceptionCounts;
 use super::frame::Part;
 use super::frames::Frames;
 use super::neighbours::Neighbours;
@@ -84,7 +84,7 @@ pub struct Service {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// Counters by station.
-    pub stations: Vec<(RadioCounts, Heard)>,
+    pub stations: Vec<(RadioCounts, ReceptionCounts)>,
     /// Time with frames on the air.
     pub busy: Time,
 }
@@ -105,7 +105,7 @@ pub struct Station {
     /// End of the space after the last frame, before which the next one does not begin.
     pub space_until: Time,
     /// Time from which it can receive.
-    pub hears_from: Time,
+    pub receives_from: Time,
     /// Number of the next frame.
     pub next_number: u8,
     /// Serial number of the next frame that it floods.
@@ -137,7 +137,7 @@ impl Station {
             queued: VecDeque::new(),
             service: None,
             space_until: Time::ZERO,
-            hears_from: Time::ZERO,
+            receives_from: Time::ZERO,
             next_number: number,
             next_serial: 0,
             draws: 0,

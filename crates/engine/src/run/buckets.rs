@@ -74,31 +74,31 @@ pub struct Due {
 
 /// Shards that the packets and messages of a thread's domains go to: its own, or that of another thread.
 #[derive(Clone, Debug, Default)]
-pub struct Lanes {
+pub struct Shards {
     /// Index of this thread.
     pub me: usize,
     /// Thread of each domain. Empty if one thread has all.
     pub of: Arc<[u8]>,
 }
 
-impl Lanes {
+impl Shards {
     /// Thread of `domain`.
     #[inline(always)]
-    fn lane(&self, domain: DomainId) -> usize {
+    fn shard(&self, domain: DomainId) -> usize {
         if self.of.is_empty() { 0 } else { self.of[domain] as usize }
     }
 }
 
 /// Batch of packets and messages that one thread passes to another when a window opens.
 #[derive(Default)]
-pub struct Parcel {
+pub struct Batch {
     bucket: Bucket,
-    posts: Vec<Post>,
+    messages: Vec<NodeMessage>,
 }
 
 /// Span in which a domain with radio cells may run by itself.
 #[derive(Clone, Copy, Default)]
-pub struct Alone {
+pub struct SoloSpan {
     /// No packet reaches the domain before this, and the open window lasts as long.
     pub until: Time,
     /// With a single domain: the end of the run. Before it, windows may follow one another at once.
@@ -108,11 +108,11 @@ pub struct Alone {
     /// True if the timer of a cell may be kept outside the queue of the domain.
     pub holds: bool,
     /// The timer kept outside the queue, with its instant.
-    pub aside: Option<(Instant, Timer)>,
+    pub deferred: Option<(Instant, Timer)>,
 }
 
 /// A message: a timer of a domain, set by another one.
-pub type Post = (DomainId, Key, Timer);
+pub type NodeMessage = (DomainId, Key, Timer);
 
 /// Buckets of the near windows, and the windows with work.
 pub struct Buckets {
@@ -125,7 +125,7 @@ pub struct Buckets {
     /// The open window and its start.
     pub window: u64,
     pub start: Time,
-    lanes: Lanes,
+    shards: Shards,
     /// Buckets of window w at w % NEAR, for each thread in turn.
     pub near: Vec<Bucket>,
     /// Bit w % NEAR: packets arrive in window w.
@@ -136,20 +136,20 @@ pub struct Buckets {
     /// Arrivals beyond the near windows, by block, and empty buckets for them. Each is written and read sequentially: a
     /// queue of 250 packets at each of many ports does not stay in the caches.
     far: BTreeMap<u64, Bucket>,
-    /// Links whose ports are due when the next window opens ([`crate::port::departure_marks`]).
+    /// Links whose ports are due when the next window opens ([`crate::port::late_marking`]).
     pub due: Vec<LinkId>,
-    /// Links whose ports [serve themselves](crate::port::self_service), by the window at whose end they are visited.
+    /// Links whose ports have [lazy service](crate::port::lazy_service), by the window at whose end they are visited.
     visits: BTreeMap<u64, Vec<LinkId>>,
     spare_visits: Vec<Vec<LinkId>>,
     /// Messages to domains, by thread. Delivered when the window closes.
-    posts: Vec<Vec<Post>>,
+    messages: Vec<Vec<NodeMessage>>,
     /// Span in which the current domain may run by itself.
-    pub alone: Alone,
+    pub solo: SoloSpan,
 }
 
 impl Buckets {
     /// Empty buckets of windows of `length`, for packets to the domains of `threads`.
-    pub fn new(order: Order, length: Time, lanes: Lanes, threads: usize) -> Buckets {
+    pub fn new(order: Order, length: Time, shards: Shards, threads: usize) -> Buckets {
         Buckets {
             order,
             length,
@@ -157,7 +157,7 @@ impl Buckets {
             inverse: (u64::MAX / length.0) + 1,
             window: 0,
             start: Time::ZERO,
-            lanes,
+            shards,
             near: (0..NEAR * threads as u64).map(|_| Bucket::default()).collect(),
             occupied: 0,
             spare: Spare::default(),
@@ -166,8 +166,8 @@ impl Buckets {
             due: Vec::new(),
             visits: BTreeMap::new(),
             spare_visits: Vec::new(),
-            posts: (0..threads).map(|_| Vec::new()).collect(),
-            alone: Alone::default(),
+            messages: (0..threads).map(|_| Vec::new()).collect(),
+            solo: SoloSpan::default(),
         }
     }
 
@@ -202,8 +202,8 @@ impl Buckets {
     }
 
     /// Empty buckets at the same open window, for another share of the domains.
-    pub fn beside(&self, lanes: Lanes, threads: usize) -> Buckets {
-        let mut buckets = Buckets::new(self.order, self.length, lanes, threads);
+    pub fn empty_copy(&self, shards: Shards, threads: usize) -> Buckets {
+        let mut buckets = Buckets::new(self.order, self.length, shards, threads);
         buckets.move_to(self.window);
         buckets
     }
@@ -211,9 +211,9 @@ impl Buckets {
     /// Takes all buckets with packets, in the order of windows.
     pub fn take_all(&mut self) -> Vec<Bucket> {
         self.occupied = 0;
-        let lanes = self.near.len() as u64 / NEAR;
+        let shards = self.near.len() as u64 / NEAR;
         let slots =
-            (self.window..self.window + NEAR).flat_map(|w| (0..lanes).map(move |lane| lane * NEAR + (w & MASK)));
+            (self.window..self.window + NEAR).flat_map(|w| (0..shards).map(move |shard| shard * NEAR + (w & MASK)));
         let near = slots.map(|slot| take(&mut self.near[slot as usize]));
         near.chain(take(&mut self.far).into_values()).filter(|bucket| !bucket.packets.is_empty()).collect()
     }
@@ -224,8 +224,8 @@ impl Buckets {
     }
 
     /// Takes all messages that domains of this thread have sent.
-    pub fn take_all_posts(&mut self) -> Vec<Post> {
-        self.posts.iter_mut().flat_map(take).collect()
+    pub fn take_all_messages(&mut self) -> Vec<NodeMessage> {
+        self.messages.iter_mut().flat_map(take).collect()
     }
 
     /// Plans a visit to the port of `link` at the end of `window`.
@@ -237,13 +237,16 @@ impl Buckets {
     pub fn open(&mut self) -> Bucket {
         let slot = self.window & MASK;
         self.occupied &= !(1 << slot);
-        Bucket { start: self.start, ..take(self.slot(self.lanes.me, slot)) }
+        Bucket { start: self.start, ..take(self.slot(self.shards.me, slot)) }
     }
 
     /// Time before which nothing from outside reaches the current domain.
     pub fn undisturbed(&self) -> Time {
-        let Alone { until, end, windows, .. } = self.alone;
-        if end == Time::ZERO || windows == 0 || !self.due.is_empty() || self.posts.iter().any(|posts| !posts.is_empty())
+        let SoloSpan { until, end, windows, .. } = self.solo;
+        if end == Time::ZERO
+            || windows == 0
+            || !self.due.is_empty()
+            || self.messages.iter().any(|messages| !messages.is_empty())
         {
             return until;
         }
@@ -252,30 +255,30 @@ impl Buckets {
 
     /// Lets the current domain, undisturbed, go on at `time`. The window of `time` becomes the open one.
     pub fn go_on(&mut self, time: Time) {
-        if time >= self.alone.until {
+        if time >= self.solo.until {
             self.move_to(self.due(time).map_or_else(|| time.0 / self.length.0, |due| self.window + due.ahead));
-            self.alone.until = (self.start + self.length).min(self.alone.end);
-            self.alone.windows = self.alone.windows.saturating_sub(1);
+            self.solo.until = (self.start + self.length).min(self.solo.end);
+            self.solo.windows = self.solo.windows.saturating_sub(1);
         }
     }
 
     #[inline(always)]
-    fn slot(&mut self, lane: usize, slot: u64) -> &mut Bucket {
-        &mut self.near[lane * NEAR as usize + slot as usize]
+    fn slot(&mut self, shard: usize, slot: u64) -> &mut Bucket {
+        &mut self.near[shard * NEAR as usize + slot as usize]
     }
 
-    /// Puts the open window's arrivals in the domains of thread `to`, and all messages to them, into `parcel`, an empty
+    /// Puts the open window's arrivals in the domains of thread `to`, and all messages to them, into `batch`, an empty
     /// batch. Returns whether there are any.
-    pub fn pack(&mut self, to: usize, parcel: &mut Parcel) -> bool {
-        self.keep(take(&mut parcel.bucket));
-        swap(self.slot(to, self.window & MASK), &mut parcel.bucket);
-        swap(&mut self.posts[to], &mut parcel.posts);
-        !parcel.bucket.packets.is_empty() || !parcel.posts.is_empty()
+    pub fn pack(&mut self, to: usize, batch: &mut Batch) -> bool {
+        self.keep(take(&mut batch.bucket));
+        swap(self.slot(to, self.window & MASK), &mut batch.bucket);
+        swap(&mut self.messages[to], &mut batch.messages);
+        !batch.bucket.packets.is_empty() || !batch.messages.is_empty()
     }
 
     /// Moves the arrivals of a batch into `bucket`, that of the open window, and delivers its messages.
-    pub fn unpack(&mut self, bucket: &mut Bucket, parcel: &mut Parcel, message: impl FnMut(Post)) {
-        let (exts, sent) = (bucket.exts.len(), &mut parcel.bucket);
+    pub fn unpack(&mut self, bucket: &mut Bucket, batch: &mut Batch, message: impl FnMut(NodeMessage)) {
+        let (exts, sent) = (bucket.exts.len(), &mut batch.bucket);
         let places = bucket.packets.append(&mut sent.packets, &mut self.spare);
         if !sent.exts.is_empty() {
             bucket.exts.append(&mut sent.exts);
@@ -286,17 +289,17 @@ impl Buckets {
                 }
             }
         }
-        parcel.posts.drain(..).for_each(message);
+        batch.messages.drain(..).for_each(message);
     }
 
     /// Takes the messages that domains of this thread have sent to one another.
-    pub fn take_posts(&mut self) -> Vec<Post> {
-        take(&mut self.posts[self.lanes.me])
+    pub fn take_messages(&mut self) -> Vec<NodeMessage> {
+        take(&mut self.messages[self.shards.me])
     }
 
     /// Time of the earliest message to a domain of another thread.
-    pub fn first_post(&self) -> Time {
-        self.posts.iter().flatten().map(|(_, key, _)| key.time).min().unwrap_or(Time::NEVER)
+    pub fn first_message(&self) -> Time {
+        self.messages.iter().flatten().map(|(_, key, _)| key.time).min().unwrap_or(Time::NEVER)
     }
 
     /// Keeps the memory of a bucket for others.
@@ -318,7 +321,7 @@ impl Buckets {
         ext: Option<&mut Ext>,
     ) -> (usize, &mut Packet) {
         let slot = (self.window + due.ahead) & MASK;
-        let bucket = &mut self.near[self.lanes.lane(to.domain) * NEAR as usize + slot as usize];
+        let bucket = &mut self.near[self.shards.shard(to.domain) * NEAR as usize + slot as usize];
         if bucket.packets.is_full() {
             self.occupied |= 1 << slot;
             make_room(bucket, &mut self.spare, &mut self.empty);
@@ -353,15 +356,15 @@ impl Buckets {
     /// Marks the packet at `place` in the window of `time`, which arrives over `link` in `domain`.
     pub fn mark(&mut self, link: LinkId, domain: DomainId, time: Time, place: usize) {
         let slot = self.due(time).map_or(self.window, |due| self.window + due.ahead) & MASK;
-        let packet = &mut self.slot(self.lanes.lane(domain), slot).packets[place];
+        let packet = &mut self.slot(self.shards.shard(domain), slot).packets[place];
         assert!(packet.link == link && packet.time == time, "a packet is not where it was put");
         packet.flags |= flag::CE;
     }
 
     /// Sends a message to a domain of any thread.
-    pub fn post(&mut self, domain: DomainId, key: Key, timer: Timer) {
-        let lane = self.lanes.lane(domain);
-        self.posts[lane].push((domain, key, timer));
+    pub fn push_message(&mut self, domain: DomainId, key: Key, timer: Timer) {
+        let shard = self.shards.shard(domain);
+        self.messages[shard].push((domain, key, timer));
     }
 
     /// Plans a visit to the port of `link` at the end of the window of `time`, at the earliest of window `from`.
@@ -427,7 +430,7 @@ mod tests {
     #[test]
     fn packets_of_a_link_keep_the_order_of_sending_whatever_waits_far_ahead() {
         let (length, order) = (Time(1000), Order { seed: 1, ties: Ties::Hash });
-        let mut buckets = Buckets::new(order, length, Lanes::default(), 1);
+        let mut buckets = Buckets::new(order, length, Shards::default(), 1);
         let send = |buckets: &mut Buckets, number, time: Time| {
             let to = Place { domain: DomainId(0), node: NodeIx::host(HostIx(0)) };
             let packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), number, 0, Time::ZERO);
@@ -456,8 +459,8 @@ mod tests {
     #[test]
     fn pages_that_another_thread_has_emptied_come_back() {
         let (length, order) = (Time(1000), Order { seed: 1, ties: Ties::Hash });
-        let threads = |me| Buckets::new(order, length, Lanes { me, of: Arc::from([0, 1]) }, 2);
-        let (mut one, mut other, mut parcel) = (threads(0), threads(1), Parcel::default());
+        let threads = |me| Buckets::new(order, length, Shards { me, of: Arc::from([0, 1]) }, 2);
+        let (mut one, mut other, mut batch) = (threads(0), threads(1), Batch::default());
         let to = Place { domain: DomainId(1), node: NodeIx::host(HostIx(0)) };
         let per_window = 3 * PAGE as u64 / 2;
         let mut sent = 0;
@@ -473,8 +476,8 @@ mod tests {
             one.go_to(window, |_, _| unreachable!("all is near"));
             other.go_to(window, |_, _| unreachable!("all is near"));
             let (emptied, mut bucket) = (one.open(), other.open());
-            assert!(one.pack(1, &mut parcel));
-            other.unpack(&mut bucket, &mut parcel, |_| unreachable!("no message"));
+            assert!(one.pack(1, &mut batch));
+            other.unpack(&mut bucket, &mut batch, |_| unreachable!("no message"));
             let all: Vec<_> = bucket.packets.iter().flat_map(|(first, _, packets)| (first..).zip(packets)).collect();
             assert_eq!(bucket.packets.len(), 1 + per_window as usize);
             let numbers: Vec<_> = all.iter().map(|(_, packet)| packet.seq()).collect();
@@ -491,7 +494,7 @@ mod tests {
             other.keep(bucket);
         }
         // two pages being written, two in flight, two emptied, and one with the other thread's own packets
-        let pages = one.spare.count() + other.spare.count() + parcel.bucket.packets.pages();
+        let pages = one.spare.count() + other.spare.count() + batch.bucket.packets.pages();
         assert!(pages <= 7, "{pages} pages");
     }
 }

@@ -10,8 +10,8 @@ use crate::event::prefetch;
 use crate::ids::{Node, PortIx};
 use crate::node::context::Env;
 use crate::run::buckets::Bucket;
-use crate::run::deal::{Deal, Turn, order};
 use crate::run::out::Out;
+use crate::run::scatter::{Arrival, Scatter, order};
 use crate::switch::route::Planned;
 use incast_record::Collector;
 use std::mem::take;
@@ -24,26 +24,26 @@ const FRAMES_AHEAD: usize = 6;
 /// Arrivals of a domain, by port.
 #[derive(Default)]
 pub struct ByPort {
-    deal: Deal<PortIx>,
+    scatter: Scatter<PortIx>,
     /// Ports with arrivals.
     used: Vec<PortIx>,
     /// Arrivals at ports, in order of sending.
-    passing: Vec<(Turn, PortIx)>,
+    passing: Vec<(Arrival, PortIx)>,
     /// Other arrivals: those at their destination host, or without a route.
-    pub rest: Vec<Turn>,
+    pub rest: Vec<Arrival>,
 }
 
 impl ByPort {
     /// For domains of at most `ports` ports.
     pub fn new(ports: usize) -> ByPort {
-        ByPort { deal: Deal::new(ports), ..ByPort::default() }
+        ByPort { scatter: Scatter::new(ports), ..ByPort::default() }
     }
 
-    /// Passes `turns`, the arrivals in order of sending, through their ports, except for [`ByPort::rest`].
+    /// Passes `arrivals`, the arrivals in order of sending, through their ports, except for [`ByPort::rest`].
     #[inline(always)]
     pub fn pass(
         &mut self,
-        turns: &[Turn],
+        arrivals: &[Arrival],
         domain: &mut Domain,
         bucket: &mut Bucket,
         rule: Order,
@@ -51,27 +51,27 @@ impl ByPort {
         collector: &mut Collector,
     ) {
         match domain.framed {
-            false => self.pass_by::<false>(turns, domain, bucket, rule, out, collector),
-            true => self.pass_by::<true>(turns, domain, bucket, rule, out, collector),
+            false => self.pass_by::<false>(arrivals, domain, bucket, rule, out, collector),
+            true => self.pass_by::<true>(arrivals, domain, bucket, rule, out, collector),
         }
     }
 
     #[inline(always)]
     fn pass_by<const FRAMED: bool>(
         &mut self,
-        turns: &[Turn],
+        arrivals: &[Arrival],
         domain: &mut Domain,
         bucket: &mut Bucket,
         rule: Order,
         out: &mut Out,
         collector: &mut Collector,
     ) {
-        self.plan(turns, domain, bucket, out);
-        self.deal.lay(&self.used, self.passing.len());
-        self.passing.iter().for_each(|(turn, port)| self.deal.put(*port, *turn));
+        self.plan(arrivals, domain, bucket, out);
+        self.scatter.lay(&self.used, self.passing.len());
+        self.passing.iter().for_each(|(arrival, port)| self.scatter.put(*port, *arrival));
         let end = bucket.start + out.buckets.length;
         for port in &self.used {
-            order(self.deal.of_mut(*port), bucket, rule);
+            order(self.scatter.of_mut(*port), bucket, rule);
             let port = &domain.nodes.ports[*port];
             prefetch::item(&out.net.links, port.link.ix());
             port.prefetch_queue();
@@ -87,27 +87,27 @@ impl ByPort {
             if FRAMED {
                 domain.prefetch_frames_at(self.used.get(i + FRAMES_AHEAD), end);
             }
-            for turn in self.deal.of(*port) {
-                let packet = &bucket.packets[turn.place()];
+            for arrival in self.scatter.of(*port) {
+                let packet = &bucket.packets[arrival.place()];
                 let mut ext = packet.ext().map(|i| take(&mut bucket.exts[i as usize]));
-                let at = Instant { time: start + turn.offset(), generation: 0 };
+                let at = Instant { time: start + arrival.offset(), generation: 0 };
                 domain.arrival(at, packet, ext.as_mut(), Planned::port(*port), Env::new(net, out, collector));
             }
         }
-        self.deal.clear(&self.used);
+        self.scatter.clear(&self.used);
     }
 
     /// Separates arrivals at ports from the rest, and prefetches the data that they will touch.
     #[inline(always)]
-    fn plan(&mut self, turns: &[Turn], domain: &mut Domain, bucket: &Bucket, out: &Out) {
+    fn plan(&mut self, arrivals: &[Arrival], domain: &mut Domain, bucket: &Bucket, out: &Out) {
         self.used.clear();
         self.passing.clear();
         self.rest.clear();
-        for (ahead, turn) in (AHEAD..).zip(turns) {
-            if let Some(ahead) = turns.get(ahead) {
+        for (ahead, arrival) in (AHEAD..).zip(arrivals) {
+            if let Some(ahead) = arrivals.get(ahead) {
                 bucket.packets.prefetch(ahead.place());
             }
-            let (packet, node) = bucket.packets.to_node(turn.place());
+            let (packet, node) = bucket.packets.to_node(arrival.place());
             if let Node::Switch(_) = node.get() {
                 if let Some(ext) = packet.ext() {
                     prefetch::lines(&bucket.exts[ext as usize], 2);
@@ -116,12 +116,12 @@ impl ByPort {
                 if let Some(port) = domain.nodes.ports.get(planned) {
                     prefetch::lines(port, 2);
                     let port = PortIx(planned as u32);
-                    self.deal.count(port, &mut self.used);
-                    self.passing.push((*turn, port));
+                    self.scatter.count(port, &mut self.used);
+                    self.passing.push((*arrival, port));
                     continue;
                 }
             }
-            self.rest.push(*turn);
+            self.rest.push(*arrival);
         }
     }
 }

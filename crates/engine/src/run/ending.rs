@@ -11,16 +11,16 @@ const GENERATIONS: u16 = 50_000;
 
 /// Maximum bytes of individual records: the packet trace, steps of counted packets, time series, queries and writes.
 /// Equal to the limit on a scenario's time series.
-pub const MOST_KEPT: u64 = 2_400_000_000;
+pub const MAX_KEPT: u64 = 2_400_000_000;
 
-/// Bytes that the records of a run may take: `MOST_KEPT`, or the specification's own limit if lower.
-pub fn most_kept(spec: &Spec) -> u64 {
-    spec.observe.most_kept.map_or(MOST_KEPT, |most| most.min(MOST_KEPT))
+/// Bytes that the records of a run may take: `MAX_KEPT`, or the specification's own limit if lower.
+pub fn max_kept(spec: &Spec) -> u64 {
+    spec.observe.max_kept.map_or(MAX_KEPT, |max| max.min(MAX_KEPT))
 }
 
 /// The error of a run that ends at `now` because its records exceed the limit.
 pub fn full(kept: &Collector, now: Time, spec: &Spec) -> RunError {
-    let (end, gigabytes) = (spec.duration, [kept.kept_bytes(), most_kept(spec)].map(|bytes| bytes as f64 * 1e-9));
+    let (end, gigabytes) = (spec.duration, [kept.kept_bytes(), max_kept(spec)].map(|bytes| bytes as f64 * 1e-9));
     let (events, steps) = (kept.trace.len(), kept.monitored.len());
     let (points, messages) = (kept.samples.len(), kept.messages.len());
     RunError::Invalid(format!(
@@ -40,7 +40,7 @@ pub struct Ending {
     /// Number of flows and queries that finish.
     last: u64,
     /// Extra time after the last one has finished, and duration of the run.
-    relay: Time,
+    max_latency: Time,
     duration: Time,
 }
 
@@ -49,7 +49,7 @@ impl Ending {
     pub fn new(simulation: &Simulation) -> Ending {
         let net = &simulation.net;
         let duration = net.spec.duration;
-        Ending { at: duration, last: simulation.last_to_finish(), relay: net.relay, duration }
+        Ending { at: duration, last: simulation.last_to_finish(), max_latency: net.max_latency, duration }
     }
 
     /// Updates the end: `finished` have finished, the latest at `at`. After the last one a run goes on for the longest
@@ -57,7 +57,7 @@ impl Ending {
     #[inline]
     pub fn update(&mut self, finished: u64, at: Time) {
         if finished == self.last {
-            self.at = at.saturating_add(self.relay).min(self.duration);
+            self.at = at.saturating_add(self.max_latency).min(self.duration);
         }
     }
 }

@@ -2,11 +2,11 @@
 
 mod buckets;
 mod by_port;
-mod deal;
 pub mod ending;
 mod out;
 mod pages;
 mod parts;
 mod queues;
+mod scatter;
 pub mod windows;
 pub mod worker;

@@ -32,23 +32,23 @@ impl Out<'_, '_> {
     /// Time of the domain's own next event, including the timer outside its queue.
     #[inline]
     pub fn next_alone(&self) -> Time {
-        let aside = self.buckets.alone.aside.as_ref().map_or(Time::NEVER, |(at, _)| at.time);
-        self.queue.next().min(aside)
+        let deferred = self.buckets.solo.deferred.as_ref().map_or(Time::NEVER, |(at, _)| at.time);
+        self.queue.next().min(deferred)
     }
 
     /// Takes the timer outside the queue, if it is the domain's own next event.
     #[inline]
-    pub fn take_aside(&mut self) -> Option<(Instant, Timer)> {
-        let (at, timer) = self.buckets.alone.aside?;
+    pub fn take_deferred(&mut self) -> Option<(Instant, Timer)> {
+        let (at, timer) = self.buckets.solo.deferred?;
         let first = at.time < self.queue.next()
             || at.time == self.queue.next() && self.queue.peek().is_none_or(|own| self.key(at, timer) < *own);
-        if first { self.buckets.alone.aside.take() } else { None }
+        if first { self.buckets.solo.deferred.take() } else { None }
     }
 
     /// Sets whether a timer may be kept outside the queue. If not, moves it into the queue.
-    pub fn hold_aside(&mut self, holds: bool) {
-        self.buckets.alone.holds = holds;
-        if !holds && let Some((at, timer)) = self.buckets.alone.aside.take() {
+    pub fn hold_deferred(&mut self, holds: bool) {
+        self.buckets.solo.holds = holds;
+        if !holds && let Some((at, timer)) = self.buckets.solo.deferred.take() {
             self.queue.timer(self.key(at, timer), timer);
         }
     }
@@ -103,9 +103,9 @@ impl Outbox for Out<'_, '_> {
         self.queue.timer(key, timer);
     }
 
-    fn post(&mut self, to: NodeId, time: Time, message: Timer) {
+    fn send_message(&mut self, to: NodeId, time: Time, message: Timer) {
         let key = Key::timer(self.buckets.order, time, 0, message);
-        self.buckets.post(self.net.place[to].domain, key, message);
+        self.buckets.push_message(self.net.place[to].domain, key, message);
     }
 
     fn settle(&mut self, link: LinkId) {
@@ -121,9 +121,9 @@ impl Outbox for Out<'_, '_> {
     }
 
     fn cell_timer(&mut self, time: Time, generation: u16, timer: Timer) {
-        let alone = &mut self.buckets.alone;
-        if alone.holds && alone.aside.is_none() {
-            alone.aside = Some((Instant { time, generation }, timer));
+        let solo = &mut self.buckets.solo;
+        if solo.holds && solo.deferred.is_none() {
+            solo.deferred = Some((Instant { time, generation }, timer));
         } else {
             self.timer(time, generation, timer);
         }

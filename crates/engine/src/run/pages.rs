@@ -77,12 +77,12 @@ pub struct Pages {
 impl Pages {
     /// True if there are no packets.
     pub fn is_empty(&self) -> bool {
-        self.stretches().all(|places| places.is_empty())
+        self.runs().all(|places| places.is_empty())
     }
 
     /// Number of packets.
     pub fn len(&self) -> usize {
-        self.stretches().map(|places| places.len()).sum()
+        self.runs().map(|places| places.len()).sum()
     }
 
     /// True if the next packet needs a page, also if there is none yet.
@@ -142,13 +142,13 @@ impl Pages {
     }
 
     /// Contiguous ranges of places.
-    fn stretches(&self) -> impl Iterator<Item = Range<usize>> {
+    fn runs(&self) -> impl Iterator<Item = Range<usize>> {
         std::iter::once(0..self.next).chain(self.others.iter().cloned())
     }
 
     /// Pages with the place of their first packet, heads and packets.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &[Head], &[Packet])> {
-        self.stretches().flat_map(move |Range { start, end }| {
+        self.runs().flat_map(move |Range { start, end }| {
             (start..end).step_by(PAGE).map(move |first| {
                 let (page, count) = (&self.pages[first >> BITS], PAGE.min(end - first));
                 (first, &page.heads[..count], &page.packets[..count])

@@ -4,7 +4,7 @@ use crate::event::order::{Key, Timer};
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
 use crate::ids::DomainId;
-use crate::run::buckets::Post;
+use crate::run::buckets::NodeMessage;
 use incast_cc::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -165,7 +165,7 @@ impl Queues {
     }
 
     /// Adds a message: a timer that another domain has set.
-    pub fn post(&mut self, (domain, key, timer): Post) {
+    pub fn push_message(&mut self, (domain, key, timer): NodeMessage) {
         let place = self.place(domain);
         self.list[place].timer(key, timer);
         self.register(domain);

@@ -10,7 +10,7 @@
 //! for whole blocks of windows. They are distributed to the buckets of their windows when the block comes near. Windows
 //! without work are skipped.
 //!
-//! Several threads share the domains, where that is faster ([`crate::threads::pace`]). Each runs the windows of its own
+//! Several threads share the domains, where that is faster ([`crate::threads::mode`]). Each runs the windows of its own
 //! domains in step with the others. Packets to a domain of another thread go into a bucket for that thread, which it
 //! takes over when their window opens. Between two windows one worker can be split, and the parts can be joined.
 //!
@@ -21,13 +21,13 @@ use crate::domain::build::{LONGEST_WITHOUT_DELAY, Simulation};
 use crate::event::order::Key;
 use crate::run::buckets::BLOCK;
 use crate::run::ending::{self, Ending, Endless};
-use crate::run::parts::Left;
+use crate::run::parts::Detached;
 use crate::run::worker::{End, Visit, Worker};
-use crate::spec::{About, MOST_THREADS, RunError};
+use crate::spec::{About, MAX_THREADS, RunError};
 use crate::threads::clock::{Cost, thread_time};
-use crate::threads::pace::{Pace, Rule};
-use crate::threads::watch::{Listener, Watch};
-use crate::threads::{partition, stretch};
+use crate::threads::mode::{ModeControl, Rule};
+use crate::threads::progress::{Listener, Monitor};
+use crate::threads::{partition, window_loop};
 use incast_cc::Time;
 use incast_record::Outcome;
 use std::ops::Range;
@@ -42,7 +42,7 @@ pub enum Threads {
     /// This many threads, each with its share of the domains, for the whole run.
     Own(usize),
     /// This many shares, one after the other on the caller's thread. Tests prove that the result is the same.
-    InTurn(usize),
+    Sequential(usize),
     /// Up to this many threads, where they are faster than one.
     UpTo(usize),
     /// By a rule, with this many threads, or shares in turn on the caller's thread.
@@ -52,12 +52,12 @@ pub enum Threads {
 impl Threads {
     /// Threads requested by a simulation.
     pub fn of(simulation: &Simulation) -> Threads {
-        let most = simulation.team.threads();
-        if simulation.net.spec.threads.is_some() { Threads::Own(most) } else { Threads::UpTo(most) }
+        let max = simulation.thread_pool.threads();
+        if simulation.net.spec.threads.is_some() { Threads::Own(max) } else { Threads::UpTo(max) }
     }
 
     /// Maximum number of threads.
-    pub fn most(self) -> usize {
+    pub fn max_threads(self) -> usize {
         self.rule().1
     }
 
@@ -65,9 +65,9 @@ impl Threads {
     fn rule(self) -> (Rule, usize, bool) {
         match self {
             Threads::Own(count) => (Rule::InStep, count, false),
-            Threads::InTurn(count) => (Rule::InStep, count, true),
+            Threads::Sequential(count) => (Rule::InStep, count, true),
             Threads::UpTo(count) => (Rule::AUTO, count, false),
-            Threads::By(rule, count, in_turn) => (rule, count, in_turn),
+            Threads::By(rule, count, sequential) => (rule, count, sequential),
         }
     }
 }
@@ -84,25 +84,25 @@ pub fn run_timed(
     threads: Threads,
     listener: Listener,
 ) -> Result<(Outcome, Cost), RunError> {
-    let team = simulation.team.clone();
-    let (rule, count, in_turn) = threads.rule();
+    let thread_pool = simulation.thread_pool.clone();
+    let (rule, count, sequential) = threads.rule();
     let duration = simulation.net.spec.duration;
-    let shares = partition::runs(&simulation.weights(), count.clamp(1, MOST_THREADS as usize));
+    let shares = partition::runs(&simulation.weights(), count.clamp(1, MAX_THREADS as usize));
     let mut worker = worker(&mut simulation, visit);
     // tests run small fabrics through the code path of large ones, too
-    worker.far |= in_turn;
-    let mut watch = Watch::new(listener, duration);
-    watch.set_up(1.0);
-    let mut pace = Pace::new(if shares.len() > 1 { rule } else { Rule::Alone });
+    worker.far |= sequential;
+    let mut monitor = Monitor::new(listener, duration);
+    monitor.set_up(1.0);
+    let mut mode = ModeControl::new(if shares.len() > 1 { rule } else { Rule::Alone });
     let begun = thread_time();
-    let (end, mut threads) = walk(&mut worker, &shares, in_turn, (&mut watch, &mut pace))?;
+    let (end, mut threads) = walk(&mut worker, &shares, sequential, (&mut monitor, &mut mode))?;
     threads.insert(0, thread_time() - begun);
     let left = worker.leave();
     match end {
         End::Reached { at, quiet } => {
             let (idle, under_way) = (quiet && left.is_idle(), left.packets().collect::<Vec<_>>());
             let outcome = simulation.outcome(left.collector, under_way.into_iter(), at, idle);
-            Ok((outcome, Cost { threads, helpers: team.time(), in_step: pace.in_step() }))
+            Ok((outcome, Cost { threads, helpers: thread_pool.time(), in_step: mode.in_step() }))
         }
         End::Endless(time) => Err(Endless(time).into()),
         End::Full(now) => Err(ending::full(&left.collector, now, simulation.net.spec)),
@@ -113,39 +113,39 @@ pub fn run_timed(
 /// The worker of all domains.
 fn worker<'a>(simulation: &'a mut Simulation, visit: Visit) -> Worker<'a> {
     let (ending, length) = (Ending::new(simulation), window_length(simulation));
-    simulation.mark_later(length, length * BLOCK);
-    simulation.serve_themselves(length);
+    simulation.enable_late_marking(length, length * BLOCK);
+    simulation.enable_lazy_service(length);
     let timers: Vec<_> = simulation.first_timers().collect();
     let net = &simulation.net;
     let mut worker = Worker::new(net, &mut simulation.domains, ending, visit, length);
     for (domain, time, timer) in timers {
-        worker.queues.post((domain, Key::timer(net.order, time, 0, timer), timer));
+        worker.queues.push_message((domain, Key::timer(net.order, time, 0, timer), timer));
     }
     worker
 }
 
-/// Runs all windows, alone or in `shares`, as the pace decides. Returns the end of the run, and the processor time of
+/// Runs all windows, alone or in `shares`, as the mode decides. Returns the end of the run, and the processor time of
 /// each thread except the caller's.
 fn walk(
     worker: &mut Worker,
     shares: &[Range<usize>],
-    in_turn: bool,
-    (watch, pace): (&mut Watch, &mut Pace),
+    sequential: bool,
+    (monitor, mode): (&mut Monitor, &mut ModeControl),
 ) -> Result<(End, Vec<Duration>), RunError> {
     let mut times = Vec::new();
     loop {
-        if !pace.is_in_step()
-            && let Some(end) = stretch::alone(worker, watch, pace)
+        if !mode.is_in_step()
+            && let Some(end) = window_loop::single_thread(worker, monitor, mode)
         {
             return Ok((end, times));
         }
         let mut parts = worker.part(shares);
-        let stop = if in_turn {
-            Ok((stretch::in_turn(&mut parts, watch, pace), Vec::new()))
+        let stop = if sequential {
+            Ok((window_loop::sequential(&mut parts, monitor, mode), Vec::new()))
         } else {
-            stretch::in_step(&mut parts, watch, pace)
+            window_loop::in_step(&mut parts, monitor, mode)
         };
-        let left: Vec<Left> = parts.iter_mut().map(Worker::leave).collect();
+        let left: Vec<Detached> = parts.iter_mut().map(Worker::leave).collect();
         worker.join(left);
         match stop {
             Ok((end, more)) => {
@@ -155,11 +155,11 @@ fn walk(
                     return Ok((end, times));
                 }
             }
-            Err((begun, refusal)) if pace.is_fixed() => {
+            Err((begun, refusal)) if mode.is_fixed() => {
                 let text = format!("the system refused a thread after {begun} ({refusal}); give fewer");
                 return Err(RunError::Refused(About::Threads, text));
             }
-            Err(_) => pace.stay_alone(),
+            Err(_) => mode.stay_alone(),
         }
     }
 }

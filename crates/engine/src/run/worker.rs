@@ -1,7 +1,7 @@
 //! One thread's share of a run: some of the domains, window by window.
 
 use crate::domain::Domain;
-use crate::domain::departure_marks::{set_marks, tell_place};
+use crate::domain::late_marking::{note_place, set_marks};
 use crate::event::order::Timer;
 use crate::event::outbox::Instant;
 use crate::event::packet::Packet;
@@ -11,16 +11,16 @@ use crate::ids::{DomainId, LinkId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
 use crate::port::Port;
-use crate::run::buckets::{Bucket, Buckets, Lanes, Parcel};
+use crate::run::buckets::{Batch, Bucket, Buckets, Shards};
 use crate::run::by_port::{AHEAD, ByPort};
-use crate::run::deal::{Deal, Sorter};
 use crate::run::ending::{self, Ending, Endless, Halt};
 use crate::run::out::Out;
 use crate::run::queues::{Queues, Slot};
+use crate::run::scatter::{Scatter, Sorter};
 use crate::switch::route::Planned;
-use crate::threads::crew::Report;
-use crate::threads::stretch::Share;
-use crate::threads::watch::Watch;
+use crate::threads::progress::Monitor;
+use crate::threads::window_loop::Share;
+use crate::threads::workers::Report;
 use incast_cc::Time;
 use incast_record::Collector;
 use std::mem::take;
@@ -54,7 +54,7 @@ pub struct Worker<'a> {
     /// Own events of the domains.
     pub(super) queues: Queues,
     pub(super) collector: Collector,
-    pub(super) deal: Deal<DomainId>,
+    pub(super) scatter: Scatter<DomainId>,
     /// Domains with work in the open window, and by domain the last window in which it had work.
     pub(super) todo: Vec<DomainId>,
     pub(super) queued: Vec<u64>,
@@ -63,18 +63,18 @@ pub struct Worker<'a> {
     pub(super) scratch: Scratch,
     /// True if the fabric does not fit the near caches. No effect on the result.
     pub(super) far: bool,
-    /// True if some of its ports [mark later](crate::port::departure_marks).
-    pub(super) marks_later: bool,
+    /// True if some of its ports [mark later](crate::port::late_marking).
+    pub(super) marks_late: bool,
     /// The earliest instant at which a domain found an endless loop.
     pub(super) endless: Time,
     /// Bytes of records above which the run ends.
-    pub(super) most_kept: u64,
+    pub(super) max_kept: u64,
     /// Windows and hops so far, and hops of all threads as of the latest call of the listener.
     pub(super) windows: u64,
     pub(super) hops: u64,
-    pub(super) told: u64,
-    /// Time of the next call of the listener, whatever the hops (`told_every`).
-    pub(super) tell_at: Time,
+    pub(super) reported_hops: u64,
+    /// Time of the next call of the listener, whatever the hops (`progress_every`).
+    pub(super) report_at: Time,
     pub(super) stopped: bool,
 }
 
@@ -131,11 +131,11 @@ impl<'a> Worker<'a> {
             net,
             ending,
             visit,
-            buckets: Buckets::new(net.order, length, Lanes::default(), 1),
+            buckets: Buckets::new(net.order, length, Shards::default(), 1),
             queues: Queues::new(0, domains.len()),
-            marks_later: domains.iter().flat_map(|domain| &domain.nodes.ports).any(Port::marks_later),
+            marks_late: domains.iter().flat_map(|domain| &domain.nodes.ports).any(Port::marks_late),
             collector: Collector::new(net.spec.groups.len()),
-            deal: Deal::new(domains.len()),
+            scatter: Scatter::new(domains.len()),
             todo: Vec::new(),
             queued: vec![u64::MAX; domains.len()],
             domains,
@@ -143,18 +143,18 @@ impl<'a> Worker<'a> {
             far: net.links.len() > FEW_PORTS,
             scratch: Scratch { by_port, plans: Vec::new(), sorter: Sorter::new(length) },
             endless: Time::NEVER,
-            most_kept: ending::most_kept(net.spec),
+            max_kept: ending::max_kept(net.spec),
             windows: 0,
             hops: 0,
-            told: 0,
-            tell_at: net.spec.told_every.unwrap_or(Time::NEVER),
+            reported_hops: 0,
+            report_at: net.spec.progress_every.unwrap_or(Time::NEVER),
             stopped: false,
         }
     }
 }
 
 impl Share for Worker<'_> {
-    type Parcel = Parcel;
+    type Batch = Batch;
     type Open = Window;
     type End = End;
 
@@ -162,7 +162,7 @@ impl Share for Worker<'_> {
     fn report(&self) -> Report {
         Report {
             window: { self.buckets.first() }.unwrap_or(u64::MAX).min(self.buckets.first_visit().unwrap_or(u64::MAX)),
-            wake: self.queues.first_wake().min(self.buckets.first_post()),
+            wake: self.queues.first_wake().min(self.buckets.first_message()),
             finished: self.collector.finished,
             finished_at: Time(self.collector.finished_at),
             hops: self.hops,
@@ -174,14 +174,14 @@ impl Share for Worker<'_> {
     }
 
     #[inline]
-    fn open(&mut self, all: &Report, watch: &mut Watch) -> Result<Window, End> {
+    fn open(&mut self, all: &Report, monitor: &mut Monitor) -> Result<Window, End> {
         if all.stopped {
             return Err(End::Stopped);
         }
         if all.endless != Time::NEVER {
             return Err(End::Endless(all.endless));
         }
-        if all.kept > self.most_kept {
+        if all.kept > self.max_kept {
             return Err(End::Full(self.buckets.start));
         }
         self.ending.update(all.finished, all.finished_at);
@@ -191,10 +191,10 @@ impl Share for Worker<'_> {
         if number == u64::MAX || length * number >= end {
             return Err(End::Reached { at: end, quiet: number == u64::MAX });
         }
-        let (first, marks_later) = (self.queues.first, self.marks_later);
+        let (first, marks_late) = (self.queues.first, self.marks_late);
         self.buckets.go_to(number, |packet, place| {
-            if marks_later {
-                tell_place((first, self.domains), self.net, packet, place);
+            if marks_late {
+                note_place((first, self.domains), self.net, packet, place);
             }
         });
         let mut due = take(&mut self.buckets.due);
@@ -204,60 +204,60 @@ impl Share for Worker<'_> {
         let bucket = self.buckets.open();
         let start = self.buckets.start;
         self.windows += 1;
-        if start >= self.tell_at {
-            self.tell(start, all.hops, watch);
+        if start >= self.report_at {
+            self.report_progress(start, all.hops, monitor);
         }
-        watch.reached(start, all.hops);
-        if all.hops - self.told > 400_000 || self.windows % ASKED_EVERY == 0 {
-            self.told = all.hops;
-            watch.ask();
-            self.stopped = watch.stopped();
+        monitor.reached(start, all.hops);
+        if all.hops - self.reported_hops > 400_000 || self.windows % ASKED_EVERY == 0 {
+            self.reported_hops = all.hops;
+            monitor.ask();
+            self.stopped = monitor.stopped();
         }
         Ok(Window { number, stop: (start + length).min(end), bucket })
     }
 
-    fn pack(&mut self, to: usize, parcel: &mut Parcel) -> bool {
-        self.buckets.pack(to, parcel)
+    fn pack(&mut self, to: usize, batch: &mut Batch) -> bool {
+        self.buckets.pack(to, batch)
     }
 
-    fn unpack(&mut self, window: &mut Window, parcel: &mut Parcel) {
-        self.buckets.unpack(&mut window.bucket, parcel, |post| self.queues.post(post));
+    fn unpack(&mut self, window: &mut Window, batch: &mut Batch) {
+        self.buckets.unpack(&mut window.bucket, batch, |message| self.queues.push_message(message));
     }
 
     #[inline]
-    fn pass(&mut self, mut window: Window, watch: &mut Watch) {
+    fn pass(&mut self, mut window: Window, monitor: &mut Monitor) {
         self.gather(&window);
         match (self.far, self.net.cells.is_empty()) {
-            (true, true) => self.walk_all::<true, false>(&mut window, watch),
-            (false, true) => self.walk_all::<false, false>(&mut window, watch),
-            (true, false) => self.walk_all::<true, true>(&mut window, watch),
-            (false, false) => self.walk_all::<false, true>(&mut window, watch),
+            (true, true) => self.walk_all::<true, false>(&mut window, monitor),
+            (false, true) => self.walk_all::<false, false>(&mut window, monitor),
+            (true, false) => self.walk_all::<true, true>(&mut window, monitor),
+            (false, false) => self.walk_all::<false, true>(&mut window, monitor),
         }
         if let Some(links) = self.buckets.take_visits() {
             self.visit(&links, &window);
             self.buckets.keep_visits(links);
         }
-        self.deal.clear(&self.todo);
+        self.scatter.clear(&self.todo);
         self.buckets.keep(window.bucket);
-        for post in self.buckets.take_posts() {
-            self.queues.post(post);
+        for message in self.buckets.take_messages() {
+            self.queues.push_message(message);
         }
     }
 }
 
 impl Worker<'_> {
-    /// Calls the listener for every interval (`told_every`) that ends before the window at `start`. The reported time
-    /// is the end of the last window that may have had events of the interval.
+    /// Calls the listener for every interval (`progress_every`) that ends before the window at `start`. The reported
+    /// time is the end of the last window that may have had events of the interval.
     #[cold]
-    fn tell(&mut self, start: Time, hops: u64, watch: &mut Watch) {
+    fn report_progress(&mut self, start: Time, hops: u64, monitor: &mut Monitor) {
         let length = self.buckets.length;
-        let every = self.net.spec.told_every.unwrap_or(Time::NEVER);
-        while self.tell_at <= start && !watch.stopped() {
-            watch.reached(start.min(length * self.tell_at.0.div_ceil(length.0)), hops);
-            watch.ask();
-            self.tell_at += every;
+        let every = self.net.spec.progress_every.unwrap_or(Time::NEVER);
+        while self.report_at <= start && !monitor.stopped() {
+            monitor.reached(start.min(length * self.report_at.0.div_ceil(length.0)), hops);
+            monitor.ask();
+            self.report_at += every;
         }
-        self.stopped |= watch.stopped();
+        self.stopped |= monitor.stopped();
     }
 
     /// Lets the ports of `links` do their work up to the end of `window`.
@@ -278,10 +278,10 @@ impl Worker<'_> {
 
     /// Processes the events of all domains with work in `window`.
     #[inline(always)]
-    fn walk_all<const FAR: bool, const CELLS: bool>(&mut self, window: &mut Window, watch: &mut Watch) {
+    fn walk_all<const FAR: bool, const CELLS: bool>(&mut self, window: &mut Window, monitor: &mut Monitor) {
         let mut scratch = take(&mut self.scratch);
         for i in 0..self.todo.len() {
-            match self.walk::<FAR, CELLS>(i, window, &mut scratch, watch) {
+            match self.walk::<FAR, CELLS>(i, window, &mut scratch, monitor) {
                 Ok(()) => {}
                 Err(Halt::Endless(Endless(at))) => self.endless = self.endless.min(at),
                 Err(Halt::Stopped) => self.stopped = true,
@@ -294,7 +294,7 @@ impl Worker<'_> {
     fn gather(&mut self, window: &Window) {
         let number = window.number;
         self.todo.clear();
-        self.deal.out(&window.bucket.packets, &mut self.todo);
+        self.scatter.out(&window.bucket.packets, &mut self.todo);
         for d in &self.todo {
             self.queued[*d] = number;
         }
@@ -319,10 +319,10 @@ impl Worker<'_> {
             prefetch::lines(&self.domains[self.queues.place(*later)], 3);
         }
         if let Some(following) = self.todo.get(i + 1) {
-            let turns = self.deal.of(*following);
+            let arrivals = self.scatter.of(*following);
             // ties and routes are decided by heads, in no order of memory
-            turns.iter().for_each(|turn| packets.prefetch_head(turn.place()));
-            turns.iter().take(AHEAD).for_each(|turn| packets.prefetch(turn.place()));
+            arrivals.iter().for_each(|arrival| packets.prefetch_head(arrival.place()));
+            arrivals.iter().take(AHEAD).for_each(|arrival| packets.prefetch(arrival.place()));
             let following = self.queues.place(*following);
             self.queues.list[following].prefetch();
             self.domains[following].prefetch();
@@ -340,7 +340,7 @@ impl Worker<'_> {
         i: usize,
         Window { stop, bucket, .. }: &mut Window,
         Scratch { by_port, plans, sorter }: &mut Scratch,
-        watch: &mut Watch,
+        monitor: &mut Monitor,
     ) -> Result<(), Halt> {
         let stop = *stop;
         if FAR {
@@ -353,23 +353,23 @@ impl Worker<'_> {
         let domain = &mut self.domains[place];
         let hops = domain.nodes.counts.hops;
         let mut out = Out { net, buckets: &mut self.buckets, queue: &mut self.queues.list[place] };
-        let (mut turns, mut passed) = (self.deal.of(d), 0);
+        let (mut arrivals, mut passed) = (self.scatter.of(d), 0);
         if FAR && !CELLS && whole && domain.separable {
-            by_port.pass(turns, domain, bucket, order, &mut out, &mut self.collector);
-            passed = turns.len() - by_port.rest.len();
-            turns = &by_port.rest;
+            by_port.pass(arrivals, domain, bucket, order, &mut out, &mut self.collector);
+            passed = arrivals.len() - by_port.rest.len();
+            arrivals = &by_port.rest;
         }
-        let turns = sorter.sort(turns, bucket, order);
+        let arrivals = sorter.sort(arrivals, bucket, order);
         let (packets, exts) = (&bucket.packets, &mut bucket.exts);
         if FAR {
             // the first packets in order were not the first to be sent
-            turns.iter().take(AHEAD).for_each(|turn| packets.prefetch(turn.place()));
+            arrivals.iter().take(AHEAD).for_each(|arrival| packets.prefetch(arrival.place()));
             plans.clear();
-            plans.extend((AHEAD..).zip(turns).map(|(ahead, turn)| {
-                if let Some(ahead) = turns.get(ahead) {
+            plans.extend((AHEAD..).zip(arrivals).map(|(ahead, arrival)| {
+                if let Some(ahead) = arrivals.get(ahead) {
                     packets.prefetch(ahead.place());
                 }
-                let (packet, node) = packets.to_node(turn.place());
+                let (packet, node) = packets.to_node(arrival.place());
                 if let Some(ext) = packet.ext() {
                     prefetch::lines(&exts[ext as usize], 2);
                 }
@@ -377,31 +377,32 @@ impl Worker<'_> {
                 domain.prefetch_for(packet, node, plan, net);
                 plan
             }));
-            for (turn, plan) in turns.iter().zip(&*plans) {
-                domain.prefetch_further(*plan, net, || packets.to_node(turn.place()));
+            for (arrival, plan) in arrivals.iter().zip(&*plans) {
+                domain.prefetch_further(*plan, net, || packets.to_node(arrival.place()));
             }
             if domain.framed {
-                let coming = turns.iter().zip(&*plans);
-                let coming = coming.map(|(turn, plan)| (start + turn.offset(), *plan, packets.to_node(turn.place())));
+                let coming = arrivals.iter().zip(&*plans);
+                let coming =
+                    coming.map(|(arrival, plan)| (start + arrival.offset(), *plan, packets.to_node(arrival.place())));
                 domain.prefetch_frames(coming, net);
             }
         }
         let mut walked = 0;
-        for turn in turns {
-            let time = start + turn.offset();
+        for arrival in arrivals {
+            let time = start + arrival.offset();
             if time >= stop {
                 break;
             }
-            let packet = &packets[turn.place()];
+            let packet = &packets[arrival.place()];
             if out.queue.next() <= time {
                 if CELLS {
-                    (out.buckets.alone.until, out.buckets.alone.end) = (time, Time::ZERO);
+                    (out.buckets.solo.until, out.buckets.solo.end) = (time, Time::ZERO);
                 }
-                own_events(domain, &mut out, &mut self.collector, time, Some(packet), watch)?;
+                own_events(domain, &mut out, &mut self.collector, time, Some(packet), monitor)?;
             }
             let plan = match FAR {
                 true => plans[walked],
-                false => domain.plan(packet, packets.head(turn.place()).to.node, net),
+                false => domain.plan(packet, packets.head(arrival.place()).to.node, net),
             };
             let mut ext = packet.ext().map(|i| take(&mut exts[i as usize]));
             let instant = Instant { time, generation: 0 };
@@ -410,25 +411,25 @@ impl Worker<'_> {
             walked += 1;
         }
         if CELLS {
-            out.buckets.alone.until = stop;
+            out.buckets.solo.until = stop;
             let only = self.queued.len() == 1;
-            // a listener with times of its own (`told_every`) is called between windows
-            let ending = (only && self.tell_at == Time::NEVER).then_some((&mut self.ending, &mut self.windows));
-            out.hold_aside(true);
-            let ended = events_alone(domain, &mut out, &mut self.collector, ending, watch);
-            out.hold_aside(false);
+            // a listener with times of its own (`progress_every`) is called between windows
+            let ending = (only && self.report_at == Time::NEVER).then_some((&mut self.ending, &mut self.windows));
+            out.hold_deferred(true);
+            let ended = events_alone(domain, &mut out, &mut self.collector, ending, monitor);
+            out.hold_deferred(false);
             ended?;
             if only {
                 self.queues.forget_wakes();
             }
         } else if out.queue.next() < stop {
-            own_events(domain, &mut out, &mut self.collector, stop, None, watch)?;
+            own_events(domain, &mut out, &mut self.collector, stop, None, monitor)?;
         }
-        if !watch.passed((passed + walked) as u32) {
+        if !monitor.passed((passed + walked) as u32) {
             return Err(Halt::Stopped);
         }
         self.hops += domain.nodes.counts.hops - hops;
-        self.under_way.extend(turns[walked..].iter().map(|turn| packets[turn.place()]));
+        self.under_way.extend(arrivals[walked..].iter().map(|arrival| packets[arrival.place()]));
         self.queues.register(d);
         Ok(())
     }
@@ -442,7 +443,7 @@ fn own_events(
     collector: &mut Collector,
     time: Time,
     packet: Option<&Packet>,
-    watch: &mut Watch,
+    monitor: &mut Monitor,
 ) -> Result<(), Halt> {
     loop {
         let own = out.queue.next();
@@ -450,7 +451,7 @@ fn own_events(
             return Ok(());
         }
         own_event(domain, out, collector, None)?;
-        if !watch.passed(1) {
+        if !monitor.passed(1) {
             return Err(Halt::Stopped);
         }
     }
@@ -463,38 +464,38 @@ fn events_alone(
     out: &mut Out,
     collector: &mut Collector,
     mut only: Option<(&mut Ending, &mut u64)>,
-    watch: &mut Watch,
+    monitor: &mut Monitor,
 ) -> Result<(), Halt> {
-    let most = only.as_ref().map_or(0, |(_, windows)| ASKED_EVERY - 1 - **windows % ASKED_EVERY);
-    (out.buckets.alone.end, out.buckets.alone.windows) = (Time::ZERO, most);
+    let max = only.as_ref().map_or(0, |(_, windows)| ASKED_EVERY - 1 - **windows % ASKED_EVERY);
+    (out.buckets.solo.end, out.buckets.solo.windows) = (Time::ZERO, max);
     loop {
         if let Some((ending, _)) = &mut only {
             ending.update(collector.finished, Time(collector.finished_at));
-            out.buckets.alone.end = ending.at;
+            out.buckets.solo.end = ending.at;
         }
         let next = out.next_alone();
         if next >= out.buckets.undisturbed() {
             break;
         }
         out.buckets.go_on(next);
-        let aside = out.take_aside();
-        own_event(domain, out, collector, aside)?;
-        if !watch.passed(1) {
+        let deferred = out.take_deferred();
+        own_event(domain, out, collector, deferred)?;
+        if !monitor.passed(1) {
             return Err(Halt::Stopped);
         }
     }
-    only.into_iter().for_each(|(_, windows)| *windows += most - out.buckets.alone.windows);
+    only.into_iter().for_each(|(_, windows)| *windows += max - out.buckets.solo.windows);
     Ok(())
 }
 
-/// Processes the domain's own next event, a timer or an arrival from inside the domain, or else the timer `aside`.
+/// Processes the domain's own next event, a timer or an arrival from inside the domain, or else the timer `deferred`.
 fn own_event(
     domain: &mut Domain,
     out: &mut Out,
     collector: &mut Collector,
-    aside: Option<(Instant, Timer)>,
+    deferred: Option<(Instant, Timer)>,
 ) -> Result<(), Endless> {
-    let (at, what) = match aside {
+    let (at, what) = match deferred {
         Some((at, timer)) => (at, Slot::Timer(timer)),
         None => {
             let Some((key, what)) = out.queue.pop() else { return Ok(()) };

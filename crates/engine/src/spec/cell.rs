@@ -11,7 +11,7 @@ use incast_cc::Time;
 pub struct CellSpec {
     /// Node of the channel.
     pub channel: u32,
-    /// Stations, at most [`MOST_STATIONS`].
+    /// Stations, at most [`MAX_STATIONS`].
     pub stations: Vec<StationSpec>,
     /// Path loss of signals.
     pub propagation: Propagation,
@@ -27,13 +27,13 @@ pub struct CellSpec {
 
 /// Maximum number of stations in a cell. 16-bit addresses would allow 65,534, but received powers are stored for every
 /// pair.
-pub const MOST_STATIONS: usize = 2_048;
+pub const MAX_STATIONS: usize = 2_048;
 
 /// Maximum PSDU size in bytes (aMaxPHYPacketSize).
-pub const MOST_PSDU: u32 = 127;
+pub const MAX_PSDU: u32 = 127;
 
 /// MTU of a 6LoWPAN link: maximum size of an IPv6 packet, in bytes (RFC 4944, 4).
-pub const MOST_DATAGRAM: u32 = 1280;
+pub const MAX_DATAGRAM: u32 = 1280;
 
 /// A station of a cell.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -178,7 +178,7 @@ pub struct DiscoverySpec {
 }
 
 /// Size of the longest neighbour discovery message after 6LoWPAN compression, in bytes.
-pub const MOST_DISCOVERY: u32 = 70;
+pub const MAX_DISCOVERY: u32 = 70;
 
 /// Mesh-under flooding (RFC 4944, 11).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

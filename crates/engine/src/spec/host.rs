@@ -14,7 +14,7 @@ pub struct HostSpec {
 /// Engines between NIC and stack, for one direction of a host. All packets of a flow and direction use one engine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProcessingSpec {
-    /// Number of parallel engines, 1 to [`EngineId::MOST`](crate::EngineId::MOST).
+    /// Number of parallel engines, 1 to [`EngineId::MAX`](crate::EngineId::MAX).
     pub engines: u32,
     /// Service time of a packet with payload.
     pub packet_time: Time,

@@ -130,9 +130,9 @@ impl Load {
         for flow in order.iter().map(|flow| &spec.flows[*flow as usize]) {
             let (Some(way), host) = (&ways[flow.dst as usize], &mut hosts[flow.dst as usize]) else { continue };
             let size = flow.app.size();
-            let most = most_outstanding(spec, flow, way);
-            host.asked = host.asked.saturating_add(size.map_or(most, |size| size.div_ceil(mss(spec, flow)).min(most)));
-            host.room = host.room.max(most);
+            let max = max_outstanding(spec, flow, way);
+            host.asked = host.asked.saturating_add(size.map_or(max, |size| size.div_ceil(mss(spec, flow)).min(max)));
+            host.room = host.room.max(max);
             begins.push(flow.start);
             ends.push(match size {
                 Some(size) => {
@@ -213,7 +213,7 @@ fn mss(spec: &Spec, flow: &FlowSpec) -> u64 {
 }
 
 /// Maximum number of outstanding segments of a flow, bounded by its receive window and by what link and queue hold.
-fn most_outstanding(spec: &Spec, flow: &FlowSpec, way: &Way) -> u64 {
+fn max_outstanding(spec: &Spec, flow: &FlowSpec, way: &Way) -> u64 {
     let (transport, mss) = (transport(spec, flow), mss(spec, flow));
     let controller = spec.controllers[flow.controller as usize].profile();
     let segments = |limit| match limit {
@@ -221,12 +221,12 @@ fn most_outstanding(spec: &Spec, flow: &FlowSpec, way: &Way) -> u64 {
         Limit::Bytes(bytes) => bytes.div_ceil(mss),
         Limit::None => u64::MAX,
     };
-    let driven = transport.protocol != Protocol::Tcp || controller.own_recovery;
+    let receiver_driven = transport.protocol != Protocol::Tcp || controller.own_recovery;
     let marked = transport.ecn.unwrap_or(controller.ecn) != Ecn::Off;
     let queued = match flow.app {
         App::Udp(_) => segments(way.limit),
         // delays, grants or telemetry keep queues short
-        _ if driven => 0,
+        _ if receiver_driven => 0,
         _ if marked => segments(way.limit).min(segments(way.mark).saturating_mul(OVERSHOOT)),
         _ => segments(way.limit),
     };

@@ -11,26 +11,26 @@ pub use incast_record::{Label, MonitorRule, Name};
 use std::collections::BTreeSet;
 
 mod cell;
-mod driven;
 mod error;
 mod host;
 mod link;
 mod memory;
 mod program;
 mod queue;
+mod receiver_driven;
 mod routing;
 pub mod table;
 mod traffic;
 mod transport;
 
 pub use cell::*;
-pub use driven::*;
 pub use error::*;
 pub use host::*;
 pub use link::*;
 pub use memory::memory_of;
 pub use program::*;
 pub use queue::*;
+pub use receiver_driven::*;
 pub use routing::*;
 pub use traffic::*;
 pub use transport::*;
@@ -83,13 +83,13 @@ pub struct Spec {
     pub observe: Observe,
     /// Order of simultaneous arrivals on different links.
     pub ties: Ties,
-    /// Number of threads, at most [`MOST_THREADS`]; `None`: one thread, or one core for every [`DOMAINS_A_THREAD`]
+    /// Number of threads, at most [`MAX_THREADS`]; `None`: one thread, or one core for every [`DOMAINS_A_THREAD`]
     /// domains where that is faster. Results do not depend on it.
     pub threads: Option<u32>,
     /// Number of cores that the run may use if `threads` is `None`; `None`: all cores of the machine.
     pub cores: Option<u32>,
     /// Interval of additional calls to the listener, between events.
-    pub told_every: Option<Time>,
+    pub progress_every: Option<Time>,
     /// The run ends one longest link latency after everything of a known size has finished ([`App::is_finite`], queries
     /// with a count), or at `duration` if that comes first.
     pub ends_when_finished: bool,
@@ -105,7 +105,7 @@ pub struct Spec {
 }
 
 /// Maximum number of threads of a run.
-pub const MOST_THREADS: u32 = 255;
+pub const MAX_THREADS: u32 = 255;
 /// Number of domains per thread below which a thread waits for others more than it works.
 pub const DOMAINS_A_THREAD: usize = 16;
 
@@ -242,9 +242,9 @@ pub struct Observe {
     pub interval: Option<Time>,
     /// Flows whose packets are traced.
     pub trace: Vec<u32>,
-    /// Maximum number of bytes recorded point by point; a run that exceeds it ends with an error. At most `MOST_KEPT`,
+    /// Maximum number of bytes recorded point by point; a run that exceeds it ends with an error. At most `MAX_KEPT`,
     /// which is the default.
-    pub most_kept: Option<u64>,
+    pub max_kept: Option<u64>,
     /// True if packets of ACK directions are counted.
     pub acks: bool,
     /// Rule by which FlowMonitor's entries count packets as received or lost. With a rule other than the default,

@@ -24,7 +24,7 @@ macro_rules! programs {
             /// Window changes granted by switches.
             Xcp => xcp::Shares,
             /// Queue feedback to senders and supply tokens (Bolt).
-            Bolt => bolt::Rooms,
+            Bolt => bolt::BoltPorts,
             /// Match-action tables.
             Table => table::Pipeline,
         }

@@ -147,7 +147,7 @@ pub enum Discipline {
         /// Queues by class. Only their disciplines and limits apply.
         classes: Vec<QueueSpec>,
         /// Aggregate limit and marking threshold over all classes.
-        whole: Whole,
+        aggregate: Aggregate,
     },
     /// Data queue of a trimming port with marking.
     EcnRamp(EcnRamp),
@@ -168,16 +168,16 @@ pub enum Discipline {
 
 /// Aggregate limit and marking threshold of a port over the queues of all classes, in addition to their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Whole {
+pub struct Aggregate {
     /// Queue length from which on ECN-capable arrivals are marked.
     pub mark: Limit,
     /// Limit beyond which arrivals are dropped.
     pub limit: Limit,
 }
 
-impl Whole {
+impl Aggregate {
     /// No marking and no limit.
-    pub const NONE: Whole = Whole { mark: Limit::None, limit: Limit::None };
+    pub const NONE: Aggregate = Aggregate { mark: Limit::None, limit: Limit::None };
 }
 
 /// Threshold marking at arrival.

@@ -264,7 +264,7 @@ pub struct TransportSpec {
 
 impl TransportSpec {
     /// Maximum number of sizes in [`TransportSpec::demotion`], given by the class field of a packet.
-    pub const MOST_SIZES: usize = 7;
+    pub const MAX_SIZES: usize = 7;
 
     /// Lowest class of its packets, if the transport assigns classes.
     pub fn lowest_class(&self) -> Option<u8> {

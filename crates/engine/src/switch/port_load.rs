@@ -41,7 +41,7 @@ enum Ends {
 }
 
 /// Smallest positive integer whose share of `limit` is at least `band`.
-fn least(band: f64, limit: u64) -> u64 {
+fn min(band: f64, limit: u64) -> u64 {
     let reaches = |n: u64| n as f64 / limit as f64 >= band;
     let mut n = (band * limit as f64) as u64;
     while n > 1 && reaches(n - 1) {
@@ -60,9 +60,9 @@ impl PortLoad {
             let link = &spec.links[*l];
             let ends = match spec.queues[link.queue as usize].limit {
                 Limit::Packets(n) => {
-                    Ends::Packets(rule.bands.iter().map(|b| least(*b, n).min(u32::MAX as u64) as u32).collect())
+                    Ends::Packets(rule.bands.iter().map(|b| min(*b, n).min(u32::MAX as u64) as u32).collect())
                 }
-                Limit::Bytes(n) => Ends::Bytes(rule.bands.iter().map(|b| least(*b, n)).collect()),
+                Limit::Bytes(n) => Ends::Bytes(rule.bands.iter().map(|b| min(*b, n)).collect()),
                 Limit::None => Ends::Bytes(Vec::new()),
             };
             let speed = if link.rate == Rate::INFINITE { 0.0 } else { link.rate.as_f64() / 8e12 };
@@ -134,15 +134,15 @@ impl PortLoad {
 /// Index of an item in the lowest band; `draw` breaks ties.
 #[inline]
 fn lowest<T>(items: &[T], draw: impl Fn() -> u64, band: impl Fn(&T) -> u8) -> u32 {
-    let (mut least, mut ties) = (u8::MAX, 0);
+    let (mut min, mut ties) = (u8::MAX, 0);
     for item in items {
         let band = band(item);
-        ties = if band < least { 1 } else { ties + u32::from(band == least) };
-        least = least.min(band);
+        ties = if band < min { 1 } else { ties + u32::from(band == min) };
+        min = min.min(band);
     }
     let mut left = if ties == 1 { 0 } else { hash::pick(draw(), ties) };
     for (i, item) in (0..).zip(items) {
-        if band(item) == least {
+        if band(item) == min {
             if left == 0 {
                 return i;
             }
@@ -154,13 +154,13 @@ fn lowest<T>(items: &[T], draw: impl Fn() -> u64, band: impl Fn(&T) -> u8) -> u3
 
 #[cfg(test)]
 mod tests {
-    use super::least;
+    use super::min;
 
     #[test]
     fn whole_numbers_bound_bands_as_shares_do() {
         for limit in (1..300).chain([4_000_000, u64::MAX]) {
             for band in [0.0, 0.05, 0.1, 0.2, 1.0 / 3.0, 0.5, 1.0] {
-                let n = least(band, limit);
+                let n = min(band, limit);
                 let within = |n: u64| n > 0 && n as f64 / limit as f64 >= band;
                 assert!(within(n) && !within(n - 1), "{n} of {limit} at {band}");
             }

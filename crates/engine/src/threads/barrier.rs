@@ -23,7 +23,7 @@ use std::sync::{
 
 /// Polls before a thread sleeps, where every thread has a core.
 const SPINS: u32 = if cfg!(loom) { 1 } else { 1_000 };
-/// Number of turns during which threads sleep at once, after one had to sleep: another process may occupy the core of
+/// Number of epochs during which threads sleep at once, after one had to sleep: another process may occupy the core of
 /// one of the threads, and spinning takes time from all.
 const CALM: u32 = 16;
 
@@ -31,25 +31,25 @@ const CALM: u32 = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Broken;
 
-/// A value in its own cache lines, so that arriving threads do not disturb those that poll the turn.
+/// A value in its own cache lines, so that arriving threads do not disturb those that poll the epoch.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CachePadded<T>(T);
 
 /// Lets `parties` threads wait until all have arrived, repeatedly.
 #[derive(Debug)]
 pub struct Barrier {
     parties: usize,
     spins: u32,
-    /// Turn before which waiting threads sleep at once.
+    /// Epoch before which waiting threads sleep at once.
     calm_until: AtomicU32,
-    arrived: Apart<AtomicUsize>,
-    /// Number of turns: times that all threads have arrived.
-    turn: Apart<AtomicU32>,
+    arrived: CachePadded<AtomicUsize>,
+    /// Number of epochs: times that all threads have arrived.
+    epoch: CachePadded<AtomicU32>,
     broken: AtomicBool,
     /// Number of sleeping threads.
     sleeping: Mutex<usize>,
-    bell: Condvar,
+    wakeup: Condvar,
 }
 
 impl Barrier {
@@ -60,11 +60,11 @@ impl Barrier {
             parties,
             spins: if parties <= cores { SPINS } else { 0 },
             calm_until: AtomicU32::new(0),
-            arrived: Apart(AtomicUsize::new(0)),
-            turn: Apart(AtomicU32::new(0)),
+            arrived: CachePadded(AtomicUsize::new(0)),
+            epoch: CachePadded(AtomicU32::new(0)),
             broken: AtomicBool::new(false),
             sleeping: Mutex::new(0),
-            bell: Condvar::new(),
+            wakeup: Condvar::new(),
         }
     }
 
@@ -73,13 +73,13 @@ impl Barrier {
     /// # Errors
     /// The barrier is broken.
     pub fn wait(&self) -> Result<(), Broken> {
-        let turn = self.turn.0.load(SeqCst);
+        let epoch = self.epoch.0.load(SeqCst);
         if self.arrived.0.fetch_add(1, SeqCst) + 1 == self.parties {
             self.arrived.0.store(0, SeqCst);
-            self.turn.0.store(turn.wrapping_add(1), SeqCst);
+            self.epoch.0.store(epoch.wrapping_add(1), SeqCst);
             self.ring();
         } else {
-            self.wait_for_turn(turn);
+            self.wait_for_epoch(epoch);
         }
         if self.broken.load(SeqCst) { Err(Broken) } else { Ok(()) }
     }
@@ -90,36 +90,36 @@ impl Barrier {
         self.ring();
     }
 
-    /// True if turn `turn` is still to be waited for.
-    fn waits(&self, turn: u32) -> bool {
-        self.turn.0.load(SeqCst) == turn && !self.broken.load(SeqCst)
+    /// True if epoch `epoch` is still to be waited for.
+    fn waits(&self, epoch: u32) -> bool {
+        self.epoch.0.load(SeqCst) == epoch && !self.broken.load(SeqCst)
     }
 
-    /// Wakes the sleeping threads. A thread about to sleep holds the lock while it checks the turn: it either sees the
-    /// new turn or is counted.
+    /// Wakes the sleeping threads. A thread about to sleep holds the lock while it checks the epoch: it either sees the
+    /// new epoch or is counted.
     fn ring(&self) {
         if self.sleeping.lock().is_ok_and(|sleeping| *sleeping > 0) {
-            self.bell.notify_all();
+            self.wakeup.notify_all();
         }
     }
 
-    fn wait_for_turn(&self, turn: u32) {
-        let left = self.calm_until.load(Relaxed).wrapping_sub(turn);
+    fn wait_for_epoch(&self, epoch: u32) {
+        let left = self.calm_until.load(Relaxed).wrapping_sub(epoch);
         let calm = (1..=CALM).contains(&left);
         for _ in 0..if calm { 0 } else { self.spins } {
-            if !self.waits(turn) {
+            if !self.waits(epoch) {
                 return;
             }
             spin_loop();
         }
         if !calm {
-            self.calm_until.store(turn.wrapping_add(CALM), Relaxed);
+            self.calm_until.store(epoch.wrapping_add(CALM), Relaxed);
         }
         // no thread panics while it holds this lock
         let Ok(mut sleeping) = self.sleeping.lock() else { return };
         *sleeping += 1;
-        while self.waits(turn) {
-            match self.bell.wait(sleeping) {
+        while self.waits(epoch) {
+            match self.wakeup.wait(sleeping) {
                 Ok(still) => sleeping = still,
                 Err(_) => return,
             }
@@ -136,7 +136,7 @@ mod tests {
     use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use loom::thread;
 
-    /// Explores all interleavings with at most three preemptions. Without the limit there are too many for two turns.
+    /// Explores all interleavings with at most three preemptions. Without the limit there are too many for two epochs.
     fn model(run: impl Fn() + Sync + Send + 'static) {
         let mut builder = Builder::new();
         builder.preemption_bound = Some(3);
@@ -144,14 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn what_one_thread_did_before_a_turn_the_other_sees_after_it() {
+    fn what_one_thread_did_before_an_epoch_the_other_sees_after_it() {
         model(|| {
             let shared = Arc::new((Barrier::new(2, 2), [AtomicUsize::new(0), AtomicUsize::new(0)]));
             let run = |me: usize, shared: Arc<(Barrier, [AtomicUsize; 2])>| {
-                for turn in 1..=2 {
-                    shared.1[me].store(turn, Relaxed);
+                for epoch in 1..=2 {
+                    shared.1[me].store(epoch, Relaxed);
                     shared.0.wait().expect("nobody breaks it");
-                    assert!(shared.1[1 - me].load(Relaxed) >= turn);
+                    assert!(shared.1[1 - me].load(Relaxed) >= epoch);
                     shared.0.wait().expect("nobody breaks it");
                 }
             };

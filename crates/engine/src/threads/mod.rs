@@ -5,12 +5,12 @@
 
 pub mod barrier;
 pub mod clock;
-pub mod crew;
-pub mod pace;
+pub mod mode;
 pub mod partition;
-pub mod stretch;
-pub mod team;
-pub mod watch;
+pub mod progress;
+pub mod thread_pool;
+pub mod window_loop;
+pub mod workers;
 
 /// Cores of this machine that the process may use.
 pub fn cores() -> usize {

@@ -7,23 +7,23 @@ pub fn runs(weights: &[u64], parts: usize) -> Vec<Range<usize>> {
     let heaviest = weights.iter().copied().max().unwrap_or(0);
     let (mut low, mut high) = (heaviest, weights.iter().sum::<u64>().max(heaviest));
     while low < high {
-        let most = low + (high - low) / 2;
-        if filled(weights, most).len() <= parts {
-            high = most;
+        let max = low + (high - low) / 2;
+        if filled(weights, max).len() <= parts {
+            high = max;
         } else {
-            low = most + 1;
+            low = max + 1;
         }
     }
     filled(weights, high)
 }
 
-/// Contiguous runs, each filled up to the weight `most`.
-fn filled(weights: &[u64], most: u64) -> Vec<Range<usize>> {
+/// Contiguous runs, each filled up to the weight `max`.
+fn filled(weights: &[u64], max: u64) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut weight = 0;
     for (i, w) in weights.iter().enumerate() {
         match runs.last_mut() {
-            Some(run) if weight + w <= most => {
+            Some(run) if weight + w <= max => {
                 run.end = i + 1;
                 weight += w;
             }

@@ -1,10 +1,10 @@
 //! Transports: the two endpoints of a flow. A host calls [`SendEndpoint`] and [`ReceiveEndpoint`] and nothing beyond
 //! them; a transport is one variant of each.
 
-pub mod driven;
 pub mod ip;
 mod opening;
 pub mod ranges;
+pub mod receiver_driven;
 pub mod reordering;
 pub mod tcp;
 pub mod timer;
@@ -15,8 +15,8 @@ use crate::app::parameters::App;
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
-use crate::host::driven::{Granted, List, Pull};
-use crate::host::messages::NO_SIDE;
+use crate::host::messages::NO_TCB;
+use crate::host::receiver_driven::{CreditGrant, List, Pull};
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
@@ -40,7 +40,7 @@ pub enum OtherSender {
     /// UDP.
     Udp(udp::Sender),
     /// Receiver-driven transport.
-    Driven(Box<driven::Sender>),
+    ReceiverDriven(Box<receiver_driven::Sender>),
 }
 
 /// Receiving endpoint of a flow.
@@ -59,7 +59,7 @@ pub enum OtherReceiver {
     /// UDP.
     Udp(udp::Receiver),
     /// Receiver-driven transport.
-    Driven(Box<driven::Receiver>),
+    ReceiverDriven(Box<receiver_driven::Receiver>),
 }
 
 /// Methods of an endpoint: TCP's method of the same name, and after the arrow the result for UDP and for
@@ -67,7 +67,7 @@ pub enum OtherReceiver {
 macro_rules! forward {
     (@ $other:expr) => { $other };
     (@ $other:expr, $own:expr) => { $own };
-    ($other_kind:ident, $udp:ident, $driven:ident: $(
+    ($other_kind:ident, $udp:ident, $end:ident: $(
         $(#[$note:meta])* fn $name:ident(&mut self $(, $arg:ident: $kind:ty)*) $(-> $out:ty)?
             => $other:expr $(, $own:expr)?;
     )*) => {$(
@@ -77,7 +77,7 @@ macro_rules! forward {
             match self {
                 Self::Tcp(tcp) => tcp.$name($($arg),*),
                 Self::Other($other_kind::Udp($udp)) => $other,
-                Self::Other($other_kind::Driven($driven)) => forward!(@ $other $(, $own)?),
+                Self::Other($other_kind::ReceiverDriven($end)) => forward!(@ $other $(, $own)?),
             }
         }
     )*};
@@ -88,38 +88,38 @@ impl SendEndpoint {
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> SendEndpoint {
         match net.flow(flow).app {
             App::Udp(app) => SendEndpoint::Other(OtherSender::Udp(udp::Sender::new(net, flow, host, app))),
-            _ => match driven::Sender::new(net, flow, host) {
-                Some(sender) => SendEndpoint::Other(OtherSender::Driven(Box::new(sender))),
+            _ => match receiver_driven::Sender::new(net, flow, host) {
+                Some(sender) => SendEndpoint::Other(OtherSender::ReceiverDriven(Box::new(sender))),
                 None => SendEndpoint::Tcp(tcp::sender::Sender::new(net, flow, host)),
             },
         }
     }
 
-    forward! { OtherSender, udp, driven:
-        /// Makes the flow one direction of a two-way connection. `side`: the host's side; `passive`: the other host
-        /// opens it.
-        fn make_duplex(&mut self, side: u32, passive: bool) => (), driven.make_duplex();
+    forward! { OtherSender, udp, end:
+        /// Makes the flow one direction of a two-way connection. `tcb`: index of the control block; `passive`: the
+        /// other host opens it.
+        fn make_duplex(&mut self, tcb: u32, passive: bool) => (), end.make_duplex();
         /// Opens the flow on its trigger.
-        fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) => udp.open(ctx), driven.open(ctx);
+        fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) => udp.open(ctx), end.open(ctx);
         /// Handles a packet.
         #[inline(always)]
         fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>)
-            => (), driven.on_packet(ctx, p);
+            => (), end.on_packet(ctx, p);
         /// Handles a packet of the two-way connection: of this flow, or of the flow in the other direction.
         fn on_packet_of_connection(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>)
-            => (), driven.on_packet(ctx, p);
+            => (), end.on_packet(ctx, p);
         /// Handles one of the flow's timers.
         #[inline]
         fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer)
-            => udp.on_timer(ctx, timer), driven.on_timer(ctx, timer);
+            => udp.on_timer(ctx, timer), end.on_timer(ctx, timer);
         /// Runs a task of the host's run queue.
         fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
         /// Sends a message of the host's application.
-        fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => (), driven.on_message(ctx, bytes);
+        fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => (), end.on_message(ctx, bytes);
         /// Sends a message of the application, woken by an arrived packet.
-        fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => (), driven.on_message(ctx, bytes);
+        fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => (), end.on_message(ctx, bytes);
         /// Turns off the prediction of ACKs.
-        fn spell_out(&mut self) => ();
+        fn disable_fast_paths(&mut self) => ();
         /// Begins an event of the flow.
         #[inline(always)]
         fn begin(&mut self) => ();
@@ -128,8 +128,8 @@ impl SendEndpoint {
         fn waits_for_room(&mut self) -> bool => false;
         /// Sends what it may, as the NIC has room again.
         fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
-        /// The host's side of a two-way connection.
-        fn side(&mut self) -> u32 => NO_SIDE;
+        /// Index of the control block of a two-way connection.
+        fn tcb(&mut self) -> u32 => NO_TCB;
         /// Opens the next connection of the flow.
         fn reopen(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
         /// Makes the next message the last of the connection.
@@ -145,28 +145,28 @@ impl SendEndpoint {
         /// Returns whether the connection was reset or given up.
         fn is_dead(&mut self) -> bool => false;
         /// Records the writes that are unfinished at the end of the run.
-        fn record_writes(&mut self, net: &FabricMap, rec: &mut impl Recorder) => (), driven.record_writes(net, rec);
+        fn record_writes(&mut self, net: &FabricMap, rec: &mut impl Recorder) => (), end.record_writes(net, rec);
     }
 
     /// Replaces the connection by the next one of the flow. Returns the former one.
-    pub fn renew(&mut self, net: &FabricMap) -> Option<SendEndpoint> {
+    pub fn reconnect(&mut self, net: &FabricMap) -> Option<SendEndpoint> {
         match self {
-            SendEndpoint::Tcp(sender) => Some(SendEndpoint::Tcp(sender.renew(net))),
+            SendEndpoint::Tcp(sender) => Some(SendEndpoint::Tcp(sender.reconnect(net))),
             _ => None,
         }
     }
 
     /// Called when the NIC is free for this sender.
-    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if let SendEndpoint::Other(OtherSender::Driven(sender)) = self {
-            sender.on_turn(ctx);
+    pub fn on_tx_ready(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if let SendEndpoint::Other(OtherSender::ReceiverDriven(sender)) = self {
+            sender.on_tx_ready(ctx);
         }
     }
 
     /// Exchanges the state that connections of a flow share with another of them.
-    pub fn lend(&mut self, to: &mut SendEndpoint) {
+    pub fn swap_shared(&mut self, to: &mut SendEndpoint) {
         if let (SendEndpoint::Tcp(from), SendEndpoint::Tcp(to)) = (self, to) {
-            from.lend(to);
+            from.swap_shared(to);
         }
     }
 
@@ -187,10 +187,10 @@ impl SendEndpoint {
         }
     }
 
-    /// Prefetches what [`SendEndpoint::standing`] reads.
+    /// Prefetches what [`SendEndpoint::snapshot`] reads.
     #[inline]
-    pub fn prefetch_standing(&self) {
-        tcp::sender::STANDING.into_iter().for_each(|at| prefetch::lines_from(self, at, 1));
+    pub fn prefetch_snapshot(&self) {
+        tcp::sender::SNAPSHOT.into_iter().for_each(|at| prefetch::lines_from(self, at, 1));
     }
 
     /// Index of the flow's time series, if it has one.
@@ -199,7 +199,7 @@ impl SendEndpoint {
         match self {
             SendEndpoint::Tcp(sender) => &mut sender.probe,
             SendEndpoint::Other(OtherSender::Udp(sender)) => &mut sender.probe,
-            SendEndpoint::Other(OtherSender::Driven(sender)) => sender.probe(),
+            SendEndpoint::Other(OtherSender::ReceiverDriven(sender)) => sender.probe(),
         }
     }
 
@@ -209,16 +209,16 @@ impl SendEndpoint {
             SendEndpoint::Tcp(sender) => sender.observe(visit),
             // UDP data is never acknowledged
             SendEndpoint::Other(OtherSender::Udp(_)) => visit("acked_bytes", 0.0),
-            SendEndpoint::Other(OtherSender::Driven(sender)) => sender.observe(visit),
+            SendEndpoint::Other(OtherSender::ReceiverDriven(sender)) => sender.observe(visit),
         }
     }
 
     /// Window and state, once the flow has opened.
-    pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
+    pub fn snapshot(&self) -> Option<(Option<u64>, FlowState)> {
         match self {
-            SendEndpoint::Tcp(sender) => sender.standing(),
-            SendEndpoint::Other(OtherSender::Udp(sender)) => sender.standing(),
-            SendEndpoint::Other(OtherSender::Driven(sender)) => sender.standing(),
+            SendEndpoint::Tcp(sender) => sender.snapshot(),
+            SendEndpoint::Other(OtherSender::Udp(sender)) => sender.snapshot(),
+            SendEndpoint::Other(OtherSender::ReceiverDriven(sender)) => sender.snapshot(),
         }
     }
 
@@ -227,7 +227,7 @@ impl SendEndpoint {
         match self {
             SendEndpoint::Tcp(sender) => &sender.ip,
             SendEndpoint::Other(OtherSender::Udp(sender)) => &sender.ip,
-            SendEndpoint::Other(OtherSender::Driven(sender)) => sender.ip(),
+            SendEndpoint::Other(OtherSender::ReceiverDriven(sender)) => sender.ip(),
         }
     }
 
@@ -236,7 +236,7 @@ impl SendEndpoint {
         match self {
             SendEndpoint::Tcp(sender) => sender.record(record),
             SendEndpoint::Other(OtherSender::Udp(sender)) => sender.record(record),
-            SendEndpoint::Other(OtherSender::Driven(sender)) => sender.record(record),
+            SendEndpoint::Other(OtherSender::ReceiverDriven(sender)) => sender.record(record),
         }
     }
 }
@@ -246,32 +246,32 @@ impl ReceiveEndpoint {
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> ReceiveEndpoint {
         match net.flow(flow).app.datagram_gap() {
             Some(_) => ReceiveEndpoint::Other(OtherReceiver::Udp(udp::Receiver::new(net, flow, host))),
-            None => match driven::Receiver::new(net, flow, host) {
-                Some(receiver) => ReceiveEndpoint::Other(OtherReceiver::Driven(Box::new(receiver))),
+            None => match receiver_driven::Receiver::new(net, flow, host) {
+                Some(receiver) => ReceiveEndpoint::Other(OtherReceiver::ReceiverDriven(Box::new(receiver))),
                 None => ReceiveEndpoint::Tcp(tcp::receiver::Receiver::new(net, flow, host)),
             },
         }
     }
 
-    forward! { OtherReceiver, udp, driven:
-        /// Makes the flow one direction of a two-way connection. `side`: the host's side; `size`: bytes of an arriving
-        /// message. Returns the offered window.
-        fn make_duplex(&mut self, net: &FabricMap, side: u32, size: u64) -> u32 => 0, {
-            driven.make_duplex(size);
+    forward! { OtherReceiver, udp, end:
+        /// Makes the flow one direction of a two-way connection. `tcb`: index of the control block; `size`: bytes of an
+        /// arriving message. Returns the offered window.
+        fn make_duplex(&mut self, net: &FabricMap, tcb: u32, size: u64) -> u32 => 0, {
+            end.make_duplex(size);
             0
         };
         /// Turns off the prediction of segments.
-        fn spell_out(&mut self) => ();
+        fn disable_fast_paths(&mut self) => ();
         /// Handles a packet.
         #[inline(always)]
         fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>)
-            => udp.on_packet(ctx, p), driven.on_packet(ctx, p);
+            => udp.on_packet(ctx, p), end.on_packet(ctx, p);
         /// Handles one of the flow's timers.
-        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) => (), driven.on_timer(ctx);
+        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) => (), end.on_timer(ctx);
         /// Runs a task of the host's run queue.
         fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
         /// Takes a complete message, if one has arrived.
-        fn take_message(&mut self) -> bool => false, driven.take_message();
+        fn take_message(&mut self) -> bool => false, end.take_message();
         /// Returns whether the peer has closed and all before that has arrived.
         fn has_ended(&mut self) -> bool => true;
         /// Notes that the application has reset the connection.
@@ -285,10 +285,10 @@ impl ReceiveEndpoint {
 
     /// Replaces the connection by the next one of the flow, whose numbers on the wire are offset by `ahead`. Returns
     /// the former one, and the window offered now.
-    pub fn renew(&mut self, net: &FabricMap, ahead: (u64, u64)) -> Option<(ReceiveEndpoint, u32)> {
+    pub fn reconnect(&mut self, net: &FabricMap, ahead: (u64, u64)) -> Option<(ReceiveEndpoint, u32)> {
         match self {
             ReceiveEndpoint::Tcp(receiver) => {
-                let (last, wnd) = receiver.renew(net, ahead);
+                let (last, wnd) = receiver.reconnect(net, ahead);
                 Some((ReceiveEndpoint::Tcp(last), wnd))
             }
             _ => None,
@@ -296,9 +296,9 @@ impl ReceiveEndpoint {
     }
 
     /// Exchanges the state that connections of a flow share with another of them.
-    pub fn lend(&mut self, to: &mut ReceiveEndpoint) {
+    pub fn swap_shared(&mut self, to: &mut ReceiveEndpoint) {
         if let (ReceiveEndpoint::Tcp(from), ReceiveEndpoint::Tcp(to)) = (self, to) {
-            from.lend(to);
+            from.swap_shared(to);
         }
     }
 
@@ -315,9 +315,9 @@ impl ReceiveEndpoint {
     }
 
     /// Gives credit on behalf of the host's pacer, which serves `list`.
-    pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Option<Granted> {
+    pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Option<CreditGrant> {
         match self {
-            ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) => receiver.grant(ctx, list),
+            ReceiveEndpoint::Other(OtherReceiver::ReceiverDriven(receiver)) => receiver.grant(ctx, list),
             _ => None,
         }
     }
@@ -325,21 +325,21 @@ impl ReceiveEndpoint {
     /// Grants the flow's message at priority `level`. Returns whether the whole message is granted.
     pub fn grant_up(&mut self, ctx: &mut NodeCtx<impl Effects>, level: u8) -> bool {
         match self {
-            ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) => receiver.grant_up(ctx, level),
+            ReceiveEndpoint::Other(OtherReceiver::ReceiverDriven(receiver)) => receiver.grant_up(ctx, level),
             _ => true,
         }
     }
 
     /// Gives a token of the host to the flow's message.
     pub fn give_token(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if let ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) = self {
+        if let ReceiveEndpoint::Other(OtherReceiver::ReceiverDriven(receiver)) = self {
             receiver.give_token(ctx);
         }
     }
 
     /// Sends a pull that is due.
     pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
-        if let ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) = self {
+        if let ReceiveEndpoint::Other(OtherReceiver::ReceiverDriven(receiver)) = self {
             receiver.pull(ctx, pull);
         }
     }
@@ -349,7 +349,7 @@ impl ReceiveEndpoint {
         match self {
             ReceiveEndpoint::Tcp(receiver) => receiver.delivered_in_all(),
             ReceiveEndpoint::Other(OtherReceiver::Udp(receiver)) => receiver.delivered(),
-            ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) => receiver.delivered(),
+            ReceiveEndpoint::Other(OtherReceiver::ReceiverDriven(receiver)) => receiver.delivered(),
         }
     }
 
@@ -358,7 +358,7 @@ impl ReceiveEndpoint {
         match self {
             ReceiveEndpoint::Tcp(receiver) => receiver.flow,
             ReceiveEndpoint::Other(OtherReceiver::Udp(receiver)) => receiver.flow,
-            ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) => receiver.flow(),
+            ReceiveEndpoint::Other(OtherReceiver::ReceiverDriven(receiver)) => receiver.flow(),
         }
     }
 
@@ -367,7 +367,7 @@ impl ReceiveEndpoint {
         match self {
             ReceiveEndpoint::Tcp(receiver) => receiver.ip.host,
             ReceiveEndpoint::Other(OtherReceiver::Udp(receiver)) => receiver.ip.host,
-            ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) => receiver.host(),
+            ReceiveEndpoint::Other(OtherReceiver::ReceiverDriven(receiver)) => receiver.host(),
         }
     }
 
@@ -376,7 +376,7 @@ impl ReceiveEndpoint {
         match self {
             ReceiveEndpoint::Tcp(receiver) => receiver.record(record),
             ReceiveEndpoint::Other(OtherReceiver::Udp(receiver)) => receiver.record(record),
-            ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) => receiver.record(record),
+            ReceiveEndpoint::Other(OtherReceiver::ReceiverDriven(receiver)) => receiver.record(record),
         }
     }
 }

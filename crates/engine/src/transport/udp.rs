@@ -87,7 +87,7 @@ impl Sender {
     }
 
     /// Window (none) and state, once the flow has opened.
-    pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
+    pub fn snapshot(&self) -> Option<(Option<u64>, FlowState)> {
         self.opening.opened().map(|_| (None, FlowState::Avoidance))
     }
 

@@ -85,8 +85,8 @@ fn an_idle_port_begins_anew() {
 
 /// Decisions of a port with three classes, one threshold and one limit on simultaneous arrivals (class, size): true if
 /// marked; `None` if dropped.
-fn said(whole: Whole, in_service: bool, arrivals: &[(u8, u64)]) -> Vec<Option<bool>> {
-    let discipline = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![endless_queue(); 3], whole };
+fn said(aggregate: Aggregate, in_service: bool, arrivals: &[(u8, u64)]) -> Vec<Option<bool>> {
+    let discipline = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![endless_queue(); 3], aggregate };
     let queue = QueueSpec { count_in_service: in_service, ..queue(discipline, Limit::None) };
     let interval = fifo::ALWAYS;
     let mut port = Port::new(&fifo::link(Rate::gbps(10), 0), &queue, LinkId(0), 1, &interval);
@@ -102,19 +102,19 @@ fn said(whole: Whole, in_service: bool, arrivals: &[(u8, u64)]) -> Vec<Option<bo
 fn one_threshold_and_one_limit_hold_for_all_classes_together() {
     let classes: Vec<(u8, u64)> = [2, 1, 0, 2, 0, 1].map(|class| (class, 1500)).into();
     let [no, mark] = [Some(false), Some(true)];
-    let whole = |mark, limit| Whole { mark, limit };
-    let packets = whole(Limit::Packets(2), Limit::Packets(5));
+    let aggregate = |mark, limit| Aggregate { mark, limit };
+    let packets = aggregate(Limit::Packets(2), Limit::Packets(5));
     assert_eq!(said(packets, true, &classes), [no, no, mark, mark, mark, None]);
     // the first is in transmission, whatever class it has
     assert_eq!(said(packets, false, &classes), [no, no, no, mark, mark, mark]);
-    let bytes = whole(Limit::Bytes(3000), Limit::Bytes(6000));
+    let bytes = aggregate(Limit::Bytes(3000), Limit::Bytes(6000));
     assert_eq!(said(bytes, true, &classes), [no, no, mark, mark, None, None]);
     assert_eq!(said(bytes, false, &classes), [no, no, no, mark, mark, None]);
     // 40 bytes fit where a full packet does not
     assert_eq!(said(bytes, true, &[&classes[..4], &[(0, 1), (1, 0)]].concat())[4..], [None, mark]);
-    assert_eq!(said(whole(Limit::None, Limit::Packets(1)), true, &classes[..2]), [no, None]);
-    assert_eq!(said(whole(Limit::Packets(0), Limit::None), true, &classes[..1]), [mark]);
-    assert_eq!(said(Whole::NONE, true, &classes), [no; 6]);
+    assert_eq!(said(aggregate(Limit::None, Limit::Packets(1)), true, &classes[..2]), [no, None]);
+    assert_eq!(said(aggregate(Limit::Packets(0), Limit::None), true, &classes[..1]), [mark]);
+    assert_eq!(said(Aggregate::NONE, true, &classes), [no; 6]);
 }
 
 proptest! {

@@ -37,7 +37,7 @@ fn cell(config: &Config, loss: f64, buffer: u64) -> String {
         Asks::Rate if config.profile().deadlines => Some(Program::D3(d3_program())),
         Asks::Rate => Some(Program::Rcp(rcp_program())),
         Asks::Window => Some(Program::Xcp(xcp_program())),
-        Asks::Room => Some(Program::Bolt(bolt_program())),
+        Asks::Bolt => Some(Program::Bolt(bolt_program())),
     };
     spec.programs = program.into_iter().map(|program| ProgramSpec { nodes: vec![5], program }).collect();
     run_for(&mut spec, Time::s(2));

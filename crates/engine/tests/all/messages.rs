@@ -1,7 +1,7 @@
 //! Two-way connections, queries and closed-loop writes, by hand-computed times.
 
 use crate::support::*;
-use incast_engine::testing::{ConnectionSide, QueryId, Timer};
+use incast_engine::testing::{QueryId, Tcb, Timer};
 
 /// Full segments are 1500 B, 1.2 us at 10 Gb/s; pure ACKs 52 B, 41.6 ns.
 fn opened() -> TransportSpec {
@@ -400,7 +400,7 @@ fn delayed_acks_of_a_tick_go_the_last_set_first() {
 fn how_long_an_ack_waits_follows_the_times_between_segments() {
     let t =
         TransportSpec { adaptive_ack: true, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..opened() };
-    let mut side = ConnectionSide { rto: Time::ms(23), rto_before: Time::ms(14), ..ConnectionSide::default() };
+    let mut side = Tcb { rto: Time::ms(23), rto_before: Time::ms(14), ..Tcb::default() };
     assert!(side.on_data(&t, Time::ZERO, true), "the first data");
     assert_eq!(side.ack_wait(&t), Time::ms(40));
     assert!(!side.on_data(&t, Time::ms(20) + Time(1), true));
@@ -422,7 +422,7 @@ fn how_long_an_ack_waits_follows_the_times_between_segments() {
     assert!(side.on_data(&t, Time::ms(104), true), "a silence beyond the timeout begins anew");
     assert_eq!(side.ack_wait(&TransportSpec { adaptive_ack: false, ..t.clone() }), Time::ms(40));
     // data sent within that wait answers the received data, however long the wait has become
-    let side = ConnectionSide { data_at: Some(Time::ZERO), ack_wait: Time::ms(55), ..ConnectionSide::default() };
+    let side = Tcb { data_at: Some(Time::ZERO), ack_wait: Time::ms(55), ..Tcb::default() };
     assert!(side.answers(&t, Time::ms(50)) && !side.answers(&t, Time::ms(55)));
     assert!(!side.answers(&TransportSpec { adaptive_ack: false, ..t }, Time::ms(50)));
 }

@@ -237,7 +237,7 @@ fn data_of_two_way_connections_has_ranks_too() {
     let mut sent = bench.open();
     sent.extend(bench.fire(Timer::Query(QueryId(0))));
     bench.resend(sent);
-    for caught in bench.relay(200 * US, US, |_, _| {}) {
+    for caught in bench.max_latency(200 * US, US, |_, _| {}) {
         if caught.packet.len > 0 && caught.packet.flow == FlowId(1) {
             seen.push(caught.packet.rank(caught.ext.as_ref()));
         }

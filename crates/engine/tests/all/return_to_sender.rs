@@ -1,15 +1,15 @@
 //! Headers without room that return to their senders: NDP's rules, by hand and on any network.
 
-use crate::driven::{self, PACKET, ndp};
 use crate::properties::networks::{dumbbell, pick};
 use crate::properties::numbered::data_comes_once;
+use crate::receiver_driven::{self, PACKET, ndp};
 use crate::support::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
 /// Data up to `packets` packets, headers up to `headers` bytes, beyond which they return.
 fn returning(packets: u64, headers: u64) -> QueueSpec {
-    let mut queue = driven::cutting(packets * PACKET);
+    let mut queue = receiver_driven::cutting(packets * PACKET);
     if let Discipline::Trimming(cut) = &mut queue.discipline {
         (cut.header_limit, cut.returns) = (Limit::Bytes(headers), true);
     }
@@ -18,7 +18,7 @@ fn returning(packets: u64, headers: u64) -> QueueSpec {
 
 /// `hosts` hosts send `bytes` each to another one, all at once.
 fn incast(hosts: u32, bytes: u64, window: u32, queue: QueueSpec) -> Spec {
-    let mut spec = driven::with(star(hosts + 1, Rate::gbps(100), Time::us(1)), ndp(window, false), queue);
+    let mut spec = receiver_driven::with(star(hosts + 1, Rate::gbps(100), Time::us(1)), ndp(window, false), queue);
     spec.flows = (0..hosts).map(|h| bulk(h, hosts, Some(bytes))).collect();
     spec
 }
@@ -78,7 +78,7 @@ fn what_comes_back_of_a_window_waits_for_pulls() {
 fn one_full_path_among_many_has_its_packet_sent_again_at_once() {
     // A flow spreads over four cores. From one of them a link of 5 Gb/s leads on, so that most of a quarter of its
     // packets are trimmed there or return, and the others arrive whole: returned packets are retransmitted at once.
-    let mut spec = driven::with(fat_tree(4, Rate::gbps(100), Time::us(1)), ndp(15, false), returning(1, 64));
+    let mut spec = receiver_driven::with(fat_tree(4, Rate::gbps(100), Time::us(1)), ndp(15, false), returning(1, 64));
     spec.choice = PathChoice::GivenPath;
     spec.flows = vec![bulk(0, 15, Some(400 * 4096))];
     // a slow link from a core to the receiver's pod
@@ -115,7 +115,7 @@ proptest! {
             1 => dumbbell(3, Rate::gbps(10), Time::us(1)),
             hosts => star(hosts, Rate::gbps(10), Time::us(1)),
         };
-        spec = driven::with(spec, ndp(window, false), returns);
+        spec = receiver_driven::with(spec, ndp(window, false), returns);
         let hosts = spec.hosts;
         let flow = |&(src, dst, start, size): &(u32, u32, u64, u64)| {
             let src = src % hosts;

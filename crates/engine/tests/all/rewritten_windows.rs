@@ -17,7 +17,7 @@ fn responses(t: TransportSpec, change: impl FnMut(&mut Packet, u64)) -> (Vec<u64
     sent.extend(bench.fire(Timer::Query(QueryId(0))));
     // packets sent at the start take the same path
     bench.resend(sent);
-    let sent = bench.relay(20 * MS, DELAY, change);
+    let sent = bench.max_latency(20 * MS, DELAY, change);
     let data = sent.iter().filter(|c| c.packet.flow.0 == 1 && c.packet.len > 0).map(|c| c.at).collect();
     (data, sent)
 }

@@ -3,7 +3,7 @@
 use crate::support::fifo::packet;
 use crate::support::*;
 use incast_engine::LinkId;
-use incast_engine::testing::{Offered, Pool, Port, Room};
+use incast_engine::testing::{Offered, Pool, Port, SharedBuffer};
 
 #[test]
 fn a_queue_takes_while_it_holds_less_than_alpha_times_what_is_free() {
@@ -60,7 +60,7 @@ fn saturated_queues_hold_what_the_paper_derives() {
                     &packet(1000, false),
                     None,
                     0,
-                    Some(Room { pool: &mut pool, account: None }),
+                    Some(SharedBuffer { pool: &mut pool, account: None }),
                     &interval,
                 ) {
                     *ends = ends.or(end);

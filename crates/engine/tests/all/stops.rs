@@ -1,6 +1,6 @@
 //! Transfers cut short by their stop: stopped, not finished, whatever happens to the bytes written before.
 
-use crate::driven::{cutting, ndp, uets, with};
+use crate::receiver_driven::{cutting, ndp, uets, with};
 use crate::support::*;
 
 /// 10 MB at 1 Gb/s; a send buffer of 64 kB lets a part be written before the stop at 100 us.
@@ -14,17 +14,17 @@ fn cut(transport: TransportSpec, at_stop: AtStop) -> Spec {
 }
 
 /// NDP, and UET with RCCC.
-fn driven() -> [TransportSpec; 2] {
+fn receiver_driven() -> [TransportSpec; 2] {
     [ndp(20, false), uets(true, true, Time::us(10), Spread::Oblivious, false)]
 }
 
 #[test]
 fn a_transfer_that_is_cut_short_has_not_finished() {
-    let [one, other] = driven();
+    let [one, other] = receiver_driven();
     for transport in [plain(), tcp(), one, other] {
-        let is_driven = transport.protocol.is_driven();
+        let is_receiver_driven = transport.protocol.is_receiver_driven();
         let mut spec = cut(transport, AtStop::Drain);
-        if is_driven {
+        if is_receiver_driven {
             let transport = spec.transports[0].clone();
             spec = with(spec, transport, cutting(40_000));
         }
@@ -39,11 +39,11 @@ fn a_transfer_that_is_cut_short_has_not_finished() {
 
 #[test]
 fn a_transfer_that_is_reset_has_not_finished() {
-    let [one, _] = driven();
+    let [one, _] = receiver_driven();
     for transport in [tcp(), one] {
-        let is_driven = transport.protocol.is_driven();
+        let is_receiver_driven = transport.protocol.is_receiver_driven();
         let mut spec = cut(transport, AtStop::Reset);
-        if is_driven {
+        if is_receiver_driven {
             let transport = spec.transports[0].clone();
             spec = with(spec, transport, cutting(40_000));
         }
@@ -55,13 +55,13 @@ fn a_transfer_that_is_reset_has_not_finished() {
 /// Flows that wait for the end of another open when it finishes, and not when its stop cuts it short.
 #[test]
 fn a_transfer_that_is_cut_short_opens_no_other() {
-    let [one, other] = driven();
+    let [one, other] = receiver_driven();
     let written = App::ClosedLoop(ClosedLoop { write: 5_000, outstanding: 1, think: Time::ZERO, count: Some(1000) });
     for transport in [plain(), tcp(), one, other] {
         for (at_stop, app) in [(AtStop::Drain, None), (AtStop::Reset, None), (AtStop::Drain, Some(written))] {
-            let is_driven = transport.protocol.is_driven();
+            let is_receiver_driven = transport.protocol.is_receiver_driven();
             let mut spec = cut(transport.clone(), at_stop);
-            if is_driven {
+            if is_receiver_driven {
                 let transport = spec.transports[0].clone();
                 spec = with(spec, transport, cutting(40_000));
             }
@@ -90,11 +90,11 @@ fn a_transfer_that_is_cut_short_opens_no_other() {
 /// The timeline shows a flow as done once it is reset, or opens after its stop, with any transport.
 #[test]
 fn frames_of_what_is_cut_short_end_as_done() {
-    let [one, _] = driven();
+    let [one, _] = receiver_driven();
     for transport in [tcp(), one] {
-        let is_driven = transport.protocol.is_driven();
+        let is_receiver_driven = transport.protocol.is_receiver_driven();
         let mut spec = cut(transport, AtStop::Reset);
-        if is_driven {
+        if is_receiver_driven {
             let transport = spec.transports[0].clone();
             spec = with(spec, transport, cutting(40_000));
         }
@@ -138,11 +138,11 @@ fn a_closed_loop_that_is_cut_short_has_not_finished() {
 /// A flow that a trigger opens after its stop moves nothing.
 #[test]
 fn a_transfer_that_opens_after_its_stop_is_stopped() {
-    let [one, _] = driven();
+    let [one, _] = receiver_driven();
     for transport in [plain(), one] {
-        let is_driven = transport.protocol.is_driven();
+        let is_receiver_driven = transport.protocol.is_receiver_driven();
         let mut spec = cut(transport, AtStop::Drain);
-        if is_driven {
+        if is_receiver_driven {
             let transport = spec.transports[0].clone();
             spec = with(spec, transport, cutting(40_000));
         }

@@ -41,7 +41,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
     assert_eq!([2, 3, 7].map(|threads| threads_of(&spec, threads)), [2, 3, 7]);
     for threads in [2, 3, 7, 16, 200] {
         assert_eq!(on(&spec, Threads::Own(threads)), alone, "{threads} threads");
-        assert_eq!(on(&spec, Threads::InTurn(threads)), alone, "{threads} shares in turn");
+        assert_eq!(on(&spec, Threads::Sequential(threads)), alone, "{threads} shares in turn");
     }
 }
 
@@ -89,7 +89,7 @@ fn a_sparse_run_that_may_take_several_threads_takes_one() {
         .map(|h| FlowSpec { app: App::Udp(Udp { gap: Time::us(24), random: true }), ..bulk(h, (h + 17) % 54, None) })
         .collect();
     run_for(&mut spec, Time::ms(20));
-    assert_eq!(Simulation::new(&spec).unwrap().team.threads(), 2);
+    assert_eq!(Simulation::new(&spec).unwrap().thread_pool.threads(), 2);
     let (outcome, cost) = incast_engine::run_timed(&spec, &mut |_| true).unwrap();
     assert!(outcome.hops > 50_000, "{}", outcome.hops);
     assert_eq!((cost.in_step, cost.threads.len()), (0, 1));
@@ -185,7 +185,7 @@ fn whoever_listens_is_asked_every_few_windows_where_these_are_long() {
 fn a_run_whose_records_take_too_much_ends_with_what_they_are_on_any_number_of_threads() {
     let mut spec = lossy(200_000);
     (spec.observe.trace, spec.observe.flows) = (vec![0, 5], vec![3]);
-    spec.observe.most_kept = Some(100_000);
+    spec.observe.max_kept = Some(100_000);
     let error = |threads| {
         let run = windows::run(Simulation::new(&spec).unwrap(), Visit::Forward, threads, &mut |_| true);
         run.map(|o| o.hops).unwrap_err().to_string()
@@ -194,16 +194,16 @@ fn a_run_whose_records_take_too_much_ends_with_what_they_are_on_any_number_of_th
     assert!(alone.contains("events of packets (measure.trace)") && alone.contains("of 20ms"), "{alone}");
     for threads in [2, 7] {
         assert_eq!(error(Threads::Own(threads)), alone, "{threads} threads");
-        assert_eq!(error(Threads::InTurn(threads)), alone, "{threads} shares in turn");
+        assert_eq!(error(Threads::Sequential(threads)), alone, "{threads} shares in turn");
     }
-    spec.observe.most_kept = Some(100_000_000);
+    spec.observe.max_kept = Some(100_000_000);
     assert!(windows::run(Simulation::new(&spec).unwrap(), Visit::Forward, Threads::Own(1), &mut |_| true).is_ok());
 }
 
 #[test]
 fn counted_packets_of_ack_directions_are_bounded_too() {
     let mut spec = lossy(200_000);
-    (spec.observe.acks, spec.observe.most_kept) = (true, Some(20_000));
+    (spec.observe.acks, spec.observe.max_kept) = (true, Some(20_000));
     let error = |threads| {
         let run = windows::run(Simulation::new(&spec).unwrap(), Visit::Forward, threads, &mut |_| true);
         run.map(|o| o.hops).unwrap_err().to_string()
@@ -211,9 +211,9 @@ fn counted_packets_of_ack_directions_are_bounded_too() {
     let alone = error(Threads::Own(1));
     assert!(alone.contains("steps of counted packets (measure.acks)") && !alone.contains(" 0 steps"), "{alone}");
     assert_eq!(error(Threads::Own(3)), alone);
-    spec.observe.most_kept = Some(100_000_000);
+    spec.observe.max_kept = Some(100_000_000);
     let bounded = on(&spec, Threads::Own(1));
-    spec.observe.most_kept = None;
+    spec.observe.max_kept = None;
     assert_eq!(bounded, on(&spec, Threads::Own(1)));
 }
 
@@ -222,7 +222,7 @@ fn whoever_asks_is_told_once_in_each_interval_between_the_events() {
     // windows of some 10 us, without events in the first millisecond
     let mut spec = star(4, Rate::gbps(10), Time::us(10));
     spec.flows = vec![FlowSpec { start: Time::ms(1), ..bulk(0, 1, None) }];
-    spec.told_every = Some(Time::us(25));
+    spec.progress_every = Some(Time::us(25));
     run_for(&mut spec, Time::ms(2));
     let told = |spec: &Spec| {
         let mut times = Vec::new();
@@ -238,7 +238,7 @@ fn whoever_asks_is_told_once_in_each_interval_between_the_events() {
     for (at, end) in times.iter().zip((1..).map(|i| Time::us(25) * i)) {
         assert!(end <= *at && *at < end + Time::us(11), "{at:?} for {end:?}");
     }
-    spec.told_every = None;
+    spec.progress_every = None;
     assert_eq!(told(&spec), []);
 }
 

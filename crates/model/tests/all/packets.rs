@@ -104,7 +104,7 @@ impl Outbox for Network {
         self.at(time, Event::Timer(timer));
     }
 
-    fn post(&mut self, _to: NodeId, time: Time, message: Timer) {
+    fn send_message(&mut self, _to: NodeId, time: Time, message: Timer) {
         self.at(time, Event::Timer(message));
     }
 }
@@ -245,7 +245,7 @@ fn measure(ns: &[u64], short: u64, long: u64, controller: &str) -> Vec<(u64, f64
 
 /// Checks that each is within 3 % of the result of an event-driven sender that follows the model's rules, in packets
 /// per round trip.
-fn beside(measured: &[(u64, f64)], sender: &[(u64, f64)]) {
+fn compare(measured: &[(u64, f64)], sender: &[(u64, f64)]) {
     for ((n, found), (_, other)) in measured.iter().zip(sender) {
         assert!((found / other - 1.0).abs() <= 0.03, "n = {n}: {found:.3} packets, the other sender {other:.3}");
     }
@@ -266,7 +266,7 @@ fn swift_collapses_as_theorem_3_says() {
     for (short, long, base) in [(14_000, 30_000, "15.8us"), (14_400, 36_000, "21us")] {
         let measured = measure(&ns, short, long, &swift_kind("swift", base));
         if short == 14_000 {
-            beside(&measured, &sender);
+            compare(&measured, &sender);
         }
         let model = |n| {
             let seconds = |ns| ns as f64 * 1e-9;
@@ -295,7 +295,7 @@ fn lswift_collapses_as_theorem_5_says() {
     {
         let ns: Vec<u64> = sender.iter().map(|s| s.0).collect();
         let measured = measure(&ns, short, long, &swift_kind("lswift", base));
-        beside(&measured, &sender);
+        compare(&measured, &sender);
         let model = |n| {
             let (short_rtt_s, long_rtt_s) = (short as f64 * 1e-9, long as f64 * 1e-9);
             let model = LSwift { q: 1.0 / n as f64, short_rtt_s, long_rtt_s, target_s: base_s, ..LSwift::default() };
@@ -310,7 +310,7 @@ fn lswift_collapses_as_theorem_5_says() {
     assert!(model.round_trips < 2.0 && skipping > 1.1 * model.mean_window_packets, "{skipping}");
     // with the smoothed round trip in the place of the latest it skips none
     let by_smoothed = swift_kind("lswift", "21us").replace(" }", ", gate = \"srtt\" }");
-    beside(&measure(&[25, 36], 14_400, 36_000, &by_smoothed), &columns(&[(25, 2.0), (36, 1.946)]));
+    compare(&measure(&[25, 36], 14_400, 36_000, &by_smoothed), &columns(&[(25, 2.0), (36, 1.946)]));
 }
 
 /// Theorem 2, without marks.

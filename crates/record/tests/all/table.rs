@@ -1,6 +1,6 @@
 //! The tables of a run.
 
-use incast_record::packed::{Lane, Lanes};
+use incast_record::packed::{FrameSeries, FrameTable};
 use incast_record::table::{self, Column, TABLES, Values};
 use incast_record::{
     ClassRecord, FlowRecord, Happening, Label, MessageKind, MessageRecord, Outcome, PacketEvent, PortFrame, PortRecord,
@@ -123,16 +123,16 @@ fn rows(outcome: &Outcome) -> [usize; 14] {
 
 #[test]
 fn parts_of_a_table_of_frames_are_the_whole_table() {
-    let lane = |port: u32| {
-        let mut lane = Lane::default();
+    let series = |port: u32| {
+        let mut series = FrameSeries::default();
         let row = |frame| PortFrame { frame, busy_ps: u64::from(frame * 3 + port), ..PortFrame::default() };
-        (1..2_000).for_each(|frame| lane.push(row(frame)));
-        lane
+        (1..2_000).for_each(|frame| series.push(row(frame)));
+        series
     };
     let outcome = Outcome {
         frame_ps: Some(10_000),
         end_ps: 20_000_000,
-        port_frames: Lanes::from(vec![lane(1), lane(2)]),
+        port_frames: FrameTable::from(vec![series(1), series(2)]),
         ..Outcome::default()
     };
     let whole = table::timeline_ports(&outcome);

@@ -100,12 +100,12 @@ fn check_driven(
 ) {
     let by_endpoints =
         matches!(doc.routing.choice(), PathChoice::GivenPath | PathChoice::Entropy(spec::Entropy::Given));
-    if by_endpoints && !transports.iter().all(|t| t.protocol.is_driven()) {
+    if by_endpoints && !transports.iter().all(|t| t.protocol.is_receiver_driven()) {
         let message = "expected a transport that gives packets paths or entropies, such as transport.preset = \"ndp\"";
         problems.push(Problem::quoted("routing.kind", "transport", message));
     }
     check_fragments(transports, problems);
-    let Some(t) = transports.iter().find(|t| t.protocol.is_driven()) else { return };
+    let Some(t) = transports.iter().find(|t| t.protocol.is_receiver_driven()) else { return };
     let name = t.protocol.name();
     if doc.hosts.is_some() {
         let message = format!("{name} does not support processing times of hosts; expected none");
@@ -118,7 +118,7 @@ fn check_driven(
         problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
     }
     // a connection would count in the ideal completion time, and never open
-    for t in transports.iter().filter(|t| t.protocol.is_driven()) {
+    for t in transports.iter().filter(|t| t.protocol.is_receiver_driven()) {
         for (key, set) in [("handshake", t.handshake), ("lone_syn", t.lone_syn)] {
             if set {
                 let message = format!("expected false: {} opens no connection", t.protocol.name());
@@ -132,7 +132,7 @@ fn check_driven(
     let at_switches = own_queues.iter().filter(|own| own.at_switches(network)).map(|own| (own.key.clone(), own.queue));
     for (key, queue) in [("queue".to_owned(), &doc.queue)].into_iter().chain(at_switches) {
         match queue {
-            Queue::Trimming(trimming) if trimming.cuts == Cuts::None && !t.protocol.lives_without_cuts() => {
+            Queue::Trimming(trimming) if trimming.cuts == Cuts::None && !t.protocol.works_without_trimming() => {
                 let message =
                     format!("expected \"either\" or \"arrival\": {name} learns of losses from trimmed headers");
                 problems.push(Problem::quoted(format!("{key}.cuts"), "none", message));
@@ -145,7 +145,7 @@ fn check_driven(
 
 /// Reports receiver-driven transports whose segments would be fragmented.
 fn check_fragments(transports: &[spec::TransportSpec], problems: &mut Vec<Problem>) {
-    let split = |t: &&spec::TransportSpec| t.protocol.is_driven() && t.mtu > 0 && t.mss + t.header > t.mtu;
+    let split = |t: &&spec::TransportSpec| t.protocol.is_receiver_driven() && t.mtu > 0 && t.mss + t.header > t.mtu;
     if let Some(t) = transports.iter().find(split) {
         let (name, whole) = (t.protocol.name(), t.mss + t.header);
         let message = format!("expected 0 or at least {whole}, mss plus header: packets of {name} are not fragmented");
@@ -163,7 +163,7 @@ pub(super) fn paths_of_endpoints(
     let by_endpoints =
         matches!(doc.routing.choice(), PathChoice::GivenPath | PathChoice::Entropy(spec::Entropy::Given));
     // a problem of TCP is already reported
-    if !by_endpoints || !transports.iter().all(|t| t.protocol.is_driven()) {
+    if !by_endpoints || !transports.iter().all(|t| t.protocol.is_receiver_driven()) {
         return;
     }
     if let Some(flow) = flows.iter().find(|flow| flow.app.datagram_gap().is_some()) {
@@ -219,7 +219,7 @@ fn check_cells(network: &Network, transports: &[spec::TransportSpec], problems: 
     for (cell, t) in network.cells.iter().flat_map(|cell| transports.iter().map(move |t| (cell, t))) {
         let size = t.mss + t.header;
         let (most, what) = match &cell.framing.adaptation {
-            Some(_) => (spec::MOST_DATAGRAM, "a packet on a link of 6LoWPAN has"),
+            Some(_) => (spec::MAX_DATAGRAM, "a packet on a link of 6LoWPAN has"),
             None => (cell.framing.payload, "without 6LoWPAN a packet is one frame, which carries"),
         };
         if size > most {
@@ -230,8 +230,8 @@ fn check_cells(network: &Network, transports: &[spec::TransportSpec], problems: 
             );
             problems.push(Problem::with_value("transport.mss", t.mss, message));
         }
-        if cell.framing.adaptation.is_some() && t.mtu > 0 && t.mtu < spec::MOST_DATAGRAM {
-            let message = format!("expected 0 or at least {}: IPv6 asks for that of every link", spec::MOST_DATAGRAM);
+        if cell.framing.adaptation.is_some() && t.mtu > 0 && t.mtu < spec::MAX_DATAGRAM {
+            let message = format!("expected 0 or at least {}: IPv6 asks for that of every link", spec::MAX_DATAGRAM);
             problems.push(Problem::with_value("transport.mtu", t.mtu, message));
         }
         if cell.framing.adaptation.is_some() && t.header < 48 {

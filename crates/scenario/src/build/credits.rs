@@ -24,10 +24,10 @@ pub(super) fn classify(doc: &Document, own: &[OwnQueue], flows: &mut [FlowSpec],
     if !queues(doc, own).iter().any(|(_, queue)| shapes(queue)) {
         return;
     }
-    let mut told = vec![false; doc.traffic.len()];
+    let mut noted = vec![false; doc.traffic.len()];
     for flow in flows {
         let given = flow.class > 0 || flow.ack_class > 0;
-        if given && !std::mem::replace(&mut told[flow.group as usize], true) {
+        if given && !std::mem::replace(&mut noted[flow.group as usize], true) {
             let key = key_of_class(doc, flow);
             let message = "expected none: ports that shape credits have one queue for all other packets";
             problems.push(Problem::new(key, message));

@@ -1,30 +1,16 @@
 //! Failures in a network: the failing links, the routes around them, and pairs left without a path.
 
+use super::state_limit::too_many_states;
 use crate::document::failures::{LinkFailure, Links};
 use crate::text::problem::{Errors, Problem};
 use crate::text::quantity::Rate;
 use incast_engine::hash::{bits, purpose};
 use incast_engine::map::failover::{reroute, stranded};
-use incast_engine::map::paths::Timetable;
 use incast_engine::spec::{self, Effect, LinkSpec, Spec};
 use std::collections::BTreeSet;
 
 /// Largest memory for whole paths in all states of the network together, in bytes.
-const MOST_STATES: u64 = 4_000_000_000;
-
-/// Problem if failures leave too many states for a routing that counts whole paths in each.
-fn too_many_states(failures: &[LinkFailure], spec: &Spec, most: u64) -> Option<Problem> {
-    let size = if spec.choice.is_by_path() { Timetable::size(spec) } else { 0 };
-    (size > most).then(|| {
-        let message = format!(
-            "routing by whole paths would count these in every state of the network, in {size} B of memory; expected \
-             failures that need at most {most} B, or a routing that chooses at every switch, such as \"spray\""
-        );
-        let in_files = failures.iter().all(|f| f.line().is_some());
-        let first = failures.iter().find_map(LinkFailure::line).filter(|_| in_files);
-        Problem::new(first.map_or("failures", |line| line.place.as_str()), message)
-    })
-}
+const MAX_STATES: u64 = 4_000_000_000;
 
 /// Adds the failures of a document to the specification, and the routes around them; returns for each failure of
 /// `spec` its entry of `failures`.
@@ -49,7 +35,7 @@ pub(crate) fn apply(failures: &[LinkFailure], spec: &mut Spec) -> Result<Vec<usi
     }
     Errors::unless_none(problems, ())?;
     reroute(spec);
-    if let Some(problem) = too_many_states(failures, spec, MOST_STATES) {
+    if let Some(problem) = too_many_states(failures, spec, MAX_STATES) {
         return Err(problem.into());
     }
     if let Some(lost) = stranded(spec) {
@@ -165,37 +151,5 @@ fn failed<'f>(
     match links.iter().flat_map(|l| [*l, *l ^ 1]).find_map(wrong) {
         Some(problem) => Err(problem),
         None => Ok(links),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{LinkFailure, Links, Timetable, too_many_states};
-    use crate::Scenario;
-    use crate::document::failures::Line;
-
-    #[test]
-    fn whole_paths_are_counted_in_so_many_states_and_no_more() {
-        let spec = |routing: &str| {
-            let mut s = Scenario::load("link-failure").unwrap();
-            s.set("routing.kind", routing).unwrap();
-            s.build().unwrap()
-        };
-        let by_path = spec("spray-source");
-        let size = Timetable::size(&by_path);
-        assert_eq!(size, 2 * 4 * by_path.routers.len() as u64 * by_path.hosts as u64, "without the link, and with it");
-        assert_eq!(too_many_states(&[], &by_path, size), None);
-        let told = too_many_states(&[], &by_path, size - 1).unwrap().to_string();
-        assert!(
-            told.starts_with("failures: routing by whole paths") && told.contains(&format!("in {size} B")),
-            "{told}"
-        );
-        assert_eq!(too_many_states(&[], &spec("spray"), size - 1), None);
-        let line = Line { place: "m.cm, line 4".into(), words: "switch_id 0 link_id 0".into() };
-        let of_a_file = LinkFailure::from_the_beginning("agg0>core0".into(), line);
-        let of_the_scenario = LinkFailure { links: Links::One("agg0>core0".into()), ..of_a_file.clone() };
-        let key = |failures: &[LinkFailure]| too_many_states(failures, &by_path, size - 1).unwrap().to_string();
-        assert!(key(std::slice::from_ref(&of_a_file)).starts_with("m.cm, line 4: routing by whole paths"));
-        assert!(key(&[of_a_file, of_the_scenario]).starts_with("failures: routing by whole paths"));
     }
 }

@@ -11,6 +11,7 @@ mod observe;
 mod priorities;
 mod ranks;
 pub(crate) mod refusals;
+mod state_limit;
 mod tokens;
 mod triggers;
 pub(crate) mod warnings;
@@ -141,7 +142,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         ties: doc.run.ties.0,
         threads: doc.run.threads.given().map(|n| n.0),
         cores: None,
-        told_every: None,
+        progress_every: None,
         ends_when_finished: doc.run.until == Until::Finished,
         labels,
         failures: Vec::new(),

@@ -12,12 +12,12 @@ use std::collections::HashMap;
 const MAX_SAMPLES: u64 = 50_000_000;
 /// Most frames of a timeline, and most frames times ports, for a frame length given in the scenario: 0.5 GB of port
 /// rows if something happens in each of them.
-const MOST_FRAMES: u64 = 1_000_000;
-const MOST_CELLS: u64 = 50_000_000;
+const MAX_FRAMES: u64 = 1_000_000;
+const MAX_CELLS: u64 = 50_000_000;
 /// Number of ports above which automatic frames begin longer, and are half as many.
 const MANY_PORTS: u64 = 10_000;
 /// Most samples of queues, all ports together: minutes of CPU time if queues change between all of them.
-const MOST_QUEUE_SAMPLES: u64 = 10_000_000_000;
+const MAX_QUEUE_SAMPLES: u64 = 10_000_000_000;
 /// Values of one flow at one instant: window, threshold, RTT and the controller's state.
 const VALUES_PER_FLOW: u64 = 8;
 
@@ -112,7 +112,7 @@ pub(super) fn observe(
         cells,
         interval,
         trace: m.trace.clone(),
-        most_kept: None,
+        max_kept: None,
         acks: m.acks,
         monitor: MonitorRule { lost_after_ps, undeliverable_received: m.undeliverable.0 == Undeliverable::Received },
         entries: m.entries,
@@ -121,11 +121,11 @@ pub(super) fn observe(
 
 /// Problem with an explicit sampling interval that is too short; the automatic one never is, for any number of ports.
 fn too_often(every: cc::Time, auto: cc::Time, measured: cc::Time, ports: u64) -> Option<Problem> {
-    let finest = (measured.0 as u128 * ports as u128).div_ceil(MOST_QUEUE_SAMPLES as u128);
+    let finest = (measured.0 as u128 * ports as u128).div_ceil(MAX_QUEUE_SAMPLES as u128);
     let finest = cc::Time(finest.min(auto.0 as u128) as u64);
     let message = format!(
         "expected at least {finest} for {ports} ports over the measured {measured}: all ports together have at most \
-         {MOST_QUEUE_SAMPLES} samples"
+         {MAX_QUEUE_SAMPLES} samples"
     );
     let is_given = every > cc::Time::ZERO;
     (is_given && every < finest).then(|| Problem::quoted("measure.queue_interval", every, message))
@@ -145,13 +145,13 @@ fn timeline(
         let every = cc::Time(duration.0.div_ceil(most as u64).clamp(1, first.0));
         return Some(spec::TimelineSpec { every, most });
     };
-    let smallest = (duration.0 as u128 * ports as u128).div_ceil(MOST_CELLS as u128).max(1) as u64;
-    let smallest = smallest.max(duration.0.div_ceil(MOST_FRAMES));
+    let smallest = (duration.0 as u128 * ports as u128).div_ceil(MAX_CELLS as u128).max(1) as u64;
+    let smallest = smallest.max(duration.0.div_ceil(MAX_FRAMES));
     let message = if every > duration {
         format!("expected at most run.duration, {}", doc.run.duration)
     } else if every.0 < smallest {
         format!(
-            "expected at least {} for {ports} ports over {}: at most {MOST_FRAMES} frames, and {MOST_CELLS} rows, one \
+            "expected at least {} for {ports} ports over {}: at most {MAX_FRAMES} frames, and {MAX_CELLS} rows, one \
              a frame and port; or \"auto\"",
             cc::Time(smallest),
             doc.run.duration,

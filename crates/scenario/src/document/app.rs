@@ -1,7 +1,7 @@
 //! Sending applications. A kind is a struct of its keys that implements [`Application`], and a line in the list of
 //! [`App`].
 
-use crate::files::connection_matrix::MOST_BYTES;
+use crate::files::connection_matrix::MAX_BYTES;
 use crate::text::default::{bytes, microseconds, number};
 use crate::text::problem::Report;
 use crate::text::quantity::{LineRate, Rate, Size, Time};
@@ -206,11 +206,11 @@ impl Application for ClosedLoop {
     fn check(&self, at: &mut Report) {
         let ClosedLoop { write, count, .. } = *self;
         some_bytes("write", Some(write), at);
-        if let (Some(most), Some(count)) = (MOST_BYTES.checked_div(write.0.0), count)
+        if let (Some(most), Some(count)) = (MAX_BYTES.checked_div(write.0.0), count)
             && count > most
         {
             let message =
-                format!("expected at most {most} with write = \"{write}\": a flow has at most {MOST_BYTES} bytes");
+                format!("expected at most {most} with write = \"{write}\": a flow has at most {MAX_BYTES} bytes");
             at.value("count", count, message);
         }
     }
@@ -241,8 +241,8 @@ impl Application for Bulk {
     fn check(&self, at: &mut Report) {
         some_bytes("write", Some(self.write), at);
         some_bytes("size", self.size, at);
-        if let Some(size) = self.size.filter(|size| size.0.0 > MOST_BYTES) {
-            at.text("size", size, format!("expected at most {MOST_BYTES}B"));
+        if let Some(size) = self.size.filter(|size| size.0.0 > MAX_BYTES) {
+            at.text("size", size, format!("expected at most {MAX_BYTES}B"));
         }
     }
 }

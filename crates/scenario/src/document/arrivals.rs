@@ -43,13 +43,13 @@ pub enum LoadOf {
 pub(crate) const PACKET: u64 = 1_460;
 
 /// Highest load: a higher one says nothing about a network.
-pub(crate) const MOST_LOAD: f64 = 10.0;
+pub(crate) const MAX_LOAD: f64 = 10.0;
 
 impl Arrivals {
     /// Reports values that are invalid for any network.
     pub(crate) fn check(&self, start: Time, duration: cc::Time, at: &mut Report) {
-        if !(self.load > 0.0 && self.load <= MOST_LOAD) {
-            at.value("load", self.load, format!("expected a number above 0, at most {MOST_LOAD}"));
+        if !(self.load > 0.0 && self.load <= MAX_LOAD) {
+            at.value("load", self.load, format!("expected a number above 0, at most {MAX_LOAD}"));
         }
         if let Some(packet) = self.packet.filter(|p| p.0.0 == 0 || p.0.0 > 65_535) {
             at.text("packet", packet, "expected 1 to 65535 bytes");

@@ -50,7 +50,7 @@ impl Credits {
     }
 
     /// Queues of a port where all other packets have this limit.
-    pub(crate) fn beside(&self, limit: QueueLimit) -> spec::Discipline {
+    pub(crate) fn with_data_limit(&self, limit: QueueLimit) -> spec::Discipline {
         let queue = |limit: QueueLimit| QueueSpec {
             discipline: spec::Discipline::DropTail,
             limit: limit.0,
@@ -65,7 +65,7 @@ impl Credits {
         spec::Discipline::Classes {
             scheduler: Scheduler::Credits(shaping),
             classes: vec![queue(self.credit_limit), queue(limit)],
-            whole: spec::Whole::NONE,
+            aggregate: spec::Aggregate::NONE,
         }
     }
 

@@ -51,7 +51,7 @@ pub enum Kind {
 
 /// The links of a failure.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Links {
+pub enum Links {
     /// One link, by its name.
     One(String),
     /// A share of the links between two kinds of nodes.
@@ -62,22 +62,26 @@ pub(crate) enum Links {
 
 /// Line of a file that describes a failure.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Line {
+pub struct Line {
     /// File and line.
-    pub(crate) place: String,
+    pub place: String,
     /// Names in the line.
-    pub(crate) words: String,
+    pub words: String,
 }
 
 /// A failure with the keys of its links and its kind.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct LinkFailure {
-    pub(crate) links: Links,
-    pub(crate) at: cc::Time,
-    pub(crate) until: cc::Time,
-    pub(crate) effect: Effect,
+pub struct LinkFailure {
+    /// Links that fail.
+    pub links: Links,
+    /// Begin of the failure.
+    pub at: cc::Time,
+    /// End of the failure.
+    pub until: cc::Time,
+    /// Effect on the links.
+    pub effect: Effect,
     /// Changes of a degraded link: keys, and values as written by the user.
-    pub(crate) changes: Vec<(&'static str, String)>,
+    pub changes: Vec<(&'static str, String)>,
 }
 
 impl Failure {
@@ -141,7 +145,7 @@ impl Failure {
 
 impl LinkFailure {
     /// A link that is down all the time, from a line of a file.
-    pub(crate) fn from_the_beginning(link: String, line: Line) -> LinkFailure {
+    pub fn from_the_beginning(link: String, line: Line) -> LinkFailure {
         LinkFailure {
             links: Links::Listed(link, line),
             at: cc::Time::ZERO,
@@ -152,7 +156,7 @@ impl LinkFailure {
     }
 
     /// Line of the file, if it comes from one.
-    pub(crate) fn line(&self) -> Option<&Line> {
+    pub fn line(&self) -> Option<&Line> {
         if let Links::Listed(_, line) = &self.links { Some(line) } else { None }
     }
 

@@ -57,8 +57,8 @@ impl Processing {
                 0
             }
         };
-        if !(1..=EngineId::MOST).contains(&self.engines) {
-            at.value("engines", self.engines, format!("expected 1 to {}", EngineId::MOST));
+        if !(1..=EngineId::MAX).contains(&self.engines) {
+            at.value("engines", self.engines, format!("expected 1 to {}", EngineId::MAX));
         }
         spec::ProcessingSpec {
             engines: self.engines,

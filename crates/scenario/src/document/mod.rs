@@ -6,7 +6,6 @@ pub mod arrivals;
 pub mod buffer;
 pub mod credit_shaping;
 pub(crate) mod demotion;
-pub mod driven;
 pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;
@@ -17,6 +16,7 @@ pub mod program;
 pub mod queue;
 mod queue_fits;
 pub mod queue_words;
+pub mod receiver_driven;
 pub mod roots;
 pub mod routing;
 pub mod traffic;
@@ -158,7 +158,7 @@ pub struct ThreadCount(#[schemars(range(min = 1, max = 255))] pub u32);
 impl TryFrom<u32> for ThreadCount {
     type Error = String;
     fn try_from(n: u32) -> Result<ThreadCount, String> {
-        let most = spec::MOST_THREADS;
+        let most = spec::MAX_THREADS;
         (1..=most).contains(&n).then_some(ThreadCount(n)).ok_or_else(|| format!("{n}: expected 1 to {most} threads"))
     }
 }

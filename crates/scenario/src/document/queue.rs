@@ -3,7 +3,7 @@
 
 use crate::document::credit_shaping::Credits;
 pub use crate::document::queue_words::{Cuts, Leaving, MarkAt, NonEct};
-use crate::document::whole::Whole;
+use crate::document::whole::Aggregate;
 use crate::text::default::{bytes, number, thousandths, yes};
 use crate::text::problem::{self, Report};
 use crate::text::quantity::{QueueLimit, Size};
@@ -441,7 +441,7 @@ impl Discipline for CreditShaping {
     }
 
     fn discipline(&self) -> spec::Discipline {
-        self.credits.beside(self.limit)
+        self.credits.with_data_limit(self.limit)
     }
 
     fn check_keys(&self, at: &mut Report) {
@@ -457,7 +457,7 @@ pub struct StrictPriority {
     pub classes: Vec<ClassQueue>,
     /// Joint settings of all classes.
     #[serde(flatten)]
-    pub whole: Whole,
+    pub whole: Aggregate,
     /// Settings of the port.
     #[serde(flatten)]
     pub port: Port,
@@ -498,7 +498,7 @@ pub struct Weighted {
     pub quantum: Size,
     /// Joint settings of all classes.
     #[serde(flatten)]
-    pub whole: Whole,
+    pub whole: Aggregate,
     /// Settings of the port.
     #[serde(flatten)]
     pub port: Port,
@@ -553,9 +553,9 @@ fn limit_of_all(classes: &[ClassQueue]) -> Option<QueueLimit> {
     sum.map(QueueLimit)
 }
 
-fn classes(scheduler: spec::Scheduler, classes: &[ClassQueue], whole: &Whole) -> spec::Discipline {
+fn classes(scheduler: spec::Scheduler, classes: &[ClassQueue], whole: &Aggregate) -> spec::Discipline {
     let classes = classes.iter().map(|class| class.spec()).collect();
-    spec::Discipline::Classes { scheduler, classes, whole: whole.spec() }
+    spec::Discipline::Classes { scheduler, classes, aggregate: whole.spec() }
 }
 
 /// Per-flow fair NIC.

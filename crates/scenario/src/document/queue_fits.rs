@@ -25,7 +25,8 @@ impl Queue {
             let message = "expected segments within the MTU (transport.mss): fragments are not trimmed";
             at.text("kind", "trimming", message);
         }
-        let blind = |t: &spec::TransportSpec| !t.protocol.is_driven() && (!t.sack || t.scoreboard == spec::Rules::Ns3);
+        let blind =
+            |t: &spec::TransportSpec| !t.protocol.is_receiver_driven() && (!t.sack || t.scoreboard == spec::Rules::Ns3);
         if transports.iter().any(blind) {
             let message =
                 "expected transports with SACK, and not ns-3's scoreboard: the sender must distinguish segments";

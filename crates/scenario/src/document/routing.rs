@@ -292,7 +292,7 @@ impl Comparison {
 }
 
 /// Largest number of bands.
-const MOST_BANDS: usize = 16;
+const MAX_BANDS: usize = 16;
 
 impl Routing {
     /// Notes values without effect; `spec` is built from the scenario.
@@ -345,9 +345,9 @@ impl Routing {
         if let Auto::Given(bands) = bands {
             let rising = bands.windows(2).all(|b| b[0] < b[1]);
             let shares = bands.iter().all(|b| (0.0..=1.0).contains(b));
-            if bands.is_empty() || bands.len() > MOST_BANDS || !rising || !shares {
+            if bands.is_empty() || bands.len() > MAX_BANDS || !rising || !shares {
                 let message = format!(
-                    "expected 1 to {MOST_BANDS} shares from 0 to 1, each above the one before, such as [0.05, 0.1, 0.2]"
+                    "expected 1 to {MAX_BANDS} shares from 0 to 1, each above the one before, such as [0.05, 0.1, 0.2]"
                 );
                 at.value("bands", format!("{bands:?}"), message);
             }

@@ -6,8 +6,8 @@
 //! a preset's values.
 
 use crate::document::demotion;
-use crate::document::driven::{Eqds, ExpressPass, Homa, Ndp, PHost, Uet, joined};
 use crate::document::pacing::Pacing;
+use crate::document::receiver_driven::{Eqds, ExpressPass, Homa, Ndp, PHost, Uet, joined};
 use crate::text::problem::Report;
 use crate::text::quantity::{Auto, Size, Time};
 use crate::text::words::Word;
@@ -19,7 +19,7 @@ use std::num::NonZeroU32;
 use std::sync::OnceLock;
 
 /// Largest packet in bytes, its header included (IPv4, RFC 791).
-const MOST_PACKET: u32 = 65_535;
+const MAX_PACKET: u32 = 65_535;
 
 /// Declares the keys of the transport: the table in the scenario, the merge with another, and the values that the
 /// engine has under the same names.
@@ -556,7 +556,7 @@ impl Transport {
     /// Transport of a preset, with the values given here.
     fn protocol(&self, preset: Preset) -> spec::Protocol {
         let all = self.or(preset.values());
-        let driven = match preset {
+        let receiver_driven = match preset {
             Preset::Ndp => all.ndp.and_then(|ndp| ndp.spec()).map(spec::Protocol::Ndp),
             Preset::Eqds => all.eqds.and_then(|eqds| eqds.spec()).map(spec::Protocol::Eqds),
             Preset::Uet => all.uet.and_then(|uet| uet.spec()).map(spec::Protocol::Uet),
@@ -565,8 +565,8 @@ impl Transport {
             Preset::PHost => all.phost.and_then(|own| own.spec(all.mss?)).map(spec::Protocol::PHost),
             _ => return spec::Protocol::Tcp,
         };
-        let Some(driven) = driven else { unreachable!("the file of a preset sets every value") };
-        driven
+        let Some(receiver_driven) = receiver_driven else { unreachable!("the file of a preset sets every value") };
+        receiver_driven
     }
 
     /// Reports contradictions between values.
@@ -606,7 +606,7 @@ impl Transport {
         if s.rto_initial == cc::Time::ZERO {
             at.text("rto_initial", "0s", above_zero);
         }
-        if s.rto_min == cc::Time::ZERO && s.protocol.is_driven() {
+        if s.rto_min == cc::Time::ZERO && s.protocol.is_receiver_driven() {
             let message = format!("expected a time above 0: {} repeats requests after it", s.protocol.name());
             at.text("rto_min", "0s", message);
         }
@@ -630,10 +630,10 @@ impl Transport {
                 at.text(name, Size(cc::Bytes(bytes)), format!("expected at least one segment, {}B", s.mss));
             }
         }
-        let most = MOST_PACKET.saturating_sub(s.header);
+        let most = MAX_PACKET.saturating_sub(s.header);
         if s.mss > most {
             let message =
-                format!("expected at most {most}: with its header of {}B a packet has {MOST_PACKET}B", s.header);
+                format!("expected at most {most}: with its header of {}B a packet has {MAX_PACKET}B", s.header);
             at.value("mss", s.mss, message);
         }
         // IPv4 requires 68 bytes of every link (RFC 791).

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Joint settings of all classes of a port.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct Whole {
+pub struct Aggregate {
     /// Marks ECN-capable arrivals that find this much queued in all classes together, in addition to the marking of
     /// their class; default: none.
     pub mark: Option<QueueLimit>,
@@ -17,10 +17,10 @@ pub struct Whole {
     pub limit: Option<QueueLimit>,
 }
 
-impl Whole {
-    pub(crate) fn spec(&self) -> spec::Whole {
+impl Aggregate {
+    pub(crate) fn spec(&self) -> spec::Aggregate {
         let limit = |given: Option<QueueLimit>| given.map_or(Limit::None, |limit| limit.0);
-        spec::Whole { mark: limit(self.mark), limit: limit(self.limit) }
+        spec::Aggregate { mark: limit(self.mark), limit: limit(self.limit) }
     }
 
     pub(crate) fn check(&self, at: &mut Report) {

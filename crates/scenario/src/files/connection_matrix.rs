@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
 /// Most bytes of one flow: the counters need space for a send buffer beyond.
-pub(crate) const MOST_BYTES: u64 = u64::MAX / 2;
+pub(crate) const MAX_BYTES: u64 = u64::MAX / 2;
 
 /// Unit of the starts in a connection matrix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -351,7 +351,7 @@ fn connection(words: &[&str], line: usize, unit: StartUnit, hosts: u32) -> Resul
                 once(&mut start, &word, cc::Time((number * unit.picoseconds()).round() as u64))?;
             }
             "size" => {
-                let bytes = whole(&word, value, 0, MOST_BYTES, "bytes (0 means endless)")?;
+                let bytes = whole(&word, value, 0, MAX_BYTES, "bytes (0 means endless)")?;
                 once(&mut size, &word, bytes)?;
             }
             "id" => once(&mut id, &word, id_of("the id of the connection")?)?,

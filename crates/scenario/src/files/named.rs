@@ -7,7 +7,7 @@ use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
 /// Largest text file, in bytes: a list of some tens of millions of flows.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 /// Bytes read at the beginning to detect a file that is not text.
 const BEGINNING: u64 = 1 << 16;
 
@@ -69,23 +69,23 @@ fn read_at_most(path: &Path, most: u64) -> std::io::Result<String> {
 
 /// Reads a text file, without a byte order mark; `key` is its name in messages.
 pub(crate) fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
-    let told = |reason: String| {
+    let problem = |reason: String| {
         let shown = path.display().to_string();
         if shown == key { Problem::new(key, reason) } else { Problem::with_value(key, format!("\"{shown}\""), reason) }
     };
-    let text = read_at_most(path, MOST_BYTES).map_err(|e| {
+    let text = read_at_most(path, MAX_BYTES).map_err(|e| {
         let reason = match e.kind() {
             std::io::ErrorKind::NotFound => "no such file".to_owned(),
             std::io::ErrorKind::InvalidData => "not a text file (UTF-8)".to_owned(),
             std::io::ErrorKind::FileTooLarge => {
-                format!("more than {} GiB; expected a text file that is smaller", MOST_BYTES >> 30)
+                format!("more than {} GiB; expected a text file that is smaller", MAX_BYTES >> 30)
             }
             _ => e.to_string(),
         };
-        told(reason)
+        problem(reason)
     })?;
     if text.contains('\0') {
-        return Err(told("not a text file: it has bytes that are 0".to_owned()));
+        return Err(problem("not a text file: it has bytes that are 0".to_owned()));
     }
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

@@ -17,7 +17,7 @@ use incast_engine::spec::table::{DEPTH, Formula, Op, Register, Side};
 const SECOND: i64 = 1_000_000_000_000;
 
 /// Deepest nesting of parentheses, signs and negations.
-const MOST_NESTED: usize = 40;
+const MAX_NESTED: usize = 40;
 
 /// Names known to expressions that are not registers.
 pub const RESERVED: [&str; 15] = [
@@ -165,8 +165,8 @@ impl<'t> Reader<'t> {
     /// Reads a nested part.
     fn within(&mut self, part: impl FnOnce(&mut Self) -> Result<Part, String>) -> Result<Part, String> {
         self.nested += 1;
-        if self.nested > MOST_NESTED {
-            return Err(format!("has parts in parts, deeper than {MOST_NESTED}"));
+        if self.nested > MAX_NESTED {
+            return Err(format!("has parts in parts, deeper than {MAX_NESTED}"));
         }
         let read = part(self);
         self.nested -= 1;

@@ -96,10 +96,10 @@ mod tests {
 
     #[test]
     fn without_a_resolver_the_error_says_who_has_one() {
-        let told = resolve("mine:My", Vec::new(), "controller", "controller").unwrap_err().to_string();
+        let shown = resolve("mine:My", Vec::new(), "controller", "controller").unwrap_err().to_string();
         assert!(
-            told.starts_with("controller = \"mine:My\": a user-defined controller needs the Python package"),
-            "{told}"
+            shown.starts_with("controller = \"mine:My\": a user-defined controller needs the Python package"),
+            "{shown}"
         );
     }
 }

@@ -407,8 +407,8 @@ impl<'a> Schema<'a> {
             .map(|(what, _, before, after)| (what, format!("{before}\"{word}\"{after}")))
             .collect();
         let (whats, keys): (Vec<&str>, Vec<String>) = found.into_iter().unzip();
-        let told = || format!("is {}, and no controller; expected {}", whats.join(" and "), keys.join(" and "));
-        (!whats.is_empty()).then(told)
+        let shown = || format!("is {}, and no controller; expected {}", whats.join(" and "), keys.join(" and "));
+        (!whats.is_empty()).then(shown)
     }
 
     /// Reports everything wrong in `value`, which is at `path`.
@@ -416,9 +416,9 @@ impl<'a> Schema<'a> {
         let s = self.resolved();
         if s.format() == "controller" {
             if let Err(mut problems) = controller::parse(value, path) {
-                if let Some(told) = controller::word_of(value).and_then(|word| s.no_controller(word)) {
+                if let Some(shown) = controller::word_of(value).and_then(|word| s.no_controller(word)) {
                     problems.truncate(1);
-                    problems.iter_mut().for_each(|p| (p.message, p.suggestion) = (told.clone(), None));
+                    problems.iter_mut().for_each(|p| (p.message, p.suggestion) = (shown.clone(), None));
                 }
                 out.extend(problems);
             }
@@ -479,7 +479,7 @@ impl<'a> Schema<'a> {
     fn misfit(&self, value: &Toml, path: &str) -> Problem {
         let expected = self.expected();
         // a bound already given is not repeated
-        let why = Some(unreadable(value)).filter(|why| !(why.contains(" end at ") && expected.contains(MOST)));
+        let why = Some(unreadable(value)).filter(|why| !(why.contains(" end at ") && expected.contains(MAX)));
         let why = why.unwrap_or_default();
         let message = format!("expected {expected}{why}");
         match value {
@@ -643,7 +643,7 @@ pub fn number(key: &str) -> Option<usize> {
 }
 
 /// TOML's largest whole number.
-const MOST: &str = "9223372036854775807";
+const MAX: &str = "9223372036854775807";
 
 /// Reason why a value given as bare text was not read as the number, list or table that it resembles.
 fn unreadable(value: &Toml) -> String {
@@ -654,7 +654,7 @@ fn unreadable(value: &Toml) -> String {
     };
     let too_large = |digits: &str| digits.len() > 18 && digits.parse::<i64>().is_err();
     if text.split(|c: char| !c.is_ascii_digit()).any(too_large) {
-        return format!("; whole numbers end at {MOST}");
+        return format!("; whole numbers end at {MAX}");
     }
     format!("; as TOML: {}", error.message().trim())
 }

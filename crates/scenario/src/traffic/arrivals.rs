@@ -3,7 +3,7 @@
 use super::flows::{Flows, MAX_FLOWS};
 use super::matrix::cells;
 use super::place::check_two_hosts;
-use crate::document::arrivals::{Arrivals, LoadOf, MOST_LOAD, PACKET};
+use crate::document::arrivals::{Arrivals, LoadOf, MAX_LOAD, PACKET};
 use crate::document::traffic::Traffic;
 use crate::files::builtin::{self, usual_rule};
 use crate::files::read_named;
@@ -113,10 +113,10 @@ impl Arrivals {
             source.whole += cell.value;
             source.row.push((source.whole, cell.dst));
         }
-        if let Some(host) = sources.iter().position(|source| source.whole * self.load > MOST_LOAD) {
+        if let Some(host) = sources.iter().position(|source| source.whole * self.load > MAX_LOAD) {
             let message = format!(
                 "expected a matrix whose rows add up to at most {} with load = {}; that of {} adds up to {}",
-                MOST_LOAD / self.load,
+                MAX_LOAD / self.load,
                 self.load,
                 flows.network.names[host],
                 sources[host].whole

@@ -4,7 +4,7 @@ use super::flows::Flows;
 use super::place::host;
 use crate::document::app::{App, Query};
 use crate::document::traffic::Traffic;
-use crate::files::connection_matrix::MOST_BYTES;
+use crate::files::connection_matrix::MAX_BYTES;
 use crate::files::rows::{Row, Rows};
 use crate::text::controller::{self, Controller};
 use crate::text::problem::{Errors, Problem};
@@ -14,7 +14,7 @@ use incast_engine::spec;
 use std::ops::ControlFlow;
 
 /// Largest number of problems kept for one flow file.
-const MOST_PROBLEMS: usize = 100_000;
+const MAX_PROBLEMS: usize = 100_000;
 
 /// Columns of a flow file.
 const COLUMNS: [&str; 11] = [
@@ -64,7 +64,7 @@ impl Traffic {
         let mut reader = Reader { entry: self, number, name, count, has, first, problems, connections };
         for (i, row) in (0..count).zip(rows.iter()) {
             // A file with this many wrong lines is the wrong file.
-            if reader.problems.len() > MOST_PROBLEMS {
+            if reader.problems.len() > MAX_PROBLEMS {
                 break;
             }
             if row.fits(&mut reader.problems) && reader.add(i, &row, flows)?.is_break() {
@@ -98,8 +98,8 @@ impl Reader<'_> {
         };
         // A plain number is bytes: lists of flow sizes are commonly written so.
         let size = |t: &str| match t.parse::<u64>().or_else(|_| t.parse::<cc::Bytes>().map(|b| b.0)) {
-            Ok(n) if n > 0 && n <= MOST_BYTES => Ok(n),
-            Ok(n) if n > 0 => Err(format!("expected at most {MOST_BYTES}B")),
+            Ok(n) if n > 0 && n <= MAX_BYTES => Ok(n),
+            Ok(n) if n > 0 => Err(format!("expected at most {MAX_BYTES}B")),
             _ => Err("expected a size above 0, in bytes or with a unit, such as 2000000 or \"2MB\"".to_owned()),
         };
         let size = row.parse("size", size, &mut self.problems);

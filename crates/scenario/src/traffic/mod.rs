@@ -8,6 +8,7 @@ mod entry;
 mod file;
 pub(crate) mod flows;
 mod matrix;
+mod near;
 mod place;
 mod queries;
 mod roots;

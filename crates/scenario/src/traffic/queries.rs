@@ -3,7 +3,7 @@
 use super::flows::Flows;
 use crate::document::app::{App, Connections, Query};
 use crate::document::traffic::Traffic;
-use crate::files::connection_matrix::MOST_BYTES;
+use crate::files::connection_matrix::MAX_BYTES;
 use crate::text::problem::Problem;
 use crate::text::quantity::Size;
 use crate::text::words::Word;
@@ -80,14 +80,14 @@ impl Traffic {
 
     /// Checks that all responses, and all requests, of a root's queries fit the byte counters.
     fn check_bytes(&self, query: &Query, connections: &[spec::ConnectionSpec], flows: &Flows) -> Result<(), Problem> {
-        let (count, most) = (u128::from(query.count.unwrap_or(1)), u128::from(MOST_BYTES));
+        let (count, most) = (u128::from(query.count.unwrap_or(1)), u128::from(MAX_BYTES));
         let responses: u128 = connections.iter().map(|c| u128::from(c.response_size)).sum();
         let requests: u128 = connections.iter().map(|c| u128::from(c.request_size)).sum();
         let of_response = query.response.map_or(("total", query.total), |response| ("response", Some(response)));
         for (all, (key, size)) in [(responses, of_response), (requests, ("request", Some(query.request)))] {
             if all > most / count.max(1) {
                 let what = format!("{} workers and {count} queries", connections.len());
-                let message = format!("expected less: {key}s of {what} are at most {MOST_BYTES} bytes");
+                let message = format!("expected less: {key}s of {what} are at most {MAX_BYTES} bytes");
                 let key = format!("{}.app.{key}", flows.path);
                 return Err(
                     size.map_or_else(|| Problem::new(&*key, &*message), |s| Problem::quoted(&*key, s, &*message))

@@ -82,8 +82,8 @@ fn generated(marker: &str) -> String {
             let mut text =
                 format!("| key | {} | meaning |\n|---|{}---|\n", PRESETS.join(" | "), "---|".repeat(PRESETS.len()));
             // tables of transports that receivers drive stand on a page of their own
-            let driven = ["ndp", "eqds", "uet", "homa", "expresspass", "phost"];
-            for (i, k) in presets[0].iter().enumerate().filter(|(_, k)| !driven.contains(&k.name.as_str())) {
+            let receiver_driven = ["ndp", "eqds", "uet", "homa", "expresspass", "phost"];
+            for (i, k) in presets[0].iter().enumerate().filter(|(_, k)| !receiver_driven.contains(&k.name.as_str())) {
                 let values: Vec<String> = presets
                     .iter()
                     .map(|p| p[i].default.clone().unwrap_or_default().trim_matches('"').to_owned())

@@ -10,6 +10,8 @@ mod errors;
 mod failures;
 mod htsim;
 mod ideal;
+#[allow(dead_code, unused_imports)]
+mod inside;
 mod linux;
 mod messages;
 mod placement;
@@ -22,3 +24,7 @@ mod table;
 mod topologies;
 mod traffic_matrix;
 mod wording;
+
+// `crate::` in the sources of `inside`
+#[allow(unused_imports)]
+use incast_scenario::{Scenario, document, text, topology};

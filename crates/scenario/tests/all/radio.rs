@@ -139,8 +139,8 @@ fn controllers_for_links_of_one_sender_are_noted_in_a_cell() {
         scenario.notes().unwrap().join("\n")
     };
     for controller in ["timely", "dcqcn"] {
-        let told = notes("wireless-cell", controller);
-        assert!(told.contains("begins at the rate of its link, which 21 stations of air share"), "{told}");
+        let shown = notes("wireless-cell", controller);
+        assert!(shown.contains("begins at the rate of its link, which 21 stations of air share"), "{shown}");
         assert!(!notes("dumbbell", controller).contains("stations"));
     }
     for controller in ["dctcp", "swift", "bbr"] {
@@ -192,7 +192,7 @@ fn two_cells_behind_one_switch_are_the_same_under_both_engines() {
         assert!(domains == 1 || domains >= 3, "{domains} domains");
         for (visit, threads) in [(Visit::Forward, 1), (Visit::Reverse, 1), (Visit::Shuffled, 1), (Visit::Forward, 3)] {
             let spec = Spec { threads: Some(threads), ..spec.clone() };
-            let threads = Threads::InTurn(threads as usize);
+            let threads = Threads::Sequential(threads as usize);
             let outcome = windows::run(Simulation::new(&spec).unwrap(), visit, threads, &mut |_| true).unwrap();
             assert_eq!(format!("{outcome:?}"), expected, "{visit:?}, {threads:?}, {domains} domains");
         }

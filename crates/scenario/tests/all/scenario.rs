@@ -363,8 +363,8 @@ fn everything_listed_is_described() {
     );
     let schema: serde_json::Value = serde_json::from_str(&Scenario::schema()).unwrap();
     assert!(names("tables").iter().all(|table| schema["properties"][table].is_object()));
-    let told = describe("table", "failures").unwrap().to_string();
-    assert!(told.contains("detection") && told.contains("a list of 2 texts in quotes"), "{told}");
+    let shown = describe("table", "failures").unwrap().to_string();
+    assert!(shown.contains("detection") && shown.contains("a list of 2 texts in quotes"), "{shown}");
     // what is listed is what may be written
     let offered = |key: &str| Scenario::load("hotspot").unwrap().set(key, "x").unwrap_err().to_string();
     for (kind, key) in [("applications", "traffic.app.kind"), ("queues", "queue.kind"), ("routing", "routing.kind")] {
@@ -408,8 +408,8 @@ fn values_that_are_described_load_in_a_scenario() {
 fn a_transport_that_is_described_is_a_table_of_a_scenario() {
     let own = "preset = \"linux\"\nrto_min = \"10ms\"\n";
     for preset in Preset::ALL {
-        let told = describe("transport", preset.name()).unwrap().to_string();
-        let (_, keys) = told.split_once("\nKeys\n").unwrap();
+        let shown = describe("transport", preset.name()).unwrap().to_string();
+        let (_, keys) = shown.split_once("\nKeys\n").unwrap();
         let (keys, _) = keys.split_once("\nKeys of ").unwrap();
         let values = keys.lines().filter(|line| !line.starts_with("   ") && line.contains(" = "));
         let values: Vec<&str> = values.map(str::trim).collect();
@@ -491,16 +491,16 @@ fn hosts_cost_what_a_scenario_says() {
     let costly: Vec<bool> = spec.host_costs.iter().map(|h| h.receive.is_some()).collect();
     assert_eq!(costly.iter().position(|c| *c), spec.node_names.iter().position(|n| n == "source1"));
     assert_eq!(costly.iter().filter(|c| **c).count(), 1);
-    let told = |key: &str, value: &str| {
+    let shown = |key: &str, value: &str| {
         let mut wrong = scenario.clone();
         wrong.set(key, value).and_then(|_| wrong.build().map(drop)).unwrap_err().to_string()
     };
     assert_eq!(
-        told("hosts.receive.queue", "64kB"),
+        shown("hosts.receive.queue", "64kB"),
         r#"hosts.receive.queue = "64kB": expected a number of packets from 1 up, such as "64p", or "none""#
     );
-    assert!(told("hosts.receive.engines", "65").contains("64"), "{}", told("hosts.receive.engines", "65"));
-    assert!(told("hosts.only", r#"["h9"]"#).contains("no such host"));
+    assert!(shown("hosts.receive.engines", "65").contains("64"), "{}", shown("hosts.receive.engines", "65"));
+    assert!(shown("hosts.only", r#"["h9"]"#).contains("no such host"));
     let mut empty = Scenario::load("two-senders").unwrap();
     let error = empty.set("hosts", "{}").and_then(|_| empty.build().map(drop)).unwrap_err().to_string();
     assert!(error.starts_with("hosts: expected hosts.receive or hosts.send"), "{error}");

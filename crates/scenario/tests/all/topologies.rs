@@ -621,6 +621,6 @@ fn frames_of_a_timeline_begin_as_long_as_the_shortest_run_needs_them() {
 fn more_hosts_than_any_network_may_have_are_told_of_first() {
     let mut scenario = Scenario::load("permutation").unwrap();
     scenario.set("topology.k", "4000000000").unwrap();
-    let told = scenario.memory(1000).unwrap_err().to_string();
-    assert!(told.contains("expected at most 1048576 in all"), "{told}");
+    let shown = scenario.memory(1000).unwrap_err().to_string();
+    assert!(shown.contains("expected at most 1048576 in all"), "{shown}");
 }

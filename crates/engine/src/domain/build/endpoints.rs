@@ -2,11 +2,11 @@
 
 use crate::domain::Domain;
 use crate::domain::timeline::frame;
-use crate::host::messages::{ConnectionSide, Query};
+use crate::host::messages::{Query, Tcb};
 use crate::ids::{FlowId, QueryId, ReceiverIx, SenderIx};
 use crate::map::fabric::{Ends, FabricMap};
 use crate::map::groups::Groups;
-use crate::threads::team::{Team, cut};
+use crate::threads::thread_pool::{ThreadPool, split};
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
 
@@ -14,7 +14,7 @@ use incast_cc::Time;
 pub fn flows(
     net: &mut FabricMap,
     domains: &mut [Domain],
-    team: &Team,
+    thread_pool: &ThreadPool,
     goes_on: &mut dyn FnMut(f64) -> bool,
 ) -> Option<()> {
     let (flows, place) = (&net.spec.flows, &net.place);
@@ -37,8 +37,8 @@ pub fn flows(
     let received = Groups::new(domains.len(), received);
     let net = &*net;
     let host = |host: u32| net.place[host as usize].node.of_host();
-    let parts = cut(domains, &team.short_ranges(domains.len()));
-    let made = team.share_watched(parts, goes_on, |(first, domains)| {
+    let parts = split(domains, &thread_pool.short_ranges(domains.len()));
+    let made = thread_pool.share_monitored(parts, goes_on, |(first, domains)| {
         for (d, domain) in (first..).zip(domains) {
             let sender = |f: &FlowId| SendEndpoint::new(net, *f, host(net.flow(*f).src));
             let receiver = |f: &FlowId| ReceiveEndpoint::new(net, *f, host(net.flow(*f).dst));
@@ -58,17 +58,17 @@ pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
         for c in &query.connections {
             let (request, response) = (net.ends[c.request as usize], net.ends[c.response as usize]);
             let root = &mut domains[request.sender_domain];
-            let side = root.nodes.sides.len() as u32;
-            let wnd = root.endpoints.receivers[response.receiver].make_duplex(net, side, c.response_size);
-            root.endpoints.senders[request.sender].make_duplex(side, false);
+            let tcb = root.nodes.tcbs.len() as u32;
+            let wnd = root.endpoints.receivers[response.receiver].make_duplex(net, tcb, c.response_size);
+            root.endpoints.senders[request.sender].make_duplex(tcb, false);
             // without a handshake the root's first packet opens the worker's side
             let open = !net.transport(net.flow(FlowId(c.request)).transport).handshake;
-            root.nodes.sides.push(ConnectionSide { wnd, open, ..ConnectionSide::default() });
+            root.nodes.tcbs.push(Tcb { wnd, open, ..Tcb::default() });
             let worker = &mut domains[response.sender_domain];
-            let side = worker.nodes.sides.len() as u32;
-            let wnd = worker.endpoints.receivers[request.receiver].make_duplex(net, side, c.request_size);
-            worker.endpoints.senders[response.sender].make_duplex(side, true);
-            worker.nodes.sides.push(ConnectionSide { wnd, ..ConnectionSide::default() });
+            let tcb = worker.nodes.tcbs.len() as u32;
+            let wnd = worker.endpoints.receivers[request.receiver].make_duplex(net, tcb, c.request_size);
+            worker.endpoints.senders[response.sender].make_duplex(tcb, true);
+            worker.nodes.tcbs.push(Tcb { wnd, ..Tcb::default() });
         }
     }
 }

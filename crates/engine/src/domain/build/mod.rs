@@ -22,10 +22,10 @@ use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
 use crate::port::faults::Faults;
-use crate::spec::{About, DOMAINS_A_THREAD, MOST_THREADS, RunError, Spec};
+use crate::spec::{About, DOMAINS_A_THREAD, MAX_THREADS, RunError, Spec};
 use crate::threads::cores;
-use crate::threads::team::Team;
-use crate::threads::watch::{Step, Watch};
+use crate::threads::progress::{Monitor, Step};
+use crate::threads::thread_pool::ThreadPool;
 use crate::validate;
 use incast_cc::Time;
 use ports::{Maker, Parts};
@@ -48,7 +48,7 @@ pub struct Simulation<'a> {
     /// Ideal figures of every flow on the empty network.
     pub(super) ideals: Vec<FlowIdeal>,
     /// Threads for set-up and outcome.
-    pub team: Arc<Team>,
+    pub thread_pool: Arc<ThreadPool>,
 }
 
 // shares of the time with a million flows and 220,000 hosts
@@ -59,17 +59,17 @@ const ENDS: Step = (0.5, 1.0);
 /// Number of threads for a run with `domains` domains.
 fn threads(spec: &Spec, domains: usize) -> usize {
     let auto = || spec.cores.map_or_else(cores, |n| n as usize).min(domains / DOMAINS_A_THREAD);
-    spec.threads.map_or_else(auto, |n| n as usize).clamp(1, MOST_THREADS as usize)
+    spec.threads.map_or_else(auto, |n| n as usize).clamp(1, MAX_THREADS as usize)
 }
 
 impl<'a> Simulation<'a> {
     /// Builds everything that `spec` describes.
     pub fn new(spec: &'a Spec) -> Result<Simulation<'a>, RunError> {
-        Simulation::watched(spec, &mut Watch::new(&mut |_| true, spec.duration))
+        Simulation::monitored(spec, &mut Monitor::new(&mut |_| true, spec.duration))
     }
 
-    /// Builds everything that `spec` describes. The watch may stop it.
-    pub fn watched(spec: &'a Spec, watch: &mut Watch) -> Result<Simulation<'a>, RunError> {
+    /// Builds everything that `spec` describes. The monitor may stop it.
+    pub fn monitored(spec: &'a Spec, monitor: &mut Monitor) -> Result<Simulation<'a>, RunError> {
         validate::check(spec)?;
         let faults = Faults::of_links(spec).map_err(|text| RunError::Refused(About::Failures, text))?;
         let (pfc, accounts) = match spec.pfc() {
@@ -83,7 +83,7 @@ impl<'a> Simulation<'a> {
         let smallest = latency::smallest_packet(spec);
         let latencies = latency::latencies(spec, &faults, smallest);
         let (domain_of, count) = place::domains(spec, &fabric, &latencies);
-        let team = Arc::new(Team::new(threads(spec, count)));
+        let thread_pool = Arc::new(ThreadPool::new(threads(spec, count)));
         let interval = Interval {
             from: spec.measure_from,
             to: spec.measure_to.min(spec.duration),
@@ -99,7 +99,7 @@ impl<'a> Simulation<'a> {
             pfc: pfc.as_ref(),
             accounts: &accounts,
         };
-        let made = team.list_watched(count, &mut watch.step(DOMAINS), |range| {
+        let made = thread_pool.list_monitored(count, &mut monitor.step(DOMAINS), |range| {
             let mut maker = Maker::new(&parts);
             range.map(|d| maker.domain(d)).collect()
         });
@@ -110,11 +110,12 @@ impl<'a> Simulation<'a> {
         let mut domains: Vec<Domain> = made.into_iter().flatten().collect();
         validate::check_flows(spec, &fabric)?;
         let facts = |range: Range<usize>| range.map(|f| fabric.facts(FlowId(f as u32))).collect();
-        let facts = team.list_watched(spec.flows.len(), &mut watch.step(FACTS), facts).ok_or(RunError::Stopped)?;
+        let facts =
+            thread_pool.list_monitored(spec.flows.len(), &mut monitor.step(FACTS), facts).ok_or(RunError::Stopped)?;
         let (envs, ideals) = facts.into_iter().unzip();
 
         // length of windows for a single domain without any delay
-        let least = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY } else { Time::ns(1) };
+        let min = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY } else { Time::ns(1) };
         let Layout { place, port_of, .. } = layout;
         let cells = cells::of(spec, &port_of, |node| place[node as usize].domain);
         let mut net = FabricMap {
@@ -130,7 +131,7 @@ impl<'a> Simulation<'a> {
             duplexes: duplexes::of(spec)?,
             triggers: Triggers::new(spec)?,
             // the same for any queue: explicit queues give the same outcome
-            relay: spec.links.iter().map(|l| l.crossing(smallest)).fold(least, Time::max),
+            max_latency: spec.links.iter().map(|l| l.crossing(smallest)).fold(min, Time::max),
             quickest: latencies.iter().copied().min().unwrap_or(Time::NEVER),
             queries: Vec::new(),
             paths: Numbered::new(spec),
@@ -143,7 +144,7 @@ impl<'a> Simulation<'a> {
             entropy: spec.choice.has_entropy(),
             pfc,
         };
-        endpoints::flows(&mut net, &mut domains, &team, &mut watch.step(ENDS)).ok_or(RunError::Stopped)?;
+        endpoints::flows(&mut net, &mut domains, &thread_pool, &mut monitor.step(ENDS)).ok_or(RunError::Stopped)?;
         // needed later only for connections yet to come and for segments bounded by the handshake; senders have a copy
         let later = spec.queries.iter().any(|query| query.close.is_some());
         if !later && spec.transports.iter().all(|t| !t.half_window_mss) {
@@ -154,10 +155,10 @@ impl<'a> Simulation<'a> {
         let finite = spec.flows.iter().filter(|f| f.app.is_finite()).count()
             + spec.queries.iter().filter(|q| q.count.is_some_and(|n| n > 0)).count();
         let lookahead = latency::lookahead(spec, &net.place, &latencies);
-        if !watch.set_up(1.0) {
+        if !monitor.set_up(1.0) {
             return Err(RunError::Stopped);
         }
-        Ok(Simulation { net, domains, lookahead, finite: finite as u64, ideals, team })
+        Ok(Simulation { net, domains, lookahead, finite: finite as u64, ideals, thread_pool })
     }
 
     /// Timers pending at the start of a run: domain, time and timer.

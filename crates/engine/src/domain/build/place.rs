@@ -2,7 +2,7 @@
 
 use crate::ids::DomainId;
 use crate::map::ideal::Fabric;
-use crate::map::whereabouts::whereabouts;
+use crate::map::locality::locality_order;
 use crate::spec::Spec;
 use incast_cc::Time;
 
@@ -30,7 +30,7 @@ pub fn domains(spec: &Spec, fabric: &Fabric, latencies: &[Time]) -> (Vec<DomainI
     }
     let roots: Vec<u32> = spec.domain_of.iter().map(|d| root(&mut parent, *d)).collect();
     let mut sums = vec![(0u64, 0u64); count as usize];
-    for (r, at) in roots.iter().zip(whereabouts(spec, fabric)) {
+    for (r, at) in roots.iter().zip(locality_order(spec, fabric)) {
         let (sum, nodes) = &mut sums[*r as usize];
         (*sum, *nodes) = (sum.saturating_add(at), *nodes + 1);
     }

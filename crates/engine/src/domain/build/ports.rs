@@ -3,9 +3,9 @@
 use crate::domain::Domain;
 use crate::event::interval::Interval;
 use crate::event::order::Order;
-use crate::host::driven::DrivenHost;
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;
+use crate::host::receiver_driven::HostState;
 use crate::host::{Host, RunQueue};
 use crate::ids::{CellId, LinkId, NodeId, PoolIx, PortIx};
 use crate::map::ideal::Fabric;
@@ -16,7 +16,7 @@ use crate::port::buffer::{Account, Pool};
 use crate::port::faults::Faults;
 use crate::port::{Port, Settings};
 use crate::program::Programs;
-use crate::radio::{Cell, Watch};
+use crate::radio::{Cell, Observed};
 use crate::spec::{About, BufferSpec, Discipline, LinkSpec, ProcessingSpec, QueueSpec, RunError, Spec};
 use crate::switch::Switch;
 use incast_cc::Time;
@@ -71,9 +71,9 @@ impl<'a> Maker<'a> {
             links.iter().for_each(|link| self.port(*link, &mut domain.nodes));
             if node.0 < self.spec.hosts {
                 domain.nodes.hosts.push(self.host(node, first).map_err(|error| (node, error))?);
-                if let Some(t) = self.spec.transports.iter().find(|t| t.protocol.is_driven()) {
-                    let turns = t.protocol.turns();
-                    domain.nodes.shared.driven.push(DrivenHost { turns, ..DrivenHost::default() });
+                if let Some(t) = self.spec.transports.iter().find(|t| t.protocol.is_receiver_driven()) {
+                    let data_slot_period = t.protocol.data_slot_period();
+                    domain.nodes.shared.receiver_driven.push(HostState { data_slot_period, ..HostState::default() });
                 }
                 continue;
             }
@@ -88,8 +88,8 @@ impl<'a> Maker<'a> {
         let own = (0u32..).zip(&self.spec.cells).filter(|(_, cell)| nodes.contains(&NodeId(cell.channel)));
         let order = Order { seed: self.spec.seed, ties: self.spec.ties };
         let observe = &self.spec.observe;
-        let watch = |cell| Watch { frames: !observe.trace.is_empty(), channel: observe.cells.contains(&cell) };
-        let cell = |(i, cell)| Cell::new(cell, order, self.parts.interval, watch(i));
+        let observed = |cell| Observed { frames: !observe.trace.is_empty(), channel: observe.cells.contains(&cell) };
+        let cell = |(i, cell)| Cell::new(cell, order, self.parts.interval, observed(i));
         domain.nodes.shared.cells = own.map(cell).collect();
         Ok(domain)
     }

@@ -1,5 +1,5 @@
 //! Marking at the end of a transmission if the queue including the packet exceeds K: htsim's `ECNQueue`. A plain FIFO
-//! port sets such marks without an event ([`departure_marks`](crate::port::departure_marks)).
+//! port sets such marks without an event ([`late_marking`](crate::port::late_marking)).
 
 use super::rule::{Arrival, Departure, Place, QueueDiscipline, Verdict};
 use crate::spec;

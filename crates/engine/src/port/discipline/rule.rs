@@ -32,11 +32,11 @@ pub struct Arrival {
 
 impl Arrival {
     /// Upper bound of a packet's size including its frame, in bytes.
-    const MOST_BYTES: u64 = 1 << 17;
+    const MAX_BYTES: u64 = 1 << 17;
 
     /// Largest packet at an empty queue.
     pub(in crate::port) const LONGEST_INTO_EMPTY: Arrival =
-        Arrival { now: Time::ZERO, packets: 0, bytes: 0, size: Arrival::MOST_BYTES, ect: true };
+        Arrival { now: Time::ZERO, packets: 0, bytes: 0, size: Arrival::MAX_BYTES, ect: true };
 
     /// True if the queue has reached `limit` before the arrival.
     #[inline(always)]

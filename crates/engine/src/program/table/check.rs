@@ -1,7 +1,7 @@
 //! Validation of a pipeline: an error here is a mistake of whoever built it.
 
 use super::formula::fault;
-use super::key::MOST_PORTS;
+use super::key::MAX_PORTS;
 use crate::event::packet::Packet;
 use crate::spec::table::{Action, Entry, Miss, Table, Target};
 use crate::spec::{LinkSpec, ProgramSpec, Spec};
@@ -10,8 +10,8 @@ use crate::spec::{LinkSpec, ProgramSpec, Spec};
 pub fn check(own: &ProgramSpec, table: &Table, spec: &Spec) -> Result<(), String> {
     let mut ports = vec![0; spec.node_names.len()];
     spec.links.iter().for_each(|link| ports[link.from as usize] += 1);
-    if let Some(node) = own.nodes.iter().find(|node| ports[**node as usize] > MOST_PORTS) {
-        return Err(format!("node {node} has more than {MOST_PORTS} ports, which tables do not support"));
+    if let Some(node) = own.nodes.iter().find(|node| ports[**node as usize] > MAX_PORTS) {
+        return Err(format!("node {node} has more than {MAX_PORTS} ports, which tables do not support"));
     }
     if !table.stages.is_sorted_by_key(|stage| stage.egress) {
         return Err("expected ingress tables before egress tables".into());
@@ -66,7 +66,7 @@ fn wrong(table: &Table, number: usize, entry: &Entry) -> Option<&'static str> {
             Action::Goto(later) => return (*later <= number).then_some("it goes to a table that is not a later one"),
             Action::Meter(meter) => return (*meter >= table.meters.len()).then_some("it uses an unknown meter"),
             Action::Class(class) => {
-                return (*class > Packet::MOST_CLASS).then_some("it sets a class above the highest one");
+                return (*class > Packet::MAX_CLASS).then_some("it sets a class above the highest one");
             }
             Action::Drop | Action::Back | Action::Output(_) if egress => {
                 return Some("an egress table cannot redirect, drop, classify or meter a packet");

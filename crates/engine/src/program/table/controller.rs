@@ -54,7 +54,7 @@ impl Channel {
 
     /// Returns whether another packet may wait.
     pub fn has_room(&self) -> bool {
-        self.rule.buffer.is_none_or(|most| self.waiting.len() < most as usize)
+        self.rule.buffer.is_none_or(|max| self.waiting.len() < max as usize)
     }
 
     /// Sends a packet to the controller and lets it wait; sets its `due`.

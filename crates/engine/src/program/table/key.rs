@@ -61,7 +61,7 @@ const fn port_place(side: Side) -> u32 {
 const PORT: u64 = 0xffff;
 
 /// Maximum number of ports of a node that runs tables.
-pub const MOST_PORTS: usize = PORT as usize - 1;
+pub const MAX_PORTS: usize = PORT as usize - 1;
 
 /// TCP header bits and ECN bits by the lower bits of a packet's flags.
 const BY_FLAGS: [u64; 128] = {

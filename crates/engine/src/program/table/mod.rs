@@ -14,7 +14,7 @@ mod number;
 mod registers;
 mod stage;
 
-use super::rule::{At, Beside, SwitchProgram, Verdict};
+use super::rule::{At, SideEffects, SwitchProgram, Verdict};
 use crate::event::packet::{Ext, Packet};
 use crate::ids::{LinkId, NodeId};
 use crate::spec::Spec;
@@ -32,7 +32,7 @@ pub use check::check;
 
 /// Maximum number of links that a packet may have crossed when a table redirects it: IP's usual time to live, which
 /// ends loops.
-const MOST_HOPS: u8 = 64;
+const MAX_HOPS: u8 = 64;
 
 /// Pipeline of one node, with its state.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ impl Pipeline {
         while number < end {
             let Pipeline { stages, state, .. } = self;
             let stage = &mut stages[number];
-            let Some(row) = stage.meet(&key, at, packet, &state.registers) else {
+            let Some(row) = stage.match_row(&key, at, packet, &state.registers) else {
                 match stage.miss {
                     Miss::Pass => number += 1,
                     Miss::Drop => return Next::Drop,
@@ -152,7 +152,7 @@ impl Pipeline {
 
     /// Handles the controller's answer to a packet: installs entries, and the packet continues at the table where it
     /// waited.
-    fn answer(&mut self, at: &At, waiting: Waiting, templates: &[Template], beside: &mut Beside) {
+    fn answer(&mut self, at: &At, waiting: Waiting, templates: &[Template], effects: &mut SideEffects) {
         for (number, template) in templates.iter().enumerate() {
             self.stages[template.stage].install(number, &waiting.key, at.now);
         }
@@ -169,7 +169,7 @@ impl Pipeline {
         if egress != planned {
             packet.leave_path();
         }
-        beside.release((packet, ext), ingress, egress);
+        effects.release((packet, ext), ingress, egress);
     }
 }
 
@@ -245,7 +245,7 @@ fn leave(at: &mut At, packet: &Packet, port: usize, hosts: &[Option<NodeId>]) ->
         return true;
     }
     at.egress = Some(port);
-    packet.hop < MOST_HOPS && hosts[port].is_none_or(|host| host == packet.dst)
+    packet.hop < MAX_HOPS && hosts[port].is_none_or(|host| host == packet.dst)
 }
 
 impl SwitchProgram for Pipeline {
@@ -262,7 +262,7 @@ impl SwitchProgram for Pipeline {
         }
     }
 
-    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
         let (mut at, planned) = (*at, at.egress);
         match self.pass((0, self.egress), None, &mut at, packet) {
             Next::Stage(_) => match at.egress {
@@ -270,7 +270,7 @@ impl SwitchProgram for Pipeline {
                 _ => Verdict::Pass,
             },
             Next::Drop => Verdict::Drop,
-            Next::Ask(stage) => match self.ask(stage, (planned, &at), packet, || beside.take_ext()) {
+            Next::Ask(stage) => match self.ask(stage, (planned, &at), packet, || effects.take_ext()) {
                 true => Verdict::Keep,
                 false => Verdict::Drop,
             },
@@ -294,12 +294,12 @@ impl SwitchProgram for Pipeline {
         self.channel.as_ref().map_or(Time::NEVER, |channel| channel.due())
     }
 
-    fn timer(&mut self, at: &At, beside: &mut Beside) {
+    fn timer(&mut self, at: &At, effects: &mut SideEffects) {
         while let Some((waiting, templates)) = self.channel.as_mut().and_then(|channel| {
             let waiting = channel.answered(at.now)?;
             Some((waiting, Arc::clone(&channel.rule().install)))
         }) {
-            self.answer(at, waiting, &templates, beside);
+            self.answer(at, waiting, &templates, effects);
         }
     }
 

@@ -199,22 +199,22 @@ impl Stage {
 
     /// Finds the row that matches a packet, counts the packet there, and returns the row's number.
     #[inline]
-    pub fn meet(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> Option<usize> {
+    pub fn match_row(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> Option<usize> {
         let mut left = self.candidates(key);
         while left != 0 {
             let i = left.trailing_zeros() as usize;
             left &= left - 1;
-            if self.rows[i].meets(key, at, packet, registers) {
+            if self.rows[i].matches(key, at, packet, registers) {
                 return Some(i);
             }
         }
-        if self.rows.len() > REMEMBERED { self.meet_late(key, at, packet, registers) } else { None }
+        if self.rows.len() > REMEMBERED { self.match_late_row(key, at, packet, registers) } else { None }
     }
 
-    /// [`Stage::meet`] for rows beyond the candidate cache.
+    /// [`Stage::match_row`] for rows beyond the candidate cache.
     #[cold]
-    fn meet_late(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> Option<usize> {
-        (REMEMBERED..self.rows.len()).find(|i| self.rows[*i].meets(key, at, packet, registers))
+    fn match_late_row(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> Option<usize> {
+        (REMEMBERED..self.rows.len()).find(|i| self.rows[*i].matches(key, at, packet, registers))
     }
 
     /// Installs the entry of template `number` for a packet. It replaces an equal entry and takes over its counts.
@@ -264,7 +264,7 @@ fn candidates(rows: &[Row], key: &Key) -> u64 {
 impl Row {
     /// Returns whether a packet matches one of its entries, which then counts the packet.
     #[inline]
-    fn meets(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> bool {
+    fn matches(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> bool {
         key.fits(&self.value, &self.mask) && self.counts(key, at, packet, registers)
     }
 

@@ -2,15 +2,15 @@
 //!
 //! Everything in flight is redistributed: packets and visits of ports go to the domain that their link leaves, queues
 //! and their timers to their domain. Packets are copied; each link stays FIFO. So a change takes time in proportion to
-//! the packets in flight, and a run has few changes ([`crate::threads::pace`]).
+//! the packets in flight, and a run has few changes ([`crate::threads::mode`]).
 
-use crate::domain::departure_marks::{set_decided, tell_move};
+use crate::domain::late_marking::{note_move, set_decided};
 use crate::event::packet::Packet;
 use crate::ids::{DomainId, LinkId};
-use crate::run::buckets::{Buckets, Lanes};
+use crate::run::buckets::{Buckets, Shards};
 use crate::run::by_port::ByPort;
-use crate::run::deal::{Deal, Sorter};
 use crate::run::queues::Queues;
+use crate::run::scatter::{Scatter, Sorter};
 use crate::run::worker::{Scratch, Worker};
 use incast_cc::Time;
 use incast_record::Collector;
@@ -20,7 +20,7 @@ use std::slice::from_mut;
 use std::sync::Arc;
 
 /// Packets, timers and records of a worker, detached from its domains.
-pub struct Left {
+pub struct Detached {
     /// Records so far.
     pub collector: Collector,
     buckets: Buckets,
@@ -29,7 +29,7 @@ pub struct Left {
     windows: u64,
     /// As of the report: hops, the latest call of the listener, and the reason to stop.
     hops: u64,
-    told: (u64, Time),
+    reported_hops: (u64, Time),
     stopped: bool,
     endless: Time,
 }
@@ -52,18 +52,18 @@ impl<'a> Worker<'a> {
                 net,
                 domains: own,
                 ending: self.ending.clone(),
-                buckets: left.buckets.beside(Lanes { me, of: of.clone() }, shares.len()),
+                buckets: left.buckets.empty_copy(Shards { me, of: of.clone() }, shares.len()),
                 queues: Queues::new(share.start as u32, 0),
                 collector: Collector::new(net.spec.groups.len()),
-                deal: Deal::new(count),
+                scatter: Scatter::new(count),
                 todo: Vec::new(),
                 queued: vec![u64::MAX; count],
                 under_way: Vec::new(),
                 scratch: Scratch { by_port, plans: Vec::new(), sorter: Sorter::new(length) },
                 windows: left.windows,
                 hops: 0,
-                told: left.told.0,
-                tell_at: left.told.1,
+                reported_hops: left.reported_hops.0,
+                report_at: left.reported_hops.1,
                 ..*self
             });
         }
@@ -73,46 +73,47 @@ impl<'a> Worker<'a> {
     }
 
     /// Takes back everything in flight from all parts.
-    pub fn join(&mut self, parts: Vec<Left>) {
+    pub fn join(&mut self, parts: Vec<Detached>) {
         let groups = self.net.spec.groups.len();
-        let mut posts = Vec::new();
+        let mut messages = Vec::new();
         for (i, mut left) in parts.into_iter().enumerate() {
-            posts.append(&mut left.buckets.take_all_posts());
+            messages.append(&mut left.buckets.take_all_messages());
             let collector = replace(&mut left.collector, Collector::new(groups));
             if i == 0 {
-                self.buckets = left.buckets.beside(Lanes::default(), 1);
-                (self.collector, self.windows, (self.told, self.tell_at)) = (collector, left.windows, left.told);
+                self.buckets = left.buckets.empty_copy(Shards::default(), 1);
+                (self.collector, self.windows, (self.reported_hops, self.report_at)) =
+                    (collector, left.windows, left.reported_hops);
             } else {
                 self.collector.merge(collector);
             }
             left.go_to(from_mut(self), |_| 0);
         }
         // the domains of all messages are here again
-        posts.into_iter().for_each(|post| self.queues.post(post));
+        messages.into_iter().for_each(|message| self.queues.push_message(message));
     }
 
     /// Takes everything in flight in the worker's domains. Parts must join before the worker is used again.
-    pub fn leave(&mut self) -> Left {
-        let (first, nothing) = (self.queues.first, self.buckets.beside(Lanes::default(), 1));
+    pub fn leave(&mut self) -> Detached {
+        let (first, nothing) = (self.queues.first, self.buckets.empty_copy(Shards::default(), 1));
         let due = take(&mut self.buckets.due);
         let mark = |link, domain, time, place| self.buckets.mark(link, domain, time, place);
         set_decided(&due, (first, self.domains), self.net, mark);
         self.buckets.due = due;
-        Left {
+        Detached {
             collector: replace(&mut self.collector, Collector::new(self.net.spec.groups.len())),
             buckets: replace(&mut self.buckets, nothing),
             queues: replace(&mut self.queues, Queues::new(first, 0)),
             under_way: take(&mut self.under_way),
             windows: self.windows,
             hops: take(&mut self.hops),
-            told: (self.told, self.tell_at),
+            reported_hops: (self.reported_hops, self.report_at),
             stopped: self.stopped,
             endless: self.endless,
         }
     }
 }
 
-impl Left {
+impl Detached {
     /// Distributes everything to workers without anything of these domains and links. `of`: index of a domain's worker.
     fn go_to(mut self, to: &mut [Worker], of: impl Fn(DomainId) -> usize) {
         let (net, count) = (to[0].net, to.len());
@@ -122,8 +123,8 @@ impl Left {
             bucket.each(|head, packet, ext| {
                 let worker = &mut to[from(head.link)];
                 let place = worker.buckets.take_in(head, packet, ext);
-                if let Some(place) = place.filter(|_| worker.marks_later) {
-                    tell_move((worker.queues.first, worker.domains), net, packet, place);
+                if let Some(place) = place.filter(|_| worker.marks_late) {
+                    note_move((worker.queues.first, worker.domains), net, packet, place);
                 }
             });
             // every part gets memory for its arrivals
@@ -149,7 +150,7 @@ impl Left {
 
     /// True if nothing is left to happen.
     pub fn is_idle(&self) -> bool {
-        let posted = self.buckets.first_post() != Time::NEVER;
+        let posted = self.buckets.first_message() != Time::NEVER;
         !posted && self.under_way.is_empty() && !self.queues.list.iter().any(|q| q.keeps_going())
     }
 

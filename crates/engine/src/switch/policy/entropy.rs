@@ -184,14 +184,14 @@ impl Ring {
         if marked {
             return;
         }
-        let most = self.rule.ring as usize;
-        if self.values.len() < most {
+        let max = self.rule.ring as usize;
+        if self.values.len() < max {
             self.values.push(value);
         } else {
             self.values[self.head] = value;
         }
-        self.head = (self.head + 1) % most;
-        self.fresh = (self.fresh + 1).min(most);
+        self.head = (self.head + 1) % max;
+        self.fresh = (self.fresh + 1).min(max);
     }
 }
 

@@ -16,7 +16,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 const GAPS_REMEMBERED: u64 = 1000;
 
 /// Minimum gap used for forgetting flows.
-const LEAST_GAP_REMEMBERED: Time = Time::us(1);
+const MIN_GAP_REMEMBERED: Time = Time::us(1);
 
 /// Flowlet switching.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct Flowlet {
 struct Table {
     entries: HashMap<u64, Entry, BuildHasherDefault<Mixer>>,
     /// Number of entries at which forgotten ones are removed.
-    most: usize,
+    max: usize,
 }
 
 /// Flowlet of a flow.
@@ -76,7 +76,7 @@ impl Rule for Flowlet {
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
         let now = packet.time;
         let key = (packet.flow.0 as u64) << 1 | packet.is_reverse() as u64;
-        let kept = self.gap.max(LEAST_GAP_REMEMBERED).saturating_mul(GAPS_REMEMBERED);
+        let kept = self.gap.max(MIN_GAP_REMEMBERED).saturating_mul(GAPS_REMEMBERED);
         let entry = self.table.entry(key, kept, now);
         let had = entry.port.and_then(|had| hops.iter().position(|port| port == had).map(|i| i as u32));
         let i = match had {
@@ -98,9 +98,9 @@ impl Table {
     /// Entry of the flow and direction `key`, whose packet arrives `now`; without a port if the previous packet arrived
     /// more than `kept` ago.
     fn entry(&mut self, key: u64, kept: Time, now: Time) -> &mut Entry {
-        if self.entries.len() >= self.most {
+        if self.entries.len() >= self.max {
             self.entries.retain(|_, entry| now - entry.last <= kept);
-            self.most = (2 * self.entries.len()).max(64);
+            self.max = (2 * self.entries.len()).max(64);
         }
         let entry = self.entries.entry(key).or_insert(Entry { last: now, port: None });
         if now - entry.last > kept {

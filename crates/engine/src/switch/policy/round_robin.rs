@@ -14,11 +14,11 @@ pub struct RoundRobin {
     /// Rounds after which the order is redrawn; 0: never.
     rounds: u32,
     /// State by set of next hops.
-    turns: Vec<Turn>,
+    rotations: Vec<Rotation>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Turn {
+struct Rotation {
     /// Number of packets so far.
     packets: u64,
     /// Current order of the next hops; empty before the first packet.
@@ -28,7 +28,7 @@ struct Turn {
 impl RoundRobin {
     /// State before the first packet.
     pub fn new(rounds: &u32, _: &Spec, _: &[LinkId]) -> RoundRobin {
-        RoundRobin { rounds: *rounds, turns: Vec::new() }
+        RoundRobin { rounds: *rounds, rotations: Vec::new() }
     }
 }
 
@@ -38,22 +38,22 @@ impl Rule for RoundRobin {
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
         let set = set_at(ctx.router, packet.dst, packet.time) as usize;
         let n = hops.len();
-        if self.turns.len() <= set {
-            self.turns.resize(set + 1, Turn::default());
+        if self.rotations.len() <= set {
+            self.rotations.resize(set + 1, Rotation::default());
         }
-        let turn = &mut self.turns[set];
+        let rotation = &mut self.rotations[set];
         let again = self.rounds as u64 * n as u64;
-        if turn.order.is_empty() || (again > 0 && turn.packets % again == 0) {
-            turn.order = (0..n).collect();
+        if rotation.order.is_empty() || (again > 0 && rotation.packets % again == 0) {
+            rotation.order = (0..n).collect();
             let entity = (ctx.node.0 as u64) << 32 | set as u64;
             for i in (1..n).rev() {
-                let counter = (turn.packets << 16) + i as u64;
+                let counter = (rotation.packets << 16) + i as u64;
                 let j = hash::pick(hash::bits(ctx.map.spec.seed, purpose::ROUND_ROBIN, entity, counter), i + 1);
-                turn.order.swap(i as usize, j as usize);
+                rotation.order.swap(i as usize, j as usize);
             }
         }
-        let i = turn.order[(turn.packets % n as u64) as usize];
-        turn.packets += 1;
+        let i = rotation.order[(rotation.packets % n as u64) as usize];
+        rotation.packets += 1;
         i
     }
 }

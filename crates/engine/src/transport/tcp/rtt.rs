@@ -16,7 +16,7 @@ pub struct RttEstimator {
     /// Latest sample; 0 before the first.
     pub latest: Time,
     /// Smallest sample; [`Time::NEVER`] before the first.
-    least: Time,
+    min: Time,
     /// State of Linux' rule.
     linux: Option<Box<Deviations>>,
     backoff: u32,
@@ -37,7 +37,7 @@ impl RttEstimator {
             srtt: Time::ZERO,
             rttvar: Time::ZERO,
             latest: Time::ZERO,
-            least: Time::NEVER,
+            min: Time::NEVER,
             linux: (t.rto_rule == RtoRule::Linux).then(Box::default),
             backoff: 0,
         }
@@ -46,14 +46,14 @@ impl RttEstimator {
     /// Smallest sample.
     #[inline]
     pub fn min(&self) -> Option<Time> {
-        (self.least != Time::NEVER).then_some(self.least)
+        (self.min != Time::NEVER).then_some(self.min)
     }
 
     /// Takes a sample: gains 1/8 and 1/4, the variance first. `una` and `nxt` tell round trips apart.
     #[inline]
     pub fn sample(&mut self, t: &TransportSpec, rtt: Time, una: u64, nxt: u64) {
         self.latest = rtt;
-        if self.least == Time::NEVER {
+        if self.min == Time::NEVER {
             (self.srtt, self.rttvar) = (rtt, rtt / 2);
             if let Some(linux) = &mut self.linux {
                 let peak = (self.rttvar * 4).max(t.rto_min);
@@ -94,14 +94,14 @@ impl RttEstimator {
     /// the sample.
     #[inline]
     pub fn lower(&mut self, rtt: Time) {
-        self.least = self.least.min(rtt);
+        self.min = self.min.min(rtt);
     }
 
     /// Current timeout with back-off. Linux' rule doubles whole ticks.
     #[inline]
     pub fn rto(&self, t: &TransportSpec) -> Time {
         let base = match &self.linux {
-            _ if self.least == Time::NEVER => t.rto_initial,
+            _ if self.min == Time::NEVER => t.rto_initial,
             None => self.srtt + t.rto_granularity.max(self.rttvar * 4),
             Some(linux) => self.srtt + linux.held,
         };

@@ -127,7 +127,7 @@ fn fail(spec: &mut Spec, seed: u64) {
 /// A copy of the queue for each class, in strict priority.
 fn strict(queue: &QueueSpec, classes: usize) -> QueueSpec {
     let (scheduler, classes) = (Scheduler::Strict, vec![queue.clone(); classes]);
-    let discipline = Discipline::Classes { scheduler, classes, whole: Whole::NONE };
+    let discipline = Discipline::Classes { scheduler, classes, aggregate: Aggregate::NONE };
     QueueSpec { discipline, ..queue.clone() }
 }
 

@@ -3,7 +3,7 @@
 
 use super::networks::{dumbbell, pick};
 use crate::support::*;
-use crate::{driven, expresspass, homa, phost};
+use crate::{expresspass, homa, phost, receiver_driven};
 use proptest::prelude::*;
 
 /// End of the time with many losses.
@@ -51,15 +51,19 @@ fn kinds() -> impl Strategy<Value = Kind> {
 impl Kind {
     /// `spec` with this transport, and queues of at least some 30 packets.
     fn over(self, spec: Spec) -> Spec {
-        let cut = || driven::cutting(30 * driven::PACKET);
-        let uet = |window, credit| driven::uets(window, credit, driven::STAR, Spread::Mixed, false);
+        let cut = || receiver_driven::cutting(30 * receiver_driven::PACKET);
+        let uet = |window, credit| receiver_driven::uets(window, credit, receiver_driven::STAR, Spread::Mixed, false);
         let mut spec = match self {
-            Kind::Ndp => driven::with(spec, driven::ndp(50, false), cut()),
-            Kind::Eqds => driven::with(spec, driven::eqds(false), cut()),
-            Kind::Nscc => driven::with(spec, uet(true, false), cut()),
-            Kind::Rccc => driven::with(spec, uet(false, true), cut()),
-            Kind::Both => driven::with(spec, uet(true, true), cut()),
-            Kind::Sleek => driven::with(spec, driven::sleek(driven::STAR), driven::dropping(30 * driven::PACKET)),
+            Kind::Ndp => receiver_driven::with(spec, receiver_driven::ndp(50, false), cut()),
+            Kind::Eqds => receiver_driven::with(spec, receiver_driven::eqds(false), cut()),
+            Kind::Nscc => receiver_driven::with(spec, uet(true, false), cut()),
+            Kind::Rccc => receiver_driven::with(spec, uet(false, true), cut()),
+            Kind::Both => receiver_driven::with(spec, uet(true, true), cut()),
+            Kind::Sleek => receiver_driven::with(
+                spec,
+                receiver_driven::sleek(receiver_driven::STAR),
+                receiver_driven::dropping(30 * receiver_driven::PACKET),
+            ),
             Kind::Homa => homa::with(spec, homa::homa(|_| ()), Limit::Packets(60)),
             Kind::ExpressPass => expresspass::with(spec, expresspass::authors()),
             Kind::PHost(free, ranked) => {

@@ -52,13 +52,18 @@ pub fn with_classes(queue: QueueSpec, n: u32, strict: bool) -> QueueSpec {
     let quanta = (0..n).map(|i| 400 + 1000 * i).collect();
     let scheduler = if strict { Scheduler::Strict } else { Scheduler::Weighted { quanta } };
     // with several classes, every second kind has a common threshold and limit
-    let whole = match limit {
-        _ if n == 1 => Whole::NONE,
-        Limit::Packets(n) if n % 2 == 0 => Whole { mark: Limit::Packets(n / 3), limit: Limit::Packets(2 * n) },
-        Limit::Bytes(n) if n % 2 == 0 => Whole { mark: Limit::Bytes(n / 3), limit: Limit::Bytes(2 * n) },
-        _ => Whole::NONE,
+    let aggregate = match limit {
+        _ if n == 1 => Aggregate::NONE,
+        Limit::Packets(n) if n % 2 == 0 => Aggregate { mark: Limit::Packets(n / 3), limit: Limit::Packets(2 * n) },
+        Limit::Bytes(n) if n % 2 == 0 => Aggregate { mark: Limit::Bytes(n / 3), limit: Limit::Bytes(2 * n) },
+        _ => Aggregate::NONE,
     };
-    QueueSpec { discipline: Discipline::Classes { scheduler, classes, whole }, limit, count_in_service, ..drop_tail(1) }
+    QueueSpec {
+        discipline: Discipline::Classes { scheduler, classes, aggregate },
+        limit,
+        count_in_service,
+        ..drop_tail(1)
+    }
 }
 
 /// Uses the first of several classes for all.

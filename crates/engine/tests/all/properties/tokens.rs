@@ -52,8 +52,9 @@ fn with_tokens(spec: &mut Spec, own: &PHost, ports: Ports, slow: bool) {
     }
     let lowest = own.lowest_class();
     for flow in &mut spec.flows {
-        let driven = spec.transports[flow.transport as usize].protocol.phost().is_some();
-        (flow.class, flow.ack_class) = if driven && flow.app.datagram_gap().is_none() { (lowest, 0) } else { (0, 0) };
+        let receiver_driven = spec.transports[flow.transport as usize].protocol.phost().is_some();
+        (flow.class, flow.ack_class) =
+            if receiver_driven && flow.app.datagram_gap().is_none() { (lowest, 0) } else { (0, 0) };
     }
     for port in &mut spec.queues {
         match ports {
@@ -88,8 +89,8 @@ fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
     }
     let (mut sent, mut came, mut gone) = (0, 0, 0);
     for (f, flow) in (0..).zip(&spec.flows) {
-        let driven = spec.transports[flow.transport as usize].protocol.phost().is_some();
-        if !driven || flow.app.datagram_gap().is_some() {
+        let receiver_driven = spec.transports[flow.transport as usize].protocol.phost().is_some();
+        if !receiver_driven || flow.app.datagram_gap().is_some() {
             continue;
         }
         let (source, sink) = (&spec.node_names[flow.src as usize], &spec.node_names[flow.dst as usize]);

@@ -11,7 +11,7 @@ use incast_engine::spec::{
     AdaptationSpec, Assessment, CellSpec, DiscoverySpec, EnergySpec, Errors, FramingSpec, MacSpec, PhySpec,
     Propagation, StationSpec,
 };
-use incast_engine::testing::{Cell, Effect, Interval, Kind, Order, Packet, Watch};
+use incast_engine::testing::{Cell, Effect, Interval, Kind, Observed, Order, Packet};
 use incast_engine::{FlowId, NodeId};
 
 /// A sink in the middle of a circle of 10 m with `senders` stations, as in ns-3.
@@ -101,7 +101,7 @@ impl Drive {
 
     pub fn with(spec: &CellSpec, order: Order) -> Drive {
         let interval = Interval { from: Time::ZERO, to: Time::NEVER, every: Time::s(1) };
-        let cell = Cell::new(spec, order, &interval, Watch { frames: true, channel: true });
+        let cell = Cell::new(spec, order, &interval, Observed { frames: true, channel: true });
         Drive {
             cell,
             arrived: Vec::new(),

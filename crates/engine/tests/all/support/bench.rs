@@ -45,7 +45,7 @@ impl Outbox for Wire {
     fn timer(&mut self, time: Time, _generation: u16, timer: Timer) {
         self.timers.push((time.0, timer));
     }
-    fn post(&mut self, _to: NodeId, time: Time, message: Timer) {
+    fn send_message(&mut self, _to: NodeId, time: Time, message: Timer) {
         self.timers.push((time.0, message));
     }
 }
@@ -162,14 +162,14 @@ impl Bench {
         self.give(packet, Some(Ext::default()))
     }
 
-    /// Puts caught packets back on the network. [`Bench::relay`] carries them first.
+    /// Puts caught packets back on the network. [`Bench::max_latency`] carries them first.
     pub fn resend(&mut self, sent: Vec<Caught>) {
         self.wire.caught.extend(sent);
     }
 
     /// Runs the ends of a two-way connection between hosts 0 and 1 until `until`: packets take `delay` each way, and
     /// `change` is applied to each on its way, with the time. Returns all packets sent.
-    pub fn relay(&mut self, until: u64, delay: u64, mut change: impl FnMut(&mut Packet, u64)) -> Vec<Caught> {
+    pub fn max_latency(&mut self, until: u64, delay: u64, mut change: impl FnMut(&mut Packet, u64)) -> Vec<Caught> {
         let mut sent: Vec<Caught> = Vec::new();
         let mut arrived = 0;
         while self.wire.now < until {

@@ -55,7 +55,7 @@ pub fn marking(limit: u64, mark: u64) -> QueueSpec {
 
 /// One queue for each class.
 pub fn classes(scheduler: Scheduler, classes: Vec<QueueSpec>) -> QueueSpec {
-    queue(Discipline::Classes { scheduler, classes, whole: Whole::NONE }, Limit::None)
+    queue(Discipline::Classes { scheduler, classes, aggregate: Aggregate::NONE }, Limit::None)
 }
 
 /// A link with the first queue.
@@ -145,7 +145,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         host_costs: Vec::new(),
         threads: Some(1),
         cores: None,
-        told_every: None,
+        progress_every: None,
         ends_when_finished: false,
         labels: Vec::new(),
     }
@@ -231,10 +231,11 @@ pub fn compared(spec: &Spec) -> Outcome {
         [("as given", spec, &[2, 7][..]), ("one domain", &one, &[1]), ("a domain a node", &each, &[3, 16])];
     for (partition, s, threads) in partitions {
         let visits = [Visit::Forward, Visit::Reverse, Visit::Shuffled].map(|visit| (visit, Threads::Own(1)));
-        let in_turn = [Threads::InTurn(threads[0]), Threads::By(Rule::Given(often), *threads.last().unwrap(), true)];
+        let in_turn =
+            [Threads::Sequential(threads[0]), Threads::By(Rule::Given(often), *threads.last().unwrap(), true)];
         let in_turn = in_turn.into_iter().take(threads.len()).map(|threads| (Visit::Forward, threads));
         for (visit, threads) in visits.into_iter().chain(in_turn) {
-            let s = Spec { threads: Some(threads.most() as u32), ..s.clone() };
+            let s = Spec { threads: Some(threads.max_threads() as u32), ..s.clone() };
             let outcome = windows::run(Simulation::new(&s).unwrap(), visit, threads, &mut |_| true).unwrap();
             if format!("{outcome:?}") != expected {
                 let (expected, got) = (format!("{naive:#?}"), format!("{outcome:#?}"));

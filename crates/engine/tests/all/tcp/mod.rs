@@ -7,7 +7,7 @@
 //! | `sender/output` | `window`, `window_usage`, `send_buffer`, `limited_transmit` |
 //! | `sender/loss` | `fast_recovery`, `scoreboard`, `rack`, `late` |
 //! | `sender/process` | `send_buffer`, `read_ack` (PSH); `../messages.rs` |
-//! | `sender/renewal`, `receiver/renewal` | `../renewal.rs` |
+//! | `sender/reconnect`, `receiver/reconnect` | `../reconnect.rs` |
 //! | `receiver/answer` | `ack_policy` (time stamps), `ns3` (size) |
 //! | `scoreboard/{mod, late, ns3, rack}` | `scoreboard`, `late`, `ns3`, `rack` |
 //! | `sender/ack` (reports to controllers) | `lost_bytes` |

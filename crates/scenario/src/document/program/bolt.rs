@@ -64,6 +64,6 @@ impl NodeProgram for Bolt {
     }
 
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
-        (!is_asked(spec, cc::Asks::Room)).then_some("no flow requests room, as flows with controller = \"bolt\" do")
+        (!is_asked(spec, cc::Asks::Bolt)).then_some("no flow requests room, as flows with controller = \"bolt\" do")
     }
 }

@@ -142,7 +142,7 @@ fn answers(program: &spec::Program) -> Asks {
     match program {
         spec::Program::Rcp(_) | spec::Program::D3(_) => Asks::Rate,
         spec::Program::Xcp(_) => Asks::Window,
-        spec::Program::Bolt(_) => Asks::Room,
+        spec::Program::Bolt(_) => Asks::Bolt,
         _ => Asks::Nothing,
     }
 }
@@ -161,7 +161,7 @@ pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Proble
                 )
             }
             Asks::Window => (Asks::Window, "has the window that switches allow, and none allows any", "xcp"),
-            Asks::Room => (Asks::Room, "adds packets when switches have room, and none reports any", "bolt"),
+            Asks::Bolt => (Asks::Bolt, "adds packets when switches have room, and none reports any", "bolt"),
         };
         let answered = spec.programs.iter().any(|own| answers(&own.program) == asks);
         (!answered).then_some((flow, goes, kind))

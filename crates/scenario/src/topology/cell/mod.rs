@@ -10,7 +10,7 @@ use super::network::{MAX_HOSTS, Network, too_large};
 use crate::text::default::number;
 use crate::text::problem::{Errors, Problem, Report};
 use incast_cc as cc;
-use incast_engine::spec::{CellSpec, LinkSpec, Loss, MOST_STATIONS, Name, StationSpec};
+use incast_engine::spec::{CellSpec, LinkSpec, Loss, MAX_STATIONS, Name, StationSpec};
 use placement::{Placement, Propagation};
 use radio::Radio;
 use schemars::JsonSchema;
@@ -58,8 +58,8 @@ impl Cell {
         if self.sources == 0 {
             at.value("sources", 0, "expected at least 1: a cell without stations sends nothing");
         }
-        if self.sources as usize >= MOST_STATIONS {
-            let message = format!("expected fewer than {MOST_STATIONS}: powers are kept for every pair");
+        if self.sources as usize >= MAX_STATIONS {
+            let message = format!("expected fewer than {MAX_STATIONS}: powers are kept for every pair");
             at.value("sources", self.sources, message);
         }
         if self.cells == 0 {

@@ -28,17 +28,17 @@ pub(crate) fn out_of_range(spec: &Spec) -> impl Iterator<Item = String> {
 /// Controllers that begin at the rate of their host's link and do not react to losses, in cells shared by several
 /// stations: their results show a channel lost to collisions.
 pub(crate) fn at_line_rate(spec: &Spec) -> impl Iterator<Item = String> {
-    let mut told: Vec<(usize, u32)> = Vec::new();
+    let mut noted: Vec<(usize, u32)> = Vec::new();
     spec.flows.iter().filter_map(move |flow| {
         let sends = |cell: &CellSpec| cell.stations.iter().any(|station| station.node == flow.src);
         let number = spec.cells.iter().position(sends)?;
         let controller = &spec.controllers[flow.controller as usize];
         let rates = matches!(controller, Config::Timely(_) | Config::Dcqcn(_));
         let over_tcp = spec.transports[flow.transport as usize].protocol == Protocol::Tcp;
-        if !rates || !over_tcp || matches!(flow.app, App::Udp(_)) || told.contains(&(number, flow.controller)) {
+        if !rates || !over_tcp || matches!(flow.app, App::Udp(_)) || noted.contains(&(number, flow.controller)) {
             return None;
         }
-        told.push((number, flow.controller));
+        noted.push((number, flow.controller));
         Some(format!(
             "{controller} begins at the rate of its link, which {} stations of {} share, and does not react to losses: \
              expect nearly all its packets to collide or wait",

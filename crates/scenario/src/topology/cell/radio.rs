@@ -5,7 +5,7 @@ use crate::text::quantity::{Rate, Time};
 use crate::text::words::{Word, words};
 use incast_cc as cc;
 use incast_engine::spec::{
-    AdaptationSpec, Assessment, DiscoverySpec, EnergySpec, Errors, FramingSpec, MOST_DISCOVERY, MOST_PSDU, MacSpec,
+    AdaptationSpec, Assessment, DiscoverySpec, EnergySpec, Errors, FramingSpec, MAX_DISCOVERY, MAX_PSDU, MacSpec,
     MeshSpec, PhySpec,
 };
 use schemars::JsonSchema;
@@ -214,7 +214,7 @@ impl Discovery {
         if radio.adaptation.0 == Adaptation::None {
             at.key("discovery", "expected none with adaptation = \"none\": it is of IPv6 over 6LoWPAN");
         }
-        let least = MOST_DISCOVERY + if radio.mesh.is_some() { 7 } else { 0 };
+        let least = MAX_DISCOVERY + if radio.mesh.is_some() { 7 } else { 0 };
         if radio.frame_payload < least {
             let message = format!("expected at least {least} with discovery: its longest message is not cut");
             at.value("frame_payload", radio.frame_payload, message);
@@ -400,10 +400,10 @@ impl Radio {
         if self.most_exponent > 8 {
             at.value("most_exponent", self.most_exponent, "expected at most 8");
         }
-        if self.frame_overhead + self.frame_payload > MOST_PSDU {
+        if self.frame_overhead + self.frame_payload > MAX_PSDU {
             let message = format!(
-                "expected at most {}: a PSDU has {MOST_PSDU} bytes at most, and frame_overhead is {}",
-                MOST_PSDU.saturating_sub(self.frame_overhead),
+                "expected at most {}: a PSDU has {MAX_PSDU} bytes at most, and frame_overhead is {}",
+                MAX_PSDU.saturating_sub(self.frame_overhead),
                 self.frame_overhead
             );
             at.value("frame_payload", self.frame_payload, message);

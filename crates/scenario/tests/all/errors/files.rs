@@ -243,12 +243,12 @@ fn files_are_named_in_errors() {
 
 #[test]
 fn a_line_that_has_no_end_is_not_told_whole() {
-    let told =
+    let shown =
         flows("endless-line", &format!("start,{}z,source\n", "a\u{e9}".repeat(100_000))).unwrap_err().to_string();
-    assert!(told.chars().count() < 1500, "{} letters", told.chars().count());
+    assert!(shown.chars().count() < 1500, "{} letters", shown.chars().count());
     assert!(
-        told.starts_with("flows.csv, line 1, column a\u{e9}a\u{e9}") && told.contains("a\u{e9}z = a\u{e9}"),
-        "{told}"
+        shown.starts_with("flows.csv, line 1, column a\u{e9}a\u{e9}") && shown.contains("a\u{e9}z = a\u{e9}"),
+        "{shown}"
     );
 }
 
@@ -280,8 +280,8 @@ fn only_plain_files_are_read() {
     let refused = |key: &str, changes: &[(&str, &str)], name: &str, expected: &str| {
         let text = changes.iter().fold(GOOD.to_owned(), |text, (from, to)| text.replacen(from, to, 1));
         let built = Scenario::from_toml(&text.replace("FILE", name), &dir, "test").and_then(|s| s.build().map(drop));
-        let told = built.unwrap_err().to_string();
-        assert!(told.starts_with(&format!("{key} = \"{}\": {expected}", at(name))), "{told}");
+        let shown = built.unwrap_err().to_string();
+        assert!(shown.starts_with(&format!("{key} = \"{}\": {expected}", at(name))), "{shown}");
     };
     for (key, changes) in ways {
         refused(key, changes, "link", "is a pipe; expected a file");
@@ -296,8 +296,8 @@ fn only_plain_files_are_read() {
     }
     let mut cell = Scenario::load("wireless-cell").unwrap();
     cell.set("topology.placement", &format!("{{ kind = \"file\", file = \"{}\" }}", at("pipe"))).unwrap();
-    let told = cell.build().map(drop).unwrap_err().to_string();
-    assert_eq!(told, format!("topology.placement.file = \"{}\": is a pipe; expected a file", at("pipe")));
+    let shown = cell.build().map(drop).unwrap_err().to_string();
+    assert_eq!(shown, format!("topology.placement.file = \"{}\": is a pipe; expected a file", at("pipe")));
     assert_eq!(
         Scenario::load(&at("pipe")).unwrap_err().to_string(),
         format!("{}: is a pipe; expected a file", at("pipe"))

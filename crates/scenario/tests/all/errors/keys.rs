@@ -10,10 +10,10 @@ fn the_good_one_is_good() {
 
 #[test]
 fn a_line_that_nobody_could_read_is_not_shown() {
-    let told =
+    let shown =
         |text: &str| Scenario::from_toml(text, Path::new("."), "test").map(drop).expect_err("no TOML").to_string();
-    assert!(told("a = \"b").contains("1 | a = \"b"));
-    let endless = told(&"\0".repeat(1_000_000));
+    assert!(shown("a = \"b").contains("1 | a = \"b"));
+    let endless = shown(&"\0".repeat(1_000_000));
     assert!(endless.starts_with("test: ") && endless.len() < 200, "{} bytes", endless.len());
 }
 
@@ -22,26 +22,26 @@ fn transports_that_receivers_drive_open_no_connection() {
     let to = |keys: &str| message("preset = \"linux\"", keys);
     for (preset, name) in [("ndp", "ndp"), ("homa", "homa")] {
         for key in ["handshake", "lone_syn"] {
-            let told = to(&format!("preset = \"{preset}\"\n{key} = true"));
+            let shown = to(&format!("preset = \"{preset}\"\n{key} = true"));
             let expected = format!("transport.{key} = true: expected false: {name} opens no connection");
-            assert!(told.lines().any(|line| line == expected), "{told}");
+            assert!(shown.lines().any(|line| line == expected), "{shown}");
         }
     }
 }
 
 #[test]
 fn no_message_is_shorter_than_a_byte() {
-    let told = message("preset = \"linux\"", "preset = \"homa\"\nhoma = { cutoffs = [\"0B\", \"1kB\"] }");
-    assert!(told.contains("transport.homa.cutoffs = [\"0B\", \"1kB\"]: expected sizes of at least 1B"), "{told}");
+    let shown = message("preset = \"linux\"", "preset = \"homa\"\nhoma = { cutoffs = [\"0B\", \"1kB\"] }");
+    assert!(shown.contains("transport.homa.cutoffs = [\"0B\", \"1kB\"]: expected sizes of at least 1B"), "{shown}");
 }
 
 #[test]
 fn priorities_by_bytes_sent_have_sizes_that_rise_and_queues_for_all() {
-    let told = |demotion: &str| message("preset = \"linux\"", &format!("preset = \"linux\"\ndemotion = {demotion}"));
-    said(told("[\"2kB\", \"1kB\"]"), "transport.demotion = [\"2kB\", \"1kB\"]: expected ascending sizes");
-    said(told("[\"0B\", \"1kB\"]"), "transport.demotion = [\"0B\", \"1kB\"]: expected sizes of at least 1B");
+    let shown = |demotion: &str| message("preset = \"linux\"", &format!("preset = \"linux\"\ndemotion = {demotion}"));
+    said(shown("[\"2kB\", \"1kB\"]"), "transport.demotion = [\"2kB\", \"1kB\"]: expected ascending sizes");
+    said(shown("[\"0B\", \"1kB\"]"), "transport.demotion = [\"0B\", \"1kB\"]: expected sizes of at least 1B");
     let eight: Vec<String> = (1..9).map(|i| format!("\"{i}kB\"")).collect();
-    said(told(&format!("[{}]", eight.join(", "))), "transport.demotion: has 8 sizes; expected at most 7");
+    said(shown(&format!("[{}]", eight.join(", "))), "transport.demotion: has 8 sizes; expected at most 7");
     let homa = message("preset = \"linux\"", "preset = \"homa\"\ndemotion = [\"1kB\"]");
     said(homa, "transport.demotion = [\"1kB\"]: applies to TCP only; expected no sizes with preset = \"homa\"");
     let by = message("preset = \"linux\"", "preset = \"linux\"\ndemotion_by = \"size\"");
@@ -140,8 +140,8 @@ app = { kind = "bulk", size = "1MB" }
 transport = { preset = "ndp" }
 "#;
     let text = GOOD.replace("preset = \"linux\"", "preset = \"homa\"") + more;
-    let told = check(&text).expect_err("no queue cuts").to_string();
-    assert!(told.contains("expected \"trimming\": ndp learns by the headers"), "{told}");
+    let shown = check(&text).expect_err("no queue cuts").to_string();
+    assert!(shown.contains("expected \"trimming\": ndp learns by the headers"), "{shown}");
 }
 
 #[test]
@@ -341,10 +341,10 @@ fn a_set_is_checked_like_a_file() {
     // what a table in it has; else all that it can have
     said(set("traffic.size", "1MB"), "traffic.size: unknown key");
     said(set("traffic.load.size", "1MB"), "traffic.load.size: unknown key");
-    let told = set("run.length", "1ms");
+    let shown = set("run.length", "1ms");
     assert!(
-        told.starts_with("run.length: unknown key; expected one of duration, ") && told.contains("warmup"),
-        "{told}"
+        shown.starts_with("run.length: unknown key; expected one of duration, ") && shown.contains("warmup"),
+        "{shown}"
     );
     assert!(message("size = \"1MB\" }", "}\nsize = \"1MB\"").ends_with("(did you mean \"app.size\"?)"));
     said(set("traffic.load.flows", "0"), "traffic.load.flows = 0: expected");
@@ -383,9 +383,9 @@ fn entries_of_lists_are_set_by_number() {
     };
     let wrong = |s: &Scenario, key: &str, value: &str| {
         let mut other = s.clone();
-        let told = other.set(key, value).unwrap_err().to_string();
+        let shown = other.set(key, value).unwrap_err().to_string();
         assert_eq!(&other, s, "a refused value changes nothing");
-        told
+        shown
     };
     let mut one = with(&failure("1ms"));
     one.set("failures.0.detection", "5us").unwrap();
@@ -422,8 +422,8 @@ fn entries_of_lists_are_set_by_number() {
     queue.set("queue.classes.1.limit", "30p").unwrap();
     queue.set("queue.weights.0", "3").unwrap();
     queue.build().unwrap();
-    let told = queue.resolved_toml().unwrap();
-    assert!(told.contains("weights = [3.0, 2.0]") && told.matches("use_ecn").count() == 1, "{told}");
+    let shown = queue.resolved_toml().unwrap();
+    assert!(shown.contains("weights = [3.0, 2.0]") && shown.matches("use_ecn").count() == 1, "{shown}");
     said(wrong(&queue, "queue.classes.1.use_ecn", "true"), "queue.classes.1.use_ecn: unknown key");
     said(wrong(&queue, "queue.weights.2", "3"), "queue.weights.2: ");
     // of traffic, by name
@@ -680,9 +680,9 @@ fn timelines_whose_frames_are_of_no_use() {
         check(&text).map_err(|e| e.to_string())
     };
     let refused = |every: &str| {
-        let told = timeline(every).unwrap_err();
-        assert!(told.starts_with(&format!("measure.timeline = \"{every}\": expected ")), "{told}");
-        told
+        let shown = timeline(every).unwrap_err();
+        assert!(shown.starts_with(&format!("measure.timeline = \"{every}\": expected ")), "{shown}");
+        shown
     };
     assert!(refused("0s").contains("at least 1"));
     assert!(refused("11ms").ends_with("at most run.duration, 10ms"));

@@ -93,15 +93,15 @@ fn writes_that_are_meant_to_be_refused_and_fit_are_noted() {
 #[test]
 fn a_form_that_goes_with_its_controller_is_noted() {
     let htsim = ("controller", "swift:form=htsim,max_cwnd=50,target=min-rtt");
-    let beside = ("transport.preset", "htsim");
+    let preset = ("transport.preset", "htsim");
     assert_eq!(
-        notes(&[htsim, beside, ("controller.kind", "dctcp")]),
+        notes(&[htsim, preset, ("controller.kind", "dctcp")]),
         ["controller.kind = \"dctcp\" drops the parameters set for swift: form = \"htsim\"; to keep them for dctcp \
              set controller.form too"]
     );
-    assert_eq!(notes(&[htsim, beside, ("controller.kind", "dctcp"), ("controller.form", "htsim")]), [""; 0]);
-    assert_eq!(notes(&[htsim, beside, ("controller.kind", "dctcp"), ("controller", "newreno")]), [""; 0]);
-    assert_eq!(notes(&[htsim, beside, ("controller.kind", "swift")]), [""; 0], "it is swift already");
+    assert_eq!(notes(&[htsim, preset, ("controller.kind", "dctcp"), ("controller.form", "htsim")]), [""; 0]);
+    assert_eq!(notes(&[htsim, preset, ("controller.kind", "dctcp"), ("controller", "newreno")]), [""; 0]);
+    assert_eq!(notes(&[htsim, preset, ("controller.kind", "swift")]), [""; 0], "it is swift already");
     assert_eq!(notes(&[("controller", "swift:max_cwnd=50"), ("controller.kind", "dctcp")]), [""; 0], "dctcp has none");
     let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
     s.set("traffic.controller", "dctcp:form=linux").unwrap();
@@ -226,9 +226,12 @@ fn failures_that_change_nothing_are_noted() {
     }
     let tier = r#"{ kind = "degraded", between = ["core", "agg"], share = 0.5, at = "1ms", rate = "1Gbps" }"#;
     let other = same.replace("loss = 0", "loss = 0.1").replace("agg0>core0", "edge0>agg0");
-    let told = failures(&format!("{other}, {tier}"));
-    assert!(told.len() == 1 && told[0].starts_with("failures.1 (rate = \"1Gbps\") changes nothing: agg"), "{told:?}");
-    assert!(told[0].ends_with(" and the 7 others are the same without it"), "{told:?}");
+    let found = failures(&format!("{other}, {tier}"));
+    assert!(
+        found.len() == 1 && found[0].starts_with("failures.1 (rate = \"1Gbps\") changes nothing: agg"),
+        "{found:?}"
+    );
+    assert!(found[0].ends_with(" and the 7 others are the same without it"), "{found:?}");
     let one_is_slower = ("links", r#"[{ link = "agg0>core0", rate = "500Mbps" }]"#);
     let all = tier.replace("0.5", "1");
     assert_eq!(notes(&[one_is_slower, ("failures", &format!("[{all}]"))]), [""; 0]);
@@ -242,7 +245,7 @@ fn failures_that_change_nothing_are_noted() {
 fn a_note_on_a_failure_is_about_its_own_links() {
     let some = r#"{ kind = "degraded", between = ["core", "agg"], share = 0.125, at = "1ms", rate = "1Gbps" }"#;
     let link = |of: &str| some.replace(r#"between = ["core", "agg"], share = 0.125"#, &format!("link = \"{of}\""));
-    let told = |of: &str, links: &str| notes(&[("links", links), ("failures", &format!("[{some}, {}]", link(of)))]);
+    let found = |of: &str, links: &str| notes(&[("links", links), ("failures", &format!("[{some}, {}]", link(of)))]);
     let failing = |failures: &str| {
         let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
         s.set("failures", failures).unwrap();
@@ -255,20 +258,20 @@ fn a_note_on_a_failure_is_about_its_own_links() {
     let first =
         format!("failures.0 (rate = \"1Gbps\") changes nothing: {} and the other one are the same without it", own[0]);
     let second = format!("failures.1 (rate = \"1Gbps\") changes nothing: {other} is the same without it");
-    assert_eq!(told(other, "[]"), [first.clone(), second.clone()]);
+    assert_eq!(found(other, "[]"), [first.clone(), second.clone()]);
     let slower = |link: &str| format!("[{{ link = \"{link}\", rate = \"500Mbps\" }}]");
-    assert_eq!(told(other, &slower(other)), [first]);
-    assert_eq!(told(other, &slower(&own[1])), [second]);
+    assert_eq!(found(other, &slower(other)), [first]);
+    assert_eq!(found(other, &slower(&own[1])), [second]);
 }
 
 #[test]
 fn what_a_buffer_has_for_queues_is_noted_where_links_have_accounts() {
-    let told = |buffer: &str, queue: &str| notes(&[("buffer", buffer), ("queue", queue)]);
+    let found = |buffer: &str, queue: &str| notes(&[("buffer", buffer), ("queue", queue)]);
     let one = r#"{ kind = "drop-tail", limit = "none" }"#;
-    assert_eq!(told(r#"{ size = "4MB", alpha = 0.5, reserve = "2kB" }"#, one), [""; 0]);
-    assert_eq!(told(r#"{ size = "4MB", pfc = {} }"#, one), [""; 0]);
+    assert_eq!(found(r#"{ size = "4MB", alpha = 0.5, reserve = "2kB" }"#, one), [""; 0]);
+    assert_eq!(found(r#"{ size = "4MB", pfc = {} }"#, one), [""; 0]);
     assert_eq!(
-        told(r#"{ size = "4MB", alpha = 0.5, reserve = "2kB", pfc = {} }"#, one),
+        found(r#"{ size = "4MB", alpha = 0.5, reserve = "2kB", pfc = {} }"#, one),
         [
             "buffer.alpha = 0.5 does nothing beside buffer.pfc, which limits every class per link by buffer.pfc.alpha",
             "buffer.reserve = \"2kB\" does nothing beside buffer.pfc, which limits every class per link by \
@@ -277,8 +280,8 @@ fn what_a_buffer_has_for_queues_is_noted_where_links_have_accounts() {
     );
     let queue = r#"{ kind = "drop-tail", limit = "none" }"#;
     let two = format!(r#"{{ kind = "strict-priority", classes = [{queue}, {queue}] }}"#);
-    assert_eq!(told(r#"{ size = "4MB", alpha = 0.5, pfc = { classes = [1] } }"#, &two), [""; 0]);
-    assert_eq!(told(r#"{ size = "4MB", alpha = 0.5, pfc = { classes = [0, 1] } }"#, &two).len(), 1);
+    assert_eq!(found(r#"{ size = "4MB", alpha = 0.5, pfc = { classes = [1] } }"#, &two), [""; 0]);
+    assert_eq!(found(r#"{ size = "4MB", alpha = 0.5, pfc = { classes = [0, 1] } }"#, &two).len(), 1);
 }
 
 #[test]
@@ -346,8 +349,8 @@ fn a_host_that_loses_its_own_window_is_noted() {
 #[test]
 fn a_controller_beside_a_transport_that_sets_the_pace_is_noted() {
     let noted = |preset: &str| {
-        let told = notes(&[("transport.preset", preset), ("controller", "dctcp")]);
-        told.into_iter().filter(|note| note.contains("has no effect: ")).collect::<Vec<_>>()
+        let found = notes(&[("transport.preset", preset), ("controller", "dctcp")]);
+        found.into_iter().filter(|note| note.contains("has no effect: ")).collect::<Vec<_>>()
     };
     assert_eq!(noted("linux"), [""; 0]);
     assert_eq!(
@@ -358,9 +361,9 @@ fn a_controller_beside_a_transport_that_sets_the_pace_is_noted() {
     let datagrams = "\n[[traffic]]\nname = \"datagrams\"\npattern = \"hotspot\"\nflows = 1\n\
                      app = { kind = \"udp\", rate = \"1Mbps\" }\n";
     let text = GOOD.replace("preset = \"linux\"", "preset = \"homa\"") + datagrams;
-    let told = Scenario::from_toml(&text, Path::new("."), "test").unwrap().notes().unwrap();
-    let whose: Vec<&String> = told.iter().filter(|note| note.contains("has no effect: ")).collect();
-    assert!(whose.len() == 1 && whose[0].starts_with("traffic.load"), "datagrams have no controller: {told:?}");
+    let found = Scenario::from_toml(&text, Path::new("."), "test").unwrap().notes().unwrap();
+    let whose: Vec<&String> = found.iter().filter(|note| note.contains("has no effect: ")).collect();
+    assert!(whose.len() == 1 && whose[0].starts_with("traffic.load"), "datagrams have no controller: {found:?}");
 }
 
 #[test]

@@ -32,14 +32,14 @@ fn buffers_that_contradict() {
             .unwrap_err()
     };
     for (keys, least) in [("", "4500000000000000253000"), ("headroom = \"hpcc\"", "6750000000000000000000")] {
-        let told = absurd(keys).to_string();
-        assert!(told.starts_with("buffer.pfc: link "), "{told}");
-        assert!(told.contains(&format!(": {least}")), "{told}");
+        let shown = absurd(keys).to_string();
+        assert!(shown.starts_with("buffer.pfc: link "), "{shown}");
+        assert!(shown.contains(&format!(": {least}")), "{shown}");
         assert!(
-            told.ends_with(
+            shown.ends_with(
                 " B may come until it has stopped, more than any buffer has; expected a lower rate or shorter delays"
             ),
-            "{told}"
+            "{shown}"
         );
     }
     // one is below 2^64 B, those of a switch together are not
@@ -93,10 +93,10 @@ fn queues_that_contradict() {
     let drop_tail = "{ kind = \"drop-tail\", limit = \"20p\" }";
     let weighted = format!("kind = \"weighted\"\nclasses = [{drop_tail}, {drop_tail}]");
     said(message(queue, &format!("{weighted}\nweights = [1]")), "queue.weights = [1.0]: expected");
-    for (bad, told) in [("-1.0", "-1"), ("0", "0"), ("2e9", "2000000000"), ("1e300", "1e300")] {
+    for (bad, shown) in [("-1.0", "-1"), ("0", "0"), ("2e9", "2000000000"), ("1e300", "1e300")] {
         assert_eq!(
             message(queue, &format!("{weighted}\nweights = [1, {bad}]")),
-            format!("queue.weights.1 = {told}: expected a weight from a byte a round (1 / quantum) to 1000")
+            format!("queue.weights.1 = {shown}: expected a weight from a byte a round (1 / quantum) to 1000")
         );
     }
     said(message(queue, &format!("{weighted}\nquantum = \"0B\"")), "queue.quantum = \"0B\": expected");
@@ -179,11 +179,11 @@ fn single_links() {
     let after = links(&GOOD.replacen(routing, &format!("[[links]]\n{keys}\n\n{routing}"), 1));
     let differing: Vec<usize> =
         (0..before.len()).filter(|i| format!("{:?}", before[*i]) != format!("{:?}", after[*i])).collect();
-    let told: Vec<String> = differing
+    let shown: Vec<String> = differing
         .iter()
         .map(|i| format!("{} {} {} {:?}", after[*i].name, after[*i].rate, after[*i].delay, after[*i].loss))
         .collect();
-    assert_eq!(told, ["agg0>core0 2Gbps 7us None", "core0>agg0 2Gbps 5us List([3])"]);
+    assert_eq!(shown, ["agg0>core0 2Gbps 7us None", "core0>agg0 2Gbps 5us List([3])"]);
 }
 
 #[test]
@@ -364,12 +364,12 @@ fn sleek_is_for_switches_that_cut_nothing() {
         GOOD.replace(queue, &trimming).replace("preset = \"linux\"", "preset = \"uet\"\nuet = { sleek = true }")
     };
     check(&with("cuts = \"none\"")).unwrap();
-    for (cuts, told) in [("", "either"), ("cuts = \"arrival\"", "arrival")] {
+    for (cuts, shown) in [("", "either"), ("cuts = \"arrival\"", "arrival")] {
         let found = check(&with(cuts)).expect_err(cuts).to_string();
         assert_eq!(
             found,
             format!(
-                "queue.cuts = \"{told}\": expected \"none\" with transport.uet.sleek: trimmed packets are reported by \
+                "queue.cuts = \"{shown}\": expected \"none\" with transport.uet.sleek: trimmed packets are reported by \
                  NACKs"
             )
         );

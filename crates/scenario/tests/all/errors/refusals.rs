@@ -73,21 +73,21 @@ fn every_part_of_a_specification_has_a_key() {
         (About::Link(u32::MAX), "queue.kind = \""),
         (About::Flow(0), "traffic."),
     ] {
-        let told = scenario.refused(&spec, about, "expected another".to_owned()).to_string();
-        assert!(told.starts_with(begins) && told.ends_with("expected another"), "{about:?}: {told}");
+        let shown = scenario.refused(&spec, about, "expected another".to_owned()).to_string();
+        assert!(shown.starts_with(begins) && shown.ends_with("expected another"), "{about:?}: {shown}");
     }
     let own = ("links", "[{ link = \"*>*\", queue = { kind = \"drop-tail\", limit = \"9p\" } }]");
     let mut scenario = Scenario::load("star").unwrap();
     scenario.set(own.0, own.1).unwrap();
     let spec = scenario.build().unwrap();
-    let told = scenario.refused(&spec, About::Link(0), "expected another".to_owned()).to_string();
-    assert_eq!(told, "links.0.queue.kind = \"drop-tail\": expected another");
+    let shown = scenario.refused(&spec, About::Link(0), "expected another".to_owned()).to_string();
+    assert_eq!(shown, "links.0.queue.kind = \"drop-tail\": expected another");
 }
 
 #[test]
 fn queues_are_not_sampled_more_often_than_anybody_waits_for() {
-    let told = dumbbell(&[("run.duration", "1s"), ("measure.queue_interval", "1ps")]).unwrap();
-    said(told, "measure.queue_interval = \"1ps\": expected at least ");
+    let shown = dumbbell(&[("run.duration", "1s"), ("measure.queue_interval", "1ps")]).unwrap();
+    said(shown, "measure.queue_interval = \"1ps\": expected at least ");
     // what is derived is no mistake, and neither is what is as long
     let sets = [("run.duration", "20ms"), ("measure.queue_interval", "100ns")];
     assert_eq!(dumbbell(&sets), None);

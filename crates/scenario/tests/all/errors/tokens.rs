@@ -8,26 +8,26 @@ fn tokens_need_a_time_for_a_packet_and_priorities_queues_that_tell_them_apart() 
     let preset = "preset = \"phost\"";
     let own = GOOD.replace("preset = \"linux\"", preset);
     let notes = |text: &str| {
-        let told = Scenario::from_toml(text, Path::new("."), "test").unwrap().notes().unwrap();
-        told.into_iter().filter(|note| !note.contains("has no effect")).collect::<Vec<_>>()
+        let shown = Scenario::from_toml(text, Path::new("."), "test").unwrap().notes().unwrap();
+        shown.into_iter().filter(|note| !note.contains("has no effect")).collect::<Vec<_>>()
     };
     // six links there and back of 10 us with 12 us for a packet: 17 packets and not eight
     let window = "transport.phost.window = 8 tokens, and the idle round trip of flow 0, ";
-    let told = notes(&own);
-    assert!(told.len() == 2 && told[0].starts_with("transport.phost.levels = 3 does nothing at "), "{told:?}");
-    assert!(told[1].starts_with(window) && told[1].contains(", has 17: messages wait for answers"), "{told:?}");
+    let shown = notes(&own);
+    assert!(shown.len() == 2 && shown[0].starts_with("transport.phost.levels = 3 does nothing at "), "{shown:?}");
+    assert!(shown[1].starts_with(window) && shown[1].contains(", has 17: messages wait for answers"), "{shown:?}");
     let ranked = own.replace(queue, "kind = \"pfabric\"\nlimit = \"36864B\"");
-    assert_eq!(notes(&ranked), told[1..]);
+    assert_eq!(notes(&ranked), shown[1..]);
     assert_eq!(notes(&ranked.replace(preset, &format!("{preset}\nphost = {{ window = 17 }}"))), [""; 0]);
 
     // no packet goes without a token, and all messages are large
     check(&own.replace(preset, &format!("{preset}\nphost = {{ free_packets = 0, window = 17 }}"))).unwrap();
     for other in ["ndp", "eqds", "uet", "homa", "expresspass"] {
         let text = own.replace(preset, &format!("preset = \"{other}\"\nrto_min = \"0s\""));
-        let told = check(&text).expect_err(other).to_string();
+        let shown = check(&text).expect_err(other).to_string();
         assert!(
-            told.contains(&format!("rto_min = \"0s\": expected a time above 0: {other} repeats requests")),
-            "{told}"
+            shown.contains(&format!("rto_min = \"0s\": expected a time above 0: {other} repeats requests")),
+            "{shown}"
         );
     }
 
@@ -50,7 +50,7 @@ fn tokens_need_a_time_for_a_packet_and_priorities_queues_that_tell_them_apart() 
     // two are enough for two
     let text = own.replace(queue, &strict).replace(preset, &format!("{preset}\nphost = {{ levels = 2 }}"));
     check(&text).unwrap();
-    for (values, told) in [
+    for (values, shown) in [
         ("gap = 0.0", "transport.phost.gap = 0.0: expected a number above 0"),
         (
             "expiry = 1e9",
@@ -64,7 +64,7 @@ fn tokens_need_a_time_for_a_packet_and_priorities_queues_that_tell_them_apart() 
         ("large = \"0B\"", "transport.phost.large = \"0B\": expected at least 1B"),
         ("free = \"none\"", "transport.phost.free = \"none\": expected one of \"short\", \"all\""),
     ] {
-        said(refused(preset, &format!("{preset}\nphost = {{ {values} }}")), told);
+        said(refused(preset, &format!("{preset}\nphost = {{ {values} }}")), shown);
     }
     said(
         refused(preset, "preset = \"linux\"\nphost = { window = 9 }"),

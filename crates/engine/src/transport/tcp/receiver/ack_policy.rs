@@ -16,14 +16,14 @@ impl Receiver {
         }
         if now_ack || self.acks.pending >= self.acks.every || p.has(flag::FIN) {
             // the receiver of a one-way connection closes too
-            if self.side == NO_SIDE && self.fin_at.is_some_and(|f| self.next > f) {
+            if self.tcb == NO_TCB && self.fin_at.is_some_and(|f| self.next > f) {
                 if t.fin_with_data && p.len > 0 && (now_ack || self.acks.pending >= self.acks.every) {
                     self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
                 }
                 self.acknowledge(ctx, Kind::Ack, flag::FIN, t.ack_size);
             } else {
                 self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
-                if self.side != NO_SIDE {
+                if self.tcb != NO_TCB {
                     self.spend_quick(ctx);
                 }
             }
@@ -35,9 +35,9 @@ impl Receiver {
     /// Delays the ACK until the next segment, or its timer.
     #[inline]
     pub(super) fn delay_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        let side = ctx.sides.get(self.side as usize);
-        let wait = side.map_or(t.delayed_ack_timeout, |side| side.ack_wait(t));
-        let soon = side.is_some() && t.adaptive_ack;
+        let tcb = ctx.tcbs.get(self.tcb as usize);
+        let wait = tcb.map_or(t.delayed_ack_timeout, |tcb| tcb.ack_wait(t));
+        let soon = tcb.is_some() && t.adaptive_ack;
         if soon && self.acks.deadline <= fires_at(t.timer_tick, ctx.now, wait / 4) {
             self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
             self.spend_quick(ctx);
@@ -55,9 +55,9 @@ impl Receiver {
     /// Counts an acknowledgement of data on a two-way connection against `quickack`.
     pub(super) fn spend_quick(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.acks.quick == 1
-            && let Some(side) = ctx.sides.get_mut(self.side as usize)
+            && let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize)
         {
-            side.ack_wait = ctx.net.transport(self.transport).delayed_ack_timeout;
+            tcb.ack_wait = ctx.net.transport(self.transport).delayed_ack_timeout;
         }
         self.acks.quick = self.acks.quick.saturating_sub(1);
     }
@@ -68,7 +68,7 @@ impl Receiver {
         let counts = match self.ecn.mode {
             Ecn::Off => false,
             Ecn::Classic => t.classic_quickack,
-            Ecn::Dctcp => t.mark_quickack && t.pingpong && self.side != NO_SIDE,
+            Ecn::Dctcp => t.mark_quickack && t.pingpong && self.tcb != NO_TCB,
         };
         let old = p.seq() + p.len as u64 <= self.next;
         let called_for = counts && self.ecn.calls_for_quick_acks(p, old);
@@ -76,24 +76,24 @@ impl Receiver {
             // the sender's window may be small: two ACKs at once
             self.acks.quick = self.acks.quick.max(2);
         }
-        let Some(side) = ctx.sides.get_mut(self.side as usize).filter(|_| t.pingpong) else {
+        let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize).filter(|_| t.pingpong) else {
             return self.acks.quick > 0;
         };
         if old {
             self.acks.quick = self.acks.quick.max(t.quickack);
-            side.pingpong = false;
-            side.ack_wait = t.delayed_ack_timeout;
+            tcb.pingpong = false;
+            tcb.ack_wait = t.delayed_ack_timeout;
         } else if p.seq() <= self.next {
             let predicted = p.seq() == self.next && self.ooo.is_empty() && !(p.has(flag::CWR) || p.has(flag::ECE));
-            if side.on_data(t, ctx.now, predicted) {
+            if tcb.on_data(t, ctx.now, predicted) {
                 self.acks.quick = self.acks.quick.max(t.quickack);
             }
         }
         if called_for {
-            side.pingpong = false;
-            side.ack_wait = t.delayed_ack_timeout;
+            tcb.pingpong = false;
+            tcb.ack_wait = t.delayed_ack_timeout;
         }
-        self.acks.quick > 0 && !side.pingpong
+        self.acks.quick > 0 && !tcb.pingpong
     }
 
     pub(super) fn acknowledge_at(&mut self, ctx: &mut NodeCtx<impl Effects>, at: Time) {
@@ -118,7 +118,7 @@ impl Receiver {
     /// Sends the delayed ACK, unless it was sent or postponed at the last moment.
     pub(super) fn expire(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
-        if self.side != NO_SIDE {
+        if self.tcb != NO_TCB {
             self.collect(ctx);
         }
         if self.acks.deadline > ctx.now {
@@ -137,9 +137,9 @@ impl Receiver {
             });
         }
         self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
-        if let Some(side) = ctx.sides.get_mut(self.side as usize) {
+        if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
             if missed {
-                side.miss(t);
+                tcb.miss(t);
             }
             self.spend_quick(ctx);
             self.publish(ctx);

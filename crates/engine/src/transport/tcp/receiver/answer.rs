@@ -7,13 +7,13 @@ impl Receiver {
         let t = ctx.net.transport(self.transport);
         self.window.read(ctx.now, 0);
         // the window field of a SYN is not scaled (RFC 7323)
-        let most = if kind == Kind::Syn && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
-        let wnd = self.window.offer(self.next, t).min(most);
-        let (ts, hops, came) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
-        if self.side != NO_SIDE {
+        let max = if kind == Kind::Syn && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
+        let wnd = self.window.offer(self.next, t).min(max);
+        let (ts, hops, arrived_at) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
+        if self.tcb != NO_TCB {
             // data of the other flow keeps echoing the last echoed stamp (RFC 7323 4.3, TS.Recent)
-            let side = &mut ctx.sides[self.side as usize];
-            (side.ext.ts, side.ext.hops, side.came) = (ts, hops, came);
+            let tcb = &mut ctx.tcbs[self.tcb as usize];
+            (tcb.ext.ts, tcb.ext.hops, tcb.arrived_at) = (ts, hops, arrived_at);
         }
         let mut flags = self.base_flags | fin;
         let syn = kind == Kind::Syn;
@@ -25,9 +25,9 @@ impl Receiver {
             flags |= flag::ECT;
         }
         let mut size = size;
-        let mut ext =
-            (t.sack && (!self.ooo.is_empty() || self.sack.has_again())).then(|| self.sack.report(&self.ooo, self.next));
-        self.sack.again = (0, 0);
+        let mut ext = (t.sack && (!self.ooo.is_empty() || self.sack.has_duplicate()))
+            .then(|| self.sack.report(&self.ooo, self.next));
+        self.sack.duplicate = (0, 0);
         if t.sack_block > 0
             && kind == Kind::Ack
             && fin == 0
@@ -35,18 +35,18 @@ impl Receiver {
         {
             size += lay_out(ext, t);
         }
-        if self.side != NO_SIDE && kind == Kind::Syn {
+        if self.tcb != NO_TCB && kind == Kind::Syn {
             // the passive side takes its first RTT sample from the answer to this
             ext = Some(Ext { ts: ctx.now, ..Ext::default() });
         }
-        if self.side != NO_SIDE && !syn && t.window_update.looks_at_seq() {
+        if self.tcb != NO_TCB && !syn && t.window_update.looks_at_seq() {
             ext.get_or_insert_default().number = self.number(ctx) as u32;
         }
-        if let Some(held) = self.aside.take().or_else(|| self.take_of_side(ctx)) {
-            ext.get_or_insert_default().aside = Some(held);
+        if let Some(held) = self.metadata.take().or_else(|| self.take_of_tcb(ctx)) {
+            ext.get_or_insert_default().metadata = Some(held);
         }
         // time that the acknowledged segment spent in the host
-        let host = if ctx.net.hosts_cost { ctx.now - came } else { Time::ZERO };
+        let host = if ctx.net.hosts_cost { ctx.now - arrived_at } else { Time::ZERO };
         let mut packet = self.answer(ctx, kind, self.next, flags, size);
         packet.wnd = wnd;
         packet.set_echo(ts, hops, host);
@@ -134,7 +134,7 @@ impl Receiver {
     }
 
     /// Sends a control packet that acknowledges nothing: a CNP or a NACK.
-    pub(super) fn tell(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, ack: u64, ece: u16) {
+    pub(super) fn send_control(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, ack: u64, ece: u16) {
         let size = ctx.net.transport(self.transport).ack_size;
         let flags = self.base_flags & !flag::ACK | ece;
         let mut packet = self.answer(ctx, kind, ack, flags, size);
@@ -148,35 +148,35 @@ impl Receiver {
     pub(super) fn answer_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         self.ip.count_trimmed(ctx, p);
         self.entropy = p.entropy();
-        self.tell(ctx, Kind::Nack, p.seq(), 0);
+        self.send_control(ctx, Kind::Nack, p.seq(), 0);
     }
 
     /// Takes the signals that data of the other direction would return, if they count once.
-    fn take_of_side(&self, ctx: &mut NodeCtx<impl Effects>) -> Option<Box<Aside>> {
-        let aside = &mut ctx.sides.get_mut(self.side as usize)?.ext.aside;
-        aside.take_if(|aside| aside.echoed().is_some_and(|answer| answer.counts_once()))
+    fn take_of_tcb(&self, ctx: &mut NodeCtx<impl Effects>) -> Option<Box<Metadata>> {
+        let metadata = &mut ctx.tcbs.get_mut(self.tcb as usize)?.ext.metadata;
+        metadata.take_if(|metadata| metadata.echoed().is_some_and(|answer| answer.counts_once()))
     }
 
     /// Holds the stamps or answers of ports for the next ACK; on a two-way connection data returns answers too.
     #[cold]
     pub(super) fn hold(&mut self, ctx: &mut NodeCtx<impl Effects>, ext: &mut Ext) {
-        let Some(mut aside) = ext.aside.take() else { return };
-        if let Aside::Signals(signals) = &mut *aside {
+        let Some(mut metadata) = ext.metadata.take() else { return };
+        if let Metadata::Signals(signals) = &mut *metadata {
             let Some(mut answer) = signals.asks else { return };
-            let mut side = ctx.sides.get_mut(self.side as usize);
-            let waits = side.as_deref().map_or(self.aside.as_deref(), |side| side.ext.aside.as_deref());
-            if let Some(before) = waits.and_then(Aside::echoed) {
+            let mut tcb = ctx.tcbs.get_mut(self.tcb as usize);
+            let waits = tcb.as_deref().map_or(self.metadata.as_deref(), |tcb| tcb.ext.metadata.as_deref());
+            if let Some(before) = waits.and_then(Metadata::echoed) {
                 answer.join(before);
             }
             *signals = Signals { asks: None, echoed: Some(answer) };
-            if let Some(side) = &mut side {
+            if let Some(tcb) = &mut tcb {
                 if answer.counts_once() {
-                    side.ext.aside = Some(aside);
+                    tcb.ext.metadata = Some(metadata);
                     return;
                 }
-                side.ext.aside = Some(aside.clone());
+                tcb.ext.metadata = Some(metadata.clone());
             }
         }
-        self.aside = Some(aside);
+        self.metadata = Some(metadata);
     }
 }

@@ -23,7 +23,7 @@ impl Receiver {
         }
         self.compression.waiting += 1;
         if self.compression.waiting == 1 {
-            let rtt = ctx.sides.get(self.side as usize).map_or(self.handshake_rtt, |side| side.srtt);
+            let rtt = ctx.tcbs.get(self.tcb as usize).map_or(self.handshake_rtt, |tcb| tcb.srtt);
             let at = ctx.now + (rtt / 20).min(COMPRESSION_DELAY);
             self.acknowledge_at(ctx, at + COMPRESSION_SLACK);
             ctx.hosts[self.ip.host].run_queue.compressed.push((at, self.flow));

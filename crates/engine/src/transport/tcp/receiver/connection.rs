@@ -5,11 +5,11 @@ use super::*;
 impl Receiver {
     /// Takes over the acknowledgements that data of the other flow has carried.
     pub(super) fn collect(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if let Some(side) = ctx.sides.get_mut(self.side as usize) {
-            if side.without_ecn {
+        if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
+            if tcb.without_ecn {
                 self.ecn.mode = Ecn::Off;
             }
-            let (owed, carried) = (side.owed, std::mem::take(&mut side.carried));
+            let (owed, carried) = (tcb.owed, std::mem::take(&mut tcb.carried));
             if !owed {
                 (self.acks.pending, self.acks.pushed) = (0, 0);
                 self.acks.acked = self.next;
@@ -29,14 +29,14 @@ impl Receiver {
         let wnd = self.window.offer(self.next, t);
         let blocks =
             if t.sack && !self.ooo.is_empty() { self.sack.report(&self.ooo, self.next) } else { Ext::default() };
-        let side = &mut ctx.sides[self.side as usize];
-        let (ts, hops, came) = self.acks.echo.unwrap_or((side.ext.ts, side.ext.hops, side.came));
-        side.ext = Ext { ts, hops, aside: side.ext.aside.take(), ..blocks };
-        side.came = came;
-        side.ack = self.next;
-        side.wnd = wnd;
-        side.ece = self.ecn.ce;
-        side.owed = self.acks.pending > 0 || self.acks.deadline != NEVER;
-        side.open = true;
+        let tcb = &mut ctx.tcbs[self.tcb as usize];
+        let (ts, hops, arrived_at) = self.acks.echo.unwrap_or((tcb.ext.ts, tcb.ext.hops, tcb.arrived_at));
+        tcb.ext = Ext { ts, hops, metadata: tcb.ext.metadata.take(), ..blocks };
+        tcb.arrived_at = arrived_at;
+        tcb.ack = self.next;
+        tcb.wnd = wnd;
+        tcb.ece = self.ecn.ce;
+        tcb.owed = self.acks.pending > 0 || self.acks.deadline != NEVER;
+        tcb.open = true;
     }
 }

@@ -59,8 +59,8 @@ impl Receiver {
     pub(super) fn negotiate_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         if t.handshake && self.syn_acked_at == NEVER && !p.has(flag::ECE) {
             self.ecn.mode = Ecn::Off;
-            if let Some(side) = ctx.sides.get_mut(self.side as usize) {
-                side.without_ecn = true;
+            if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
+                tcb.without_ecn = true;
             }
         }
     }
@@ -85,6 +85,6 @@ impl Receiver {
             return;
         }
         self.cnp.from = ctx.now + self.cnp.interval;
-        self.tell(ctx, Kind::Cnp, self.next, flag::ECE);
+        self.send_control(ctx, Kind::Cnp, self.next, flag::ECE);
     }
 }

@@ -1,11 +1,11 @@
 //! TCP receiver: reassembly, acknowledgements, ECN echo, advertised window. This file has its state, grouped by
 //! mechanism, and the path of a segment. Each neighbouring file is one mechanism.
 
-use crate::event::aside::{Aside, Signals};
+use crate::event::metadata::{Metadata, Signals};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::RunQueue;
-use crate::host::messages::NO_SIDE;
+use crate::host::messages::NO_TCB;
 use crate::ids::{FlowId, HostIx, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
@@ -28,7 +28,7 @@ mod connection;
 mod ecn;
 mod prediction;
 mod read_ack;
-mod renewal;
+mod reconnect;
 mod sack;
 mod window;
 
@@ -162,8 +162,8 @@ pub struct Receiver {
 
     /// Set if the rules allow segments to be [predicted](prediction).
     predictable: bool,
-    /// The host's side of a two-way connection, or [`NO_SIDE`].
-    side: u32,
+    /// Index of the control block of a two-way connection, or [`NO_TCB`].
+    tcb: u32,
     /// Data beyond the first missing byte, and the number of the FIN.
     ooo: Ranges,
     fin_at: Option<u64>,
@@ -183,7 +183,7 @@ pub struct Receiver {
     /// Unanswered SYN-ACK, if it is repeated.
     syn_ack: Option<Box<SynAck>>,
     /// Port stamps of the latest data packet, or answers of switches, until an ACK returns them.
-    aside: Option<Box<Aside>>,
+    metadata: Option<Box<Metadata>>,
 }
 
 /// Cache lines of a receiver that a predicted segment reads and writes.
@@ -226,7 +226,7 @@ impl Receiver {
             packets: 0,
             in_order: false,
             predictable: Receiver::is_predictable(t),
-            side: NO_SIDE,
+            tcb: NO_TCB,
             next: 0,
             ooo: Ranges::default(),
             fin_at: None,
@@ -261,15 +261,15 @@ impl Receiver {
             syn_acked_at: NEVER,
             syn_ack: None,
             handshake_rtt: Time::ZERO,
-            aside: None,
+            metadata: None,
             entropy: 0,
         }
     }
 
-    /// Makes the flow one direction of a two-way connection. `side`: the host's side; `size`: bytes of an arriving
-    /// message. Returns the offered window.
-    pub fn make_duplex(&mut self, net: &FabricMap, side: u32, size: u64) -> u32 {
-        self.side = side;
+    /// Makes the flow one direction of a two-way connection. `tcb`: index of the control block; `size`: bytes of an
+    /// arriving message. Returns the offered window.
+    pub fn make_duplex(&mut self, net: &FabricMap, tcb: u32, size: u64) -> u32 {
+        self.tcb = tcb;
         self.sink.message_size = size;
         self.sink.message_end = size;
         self.base_flags |= flag::DUPLEX;
@@ -361,7 +361,7 @@ impl Receiver {
         if p.has(flag::CE) && self.cnp.interval > Time::ZERO {
             self.notify(ctx);
         }
-        if self.side != NO_SIDE {
+        if self.tcb != NO_TCB {
             self.collect(ctx);
         }
         if self.handshake_rtt == Time::ZERO && self.syn_acked_at != NEVER {
@@ -384,7 +384,7 @@ impl Receiver {
             }
         } else if p.is(Kind::Data) && !self.sink.closed {
             self.data(ctx, t, p);
-            if self.side != NO_SIDE {
+            if self.tcb != NO_TCB {
                 self.publish(ctx);
             }
         } else {
@@ -416,7 +416,7 @@ impl Receiver {
     }
 
     fn data(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
-        let in_order = self.predictable && self.side == NO_SIDE && self.ooo.is_empty() && self.fin_at.is_none();
+        let in_order = self.predictable && self.tcb == NO_TCB && self.ooo.is_empty() && self.fin_at.is_none();
         if in_order && p.seq() == self.next && p.len > 0 && !p.has(flag::FIN) {
             self.on_predicted(ctx, t, p);
         } else {
@@ -433,7 +433,7 @@ impl Receiver {
         if self.acks.echo.is_none() || p.seq() <= self.acks.acked {
             self.acks.echo = Some((p.sent_at(), p.hop, ctx.now - ctx.held));
         }
-        let quick = (self.side != NO_SIDE || t.classic_quickack) && self.interact(ctx, t, p);
+        let quick = (self.tcb != NO_TCB || t.classic_quickack) && self.interact(ctx, t, p);
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }
@@ -454,14 +454,14 @@ impl Receiver {
             now_ack = true;
             self.acks.quick = self.acks.quick.max(t.quickack);
             self.note_order(p, end);
-            self.sack.came_again(t, p.seq(), end);
+            self.sack.note_duplicate(t, p.seq(), end);
         } else if p.seq() > self.next {
             self.note_order(p, end);
             if self.compression.waiting > 0 {
                 self.release(ctx, t, p.seq(), end);
             }
             if self.ooo.find(p.seq()).is_some_and(|held| end <= held.1) {
-                self.sack.came_again(t, p.seq(), end);
+                self.sack.note_duplicate(t, p.seq(), end);
             }
             self.ooo.add(p.seq(), end, |_, _| {});
             self.note_kept(measured);
@@ -474,8 +474,8 @@ impl Receiver {
             // burst of old bytes with it, and goodput never exceeds the line
             self.taken.delivered_m += self.counted() - held;
         }
-        if self.acks.quick > 0 && (self.side == NO_SIDE || quick) {
-            self.acks.quick -= u32::from(self.side == NO_SIDE);
+        if self.acks.quick > 0 && (self.tcb == NO_TCB || quick) {
+            self.acks.quick -= u32::from(self.tcb == NO_TCB);
             now_ack = true;
         }
         self.acknowledge_in_time(ctx, p, now_ack);
@@ -529,7 +529,7 @@ impl Receiver {
     /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         let t = ctx.net.transport(self.transport);
-        if self.side != NO_SIDE {
+        if self.tcb != NO_TCB {
             self.collect(ctx);
         }
         match timer {

@@ -10,7 +10,7 @@ impl Receiver {
     }
 
     /// Turns off prediction.
-    pub(in crate::transport) fn spell_out(&mut self) {
+    pub(in crate::transport) fn disable_fast_paths(&mut self) {
         (self.predictable, self.in_order) = (false, false);
     }
 
@@ -19,14 +19,14 @@ impl Receiver {
     /// rule.
     pub(super) fn is_in_order(&self) -> bool {
         self.predictable
-            && self.side == NO_SIDE
+            && self.tcb == NO_TCB
             && self.ooo.is_empty()
             && self.fin_at.is_none()
             && self.sink.stop_planned
             && !self.sink.closed
             && (self.syn_acked_at == NEVER || self.handshake_rtt > Time::ZERO)
-            && self.aside.is_none()
-            && !self.sack.has_again()
+            && self.metadata.is_none()
+            && !self.sack.has_duplicate()
             && (self.compression.waiting, self.acks.pushed) == (0, 0)
             && self.window.is_read_at_once()
             && self.cnp.interval == Time::ZERO
@@ -81,10 +81,10 @@ impl Receiver {
     #[inline(always)]
     fn acknowledge_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let wnd = self.window.offer(self.next, t);
-        let (ts, hops, came) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
+        let (ts, hops, arrived_at) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
         let ece = if self.ecn.ce { flag::ECE } else { 0 };
         let ect = if t.ect_control && self.ecn.mode == Ecn::Dctcp { flag::ECT } else { 0 };
-        let host = if ctx.net.hosts_cost { ctx.now - came } else { Time::ZERO };
+        let host = if ctx.net.hosts_cost { ctx.now - arrived_at } else { Time::ZERO };
         let mut packet = self.answer(ctx, Kind::Ack, self.next, self.base_flags | ece | ect, t.ack_size);
         packet.wnd = wnd;
         packet.set_echo(ts, hops, host);

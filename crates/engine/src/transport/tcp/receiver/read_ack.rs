@@ -4,7 +4,7 @@
 use super::*;
 
 /// Smallest segment size of a sender (TCP_MIN_MSS).
-const LEAST_MSS: u32 = 88;
+const MIN_MSS: u32 = 88;
 /// Size of an IP header, which counts as a part of the segment's header.
 const IP_HEADER: u32 = 20;
 
@@ -13,7 +13,7 @@ impl Receiver {
     #[cold]
     pub(super) fn is_read(&mut self, ctx: &NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
         self.measure(t, p);
-        let interactive = ctx.sides.get(self.side as usize).is_some_and(|side| side.pingpong);
+        let interactive = ctx.tcbs.get(self.tcb as usize).is_some_and(|tcb| tcb.pingpong);
         self.acks.pushed > u8::from(interactive)
     }
 
@@ -30,8 +30,8 @@ impl Receiver {
         }
         let header = t.header.saturating_sub(IP_HEADER);
         // headers count here, options do not in the kernel (struct tcphdr)
-        let least = if p.has(flag::PSH) || p.has(flag::FIN) { DEFAULT_MSS } else { LEAST_MSS };
-        if len + header >= least + 20 {
+        let min = if p.has(flag::PSH) || p.has(flag::FIN) { DEFAULT_MSS } else { MIN_MSS };
+        if len + header >= min + 20 {
             lengths.shorter = len;
             if len == before {
                 lengths.segment = len;

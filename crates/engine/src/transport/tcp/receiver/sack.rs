@@ -14,7 +14,7 @@ pub struct SackBlocks {
     /// Latest segments, newest first (RFC 2018's order of blocks).
     recent: [u64; 4],
     /// Bytes received again; empty if none were.
-    pub again: (u64, u64),
+    pub duplicate: (u64, u64),
 }
 
 impl SackBlocks {
@@ -32,24 +32,24 @@ impl SackBlocks {
     }
 
     /// Reports in the next ACK that these bytes arrived again (RFC 2883).
-    pub fn came_again(&mut self, t: &TransportSpec, start: u64, end: u64) {
+    pub fn note_duplicate(&mut self, t: &TransportSpec, start: u64, end: u64) {
         if t.dsack && t.sack {
-            self.again = (start, end);
+            self.duplicate = (start, end);
         }
     }
 
     /// Returns whether there are repeated bytes to report.
     #[inline]
-    pub fn has_again(&self) -> bool {
-        self.again.0 < self.again.1
+    pub fn has_duplicate(&self) -> bool {
+        self.duplicate.0 < self.duplicate.1
     }
 
     /// SACK blocks, the newest first, after the repeated bytes.
     pub fn blocks(&self, ooo: &Ranges, next: u64) -> [(u64, u64); 4] {
         let mut blocks = [(0, 0); 4];
-        let first = usize::from(self.has_again());
-        if self.has_again() {
-            blocks[0] = self.again;
+        let first = usize::from(self.has_duplicate());
+        if self.has_duplicate() {
+            blocks[0] = self.duplicate;
         }
         let mut n = first;
         for at in self.recent[..4 - first].iter().copied() {

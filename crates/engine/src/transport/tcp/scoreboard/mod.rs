@@ -96,13 +96,13 @@ pub struct Scoreboard {
     /// Number of lost, unsacked segments to be retransmitted.
     pending: u32,
     /// Number of segments retransmitted since they were last marked lost, SACKed or not.
-    again: u32,
+    retransmissions: u32,
     /// Full segment size of ns-3's scoreboard; 0 elsewhere.
     ns3: u32,
     /// Set if a segment below [`watch`](Scoreboard::watch) has arrived in its first copy.
     original: bool,
     /// Set if the latest acknowledgement covered a segment that was ever retransmitted.
-    acked_again: bool,
+    acked_retransmission: bool,
     pipe: u64,
     segments: VecDeque<Segment>,
 }
@@ -133,8 +133,11 @@ impl Scoreboard {
 
     /// Returns whether anything is SACKed, lost, or retransmitted.
     pub fn is_disordered(&self) -> bool {
-        debug_assert_eq!(self.again as usize, self.segments.iter().filter(|s| s.retransmitted).count());
-        self.has_sacked() || self.pending > 0 || self.again > 0 || self.segments.front().is_some_and(|s| s.ever)
+        debug_assert_eq!(self.retransmissions as usize, self.segments.iter().filter(|s| s.retransmitted).count());
+        self.has_sacked()
+            || self.pending > 0
+            || self.retransmissions > 0
+            || self.segments.front().is_some_and(|s| s.ever)
     }
 
     /// Returns whether at least `n` segments are SACKed.
@@ -150,14 +153,14 @@ impl Scoreboard {
     /// Marks segment `i` lost, its latest copy included, and queues it for retransmission.
     fn give_up(&mut self, i: usize) {
         self.found_lost += self.segments[i].len as u64;
-        self.queue_again(i);
+        self.queue_retransmission(i);
     }
 
     /// Queues segment `i` for retransmission: none of its copies is in the network.
-    fn queue_again(&mut self, i: usize) {
+    fn queue_retransmission(&mut self, i: usize) {
         let s = &mut self.segments[i];
         s.lost = true;
-        self.again -= u32::from(s.retransmitted);
+        self.retransmissions -= u32::from(s.retransmitted);
         s.retransmitted = false;
         self.pipe -= s.len as u64 * s.copies as u64;
         s.copies = 0;
@@ -202,7 +205,7 @@ impl Scoreboard {
     /// Returns whether nothing is SACKed, lost, or retransmitted and unacknowledged, and every loss was reported.
     #[inline(always)]
     pub fn is_in_order(&self) -> bool {
-        self.pending == 0 && self.again == 0 && self.found_lost == 0 && self.sacked.is_empty()
+        self.pending == 0 && self.retransmissions == 0 && self.found_lost == 0 && self.sacked.is_empty()
     }
 
     /// Acknowledges everything below `una` on a [plain](Scoreboard::is_plain) scoreboard [in
@@ -238,13 +241,13 @@ impl Scoreboard {
     pub fn acked(&mut self, una: u64) -> (u64, bool) {
         let (mut delivered, mut retransmitted) = (0, false);
         let start = self.segments.front().map_or(una, |s| s.seq);
-        self.acked_again = false;
+        self.acked_retransmission = false;
         while let Some(s) = self.segments.front() {
             if s.end() > una {
                 break;
             }
-            self.acked_again |= s.ever;
-            self.again -= u32::from(s.retransmitted);
+            self.acked_retransmission |= s.ever;
+            self.retransmissions -= u32::from(s.retransmitted);
             self.pipe -= s.len as u64 * s.copies as u64;
             if let Some(rack) = &mut self.rack
                 && let Some(sent) = rack.times.pop_front()
@@ -257,8 +260,8 @@ impl Scoreboard {
                     rate.report(departed);
                 }
                 if !s.sacked {
-                    let again = if rack.timed { s.ever } else { s.retransmitted };
-                    rack.arrived(sent, s.seq, s.len, again, true);
+                    let ever_retransmitted = if rack.timed { s.ever } else { s.retransmitted };
+                    rack.arrived(sent, s.seq, s.len, ever_retransmitted, true);
                 }
             }
             if !s.sacked {
@@ -403,20 +406,20 @@ impl Scoreboard {
     pub fn timed_out(&mut self, una: u64, nxt: u64) {
         self.pipe = 0;
         self.pending = 0;
-        self.again = 0;
+        self.retransmissions = 0;
         for s in &mut self.segments {
             (s.copies, s.retransmitted) = (0, false);
             s.lost |= !s.sacked;
             self.pending += u32::from(!s.sacked);
         }
-        self.begin_again(una, nxt);
+        self.restart_repairs(una, nxt);
         if let Some(late) = &mut self.late {
             late.waiting.clear();
         }
     }
 
     /// Restarts the repairs at `una`; unsacked segments below `lost_below` are lost.
-    fn begin_again(&mut self, una: u64, lost_below: u64) {
+    fn restart_repairs(&mut self, una: u64, lost_below: u64) {
         (self.lost_below, self.retransmit_from, self.unproven_from) = (lost_below, una, una);
         if let Some(late) = &mut self.late {
             late.below = lost_below;
@@ -449,8 +452,8 @@ impl Scoreboard {
     }
 
     /// Returns whether the latest acknowledgement covered a segment that was ever retransmitted.
-    pub fn acked_again(&self) -> bool {
-        self.acked_again
+    pub fn acked_retransmission(&self) -> bool {
+        self.acked_retransmission
     }
 
     /// Undoes all losses: every segment that is not SACKed is in flight, in all its copies.
@@ -464,7 +467,7 @@ impl Scoreboard {
                 self.pipe += s.len as u64 * s.copies as u64;
             }
         }
-        self.begin_again(una, una);
+        self.restart_repairs(una, una);
     }
 
     /// Marks the first outstanding segment lost (fast retransmit by duplicate ACKs).
@@ -484,7 +487,7 @@ impl Scoreboard {
         let i = self.index_of(seq);
         let s = self.segments.get(i).copied().filter(|s| s.seq == seq && !s.sacked)?;
         if !s.lost || s.retransmitted {
-            self.queue_again(i);
+            self.queue_retransmission(i);
         }
         Some(s.hole())
     }
@@ -538,7 +541,7 @@ impl Scoreboard {
         if let Some(s) = self.segments.get_mut(i) {
             self.pending -= u32::from(s.is_pending());
             let counted = self.ns3 > 0 && s.retransmitted;
-            self.again += u32::from(!s.retransmitted);
+            self.retransmissions += u32::from(!s.retransmitted);
             s.retransmitted = true;
             s.ever = true;
             if !replaces && !counted {

@@ -59,7 +59,7 @@ impl Scoreboard {
         } else {
             let next = &self.segments[i + 1];
             self.pending -= u32::from(next.lost && !next.retransmitted);
-            self.again -= u32::from(next.retransmitted);
+            self.retransmissions -= u32::from(next.retransmitted);
             self.segments.remove(i + 1);
         }
         Hole { len: hole.len + taken as u32, ..hole }
@@ -71,7 +71,7 @@ impl Scoreboard {
             && s.retransmitted
         {
             s.retransmitted = false;
-            self.again -= 1;
+            self.retransmissions -= 1;
             let gone = s.copies.min(1);
             s.copies -= gone;
             self.pipe -= s.len as u64 * gone as u64;

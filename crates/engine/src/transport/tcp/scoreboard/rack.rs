@@ -58,7 +58,7 @@ impl DeliveryRate {
             app_limited: self.limited_to > 0,
         };
         match self.departed.get_mut(i) {
-            Some(again) => *again = departed,
+            Some(entry) => *entry = departed,
             None => self.departed.push_back(departed),
         }
     }
@@ -145,7 +145,7 @@ impl Reordering {
 #[derive(Clone, Debug, Default)]
 pub struct Rack {
     /// Set if losses are detected by send times; otherwise these only give RTT samples.
-    pub tells: bool,
+    pub detects_losses: bool,
     /// Last send time of each outstanding segment.
     pub times: VecDeque<Time>,
     /// Retransmissions, oldest first.
@@ -175,15 +175,15 @@ pub struct Rack {
     acked: Option<(Time, Time)>,
     sacked: Option<(Time, Time)>,
     /// Set if the current ACK acknowledges a retransmitted segment.
-    again: bool,
+    retransmitted: bool,
     /// Delivery-rate samples, if configured.
     pub rate: Option<DeliveryRate>,
 }
 
 impl Rack {
     /// State before the first transmission.
-    pub fn new(tells: bool) -> Rack {
-        Rack { tells, ..Rack::default() }
+    pub fn new(detects_losses: bool) -> Rack {
+        Rack { detects_losses, ..Rack::default() }
     }
 
     /// Begins an ACK at `now`; SACK has reported segments up to `sacked_to`.
@@ -192,13 +192,13 @@ impl Rack {
         self.min_rtt = min_rtt;
         self.sacked_to = sacked_to;
         (self.wait, self.lost_again, self.by_ack) = (None, false, false);
-        (self.acked, self.sacked, self.again) = (None, None, false);
+        (self.acked, self.sacked, self.retransmitted) = (None, None, false);
     }
 
-    /// Notes the acknowledgement of a segment sent at `sent`; `again`: it was ever retransmitted.
-    pub fn acknowledged(&mut self, sent: Time, again: bool, was_sacked: bool) {
-        self.again |= again;
-        if !again && !was_sacked {
+    /// Notes the acknowledgement of a segment sent at `sent`; `retransmitted`: it was ever retransmitted.
+    pub fn acknowledged(&mut self, sent: Time, retransmitted: bool, was_sacked: bool) {
+        self.retransmitted |= retransmitted;
+        if !retransmitted && !was_sacked {
             self.acked = Some((self.acked.map_or(sent, |(first, _)| first), sent));
         }
     }
@@ -212,21 +212,21 @@ impl Rack {
     /// the longest and the shortest of each.
     pub fn samples(&self) -> [Option<(Time, Time)>; 2] {
         let rtt = |sent: Option<(Time, Time)>| sent.map(|(first, last)| (self.now - first, self.now - last));
-        [rtt(self.acked.filter(|_| !self.again)), rtt(self.sacked)]
+        [rtt(self.acked.filter(|_| !self.retransmitted)), rtt(self.sacked)]
     }
 
     /// Notes the arrival of the segment of `len` bytes at `seq`, last sent at `sent`: `acked` or SACKed. An ACK of a
     /// retransmission that arrives sooner than the smallest round trip is for an earlier copy.
     #[inline]
-    pub fn arrived(&mut self, sent: Time, seq: u64, len: u16, again: bool, acked: bool) {
-        if !self.tells {
+    pub fn arrived(&mut self, sent: Time, seq: u64, len: u16, retransmitted: bool, acked: bool) {
+        if !self.detects_losses {
             return;
         }
         let rtt = self.now - sent;
-        if let Some(reordering) = self.reordering.as_mut().filter(|_| !again) {
+        if let Some(reordering) = self.reordering.as_mut().filter(|_| !retransmitted) {
             reordering.seen |= seq < self.sacked_to;
         }
-        if again && rtt < self.min_rtt {
+        if retransmitted && rtt < self.min_rtt {
             return;
         }
         self.advanced = true;

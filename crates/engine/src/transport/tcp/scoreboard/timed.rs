@@ -3,9 +3,9 @@
 use super::*;
 
 impl Scoreboard {
-    /// Scoreboard that keeps send times, and detects losses by them if `tells`.
-    pub fn with_times(tells: bool) -> Scoreboard {
-        Scoreboard { rack: Some(Box::new(Rack::new(tells))), ..Scoreboard::default() }
+    /// Scoreboard that keeps send times, and detects losses by them if `detects_losses`.
+    pub fn with_times(detects_losses: bool) -> Scoreboard {
+        Scoreboard { rack: Some(Box::new(Rack::new(detects_losses))), ..Scoreboard::default() }
     }
 
     /// Sets two options: `timed` notes how long overtaken segments are waited for; `adapts` lets the reordering window
@@ -52,7 +52,7 @@ impl Scoreboard {
             match rack.times.get_mut(i) {
                 Some(time) => {
                     *time = clock;
-                    if rack.tells {
+                    if rack.detects_losses {
                         rack.resent.push_back(Resent { at: clock, seq, end: s.end() });
                     }
                 }

@@ -5,7 +5,7 @@ use super::*;
 
 /// Contents of an acknowledgement, in bytes.
 #[derive(Clone, Copy)]
-pub(super) struct News {
+pub(super) struct AckInfo {
     pub(super) acked: u64,
     /// Acknowledged segments.
     pub(super) segments: u32,
@@ -28,11 +28,11 @@ pub(super) struct News {
     pub(super) echoed: Time,
 }
 
-impl News {
+impl AckInfo {
     /// Contents of a predicted ACK that echoes a mark.
     #[inline(always)]
-    pub(super) fn predicted(acked: u64, opens: bool, echoed: Time) -> News {
-        News {
+    pub(super) fn predicted(acked: u64, opens: bool, echoed: Time) -> AckInfo {
+        AckInfo {
             acked,
             segments: 0,
             duplicate: false,
@@ -68,32 +68,32 @@ impl Sender {
         let t = ctx.net.transport(self.transport);
         self.catch_up(ctx);
         let in_flight = self.pipe(t);
-        let mut news = self.read_ack(ctx, p, ext, ack);
+        let mut info = self.read_ack(ctx, p, ext, ack);
 
-        let (rtt, later_sample) = self.sample_rtt(ctx, &news, p.echo());
-        if news.acked > 0 && self.app.under_way().is_some() {
+        let (rtt, later_sample) = self.sample_rtt(ctx, &info, p.echo());
+        if info.acked > 0 && self.app.under_way().is_some() {
             self.complete_writes(ctx);
         }
-        self.end_backoff(t, news.acked, rtt.is_some());
-        if t.recovery == Recovery::PrrNs3 && news.acked > 0 {
-            self.prr.count_segments(news.delivered, self.mss);
+        self.end_backoff(t, info.acked, rtt.is_some());
+        if t.recovery == Recovery::PrrNs3 && info.acked > 0 {
+            self.prr.count_segments(info.delivered, self.mss);
         }
         if self.profile.delivery {
-            self.tell_delivery(ctx.now, t, news.delivered);
+            self.report_delivery(ctx.now, t, info.delivered);
         }
 
         // losses, and undone reductions
-        let ece = self.preempt_by_ecn(ctx, t, &news);
+        let ece = self.preempt_by_ecn(ctx, t, &info);
         self.recovery.newly_lost = false;
-        self.undo.due |= news.marked;
+        self.undo.due |= info.marked;
         let (repaired, dubious) = match t.tail_loss_probe || t.adaptive_reordering {
-            true => self.on_ack_of_probe(&news, ext.map_or(0, |ext| ext.sack.near(p.ack)[0].1)),
+            true => self.on_ack_of_probe(&info, ext.map_or(0, |ext| ext.sack.near(p.ack)[0].1)),
             false => (false, false),
         };
         if t.recovery == Recovery::Linux && !t.sack {
-            news.delivered = self.reno_sack_delivered(t, news.acked, news.segments, news.duplicate);
+            info.delivered = self.reno_sack_delivered(t, info.acked, info.segments, info.duplicate);
         }
-        let lost = self.recover_losses(ctx, t, &news);
+        let lost = self.recover_losses(ctx, t, &info);
         if !t.ecn_preempts {
             self.leave_cwr(ctx);
         }
@@ -106,8 +106,8 @@ impl Sender {
         let host = p.host_delay() + ctx.held;
         self.cc.on_ack(&Ack {
             now: ctx.now,
-            acked: news.acked,
-            delivered: news.delivered,
+            acked: info.acked,
+            delivered: info.delivered,
             rtt,
             srtt: self.rtt.srtt,
             fabric_delay: rtt.map(|rtt| rtt.saturating_sub(host)),
@@ -121,9 +121,9 @@ impl Sender {
             cwnd_limited: !t.cwnd_limited || self.usage.is_limited(self.cc.cwnd(), self.cc.ssthresh()),
             phase: self.phase,
         });
-        self.reduce(ctx, t, &news, lost, repaired);
+        self.reduce(ctx, t, &info, lost, repaired);
 
-        self.restart_timers(ctx, t, &news, later_sample);
+        self.restart_timers(ctx, t, &info, later_sample);
         self.publish_timeout(ctx);
         if self.board.waits_for_late() {
             self.watch_late(ctx);
@@ -136,7 +136,7 @@ impl Sender {
 
     /// Reads an ACK up to `ack`.
     #[inline(always)]
-    fn read_ack(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>, ack: u64) -> News {
+    fn read_ack(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>, ack: u64) -> AckInfo {
         let t = ctx.net.transport(self.transport);
         let outstanding = self.nxt - self.una;
         let old_edge = self.peer.edge;
@@ -153,8 +153,8 @@ impl Sender {
         }
         let segments = before - self.board.len();
         if let Some(ext) = ext {
-            if let Some(aside) = ext.aside.as_deref() {
-                self.tell_aside(ctx, p, aside);
+            if let Some(metadata) = ext.metadata.as_deref() {
+                self.on_metadata(ctx, p, metadata);
             }
             let blocks = ext.sack.near(p.ack);
             for (start, end) in blocks {
@@ -176,7 +176,7 @@ impl Sender {
         }
         let idle = acked == 0 && self.peer.edge == old_edge && !p.is(Kind::Piggyback);
         let sacks = newly_sacked > 0 && (acked == 0 || t.scoreboard == Rules::Ns3);
-        News {
+        AckInfo {
             acked,
             segments,
             duplicate: outstanding > 0 && if t.sack { sacks } else { idle },
@@ -197,11 +197,11 @@ impl Sender {
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
         t: &TransportSpec,
-        news: &News,
+        info: &AckInfo,
         lost: bool,
         repaired: bool,
     ) {
-        let News { acked, delivered, was_retransmitted, marked, .. } = *news;
+        let AckInfo { acked, delivered, was_retransmitted, marked, .. } = *info;
         if lost && self.profile.own_recovery {
             self.cc.on_loss(&self.congestion(ctx));
         } else if lost {
@@ -236,14 +236,14 @@ impl Sender {
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
         t: &TransportSpec,
-        news: &News,
+        info: &AckInfo,
         later_sample: bool,
     ) {
         // a window below a segment may hold everything back: only the timer ends that
         let stalled = !t.least_segment && self.app.written > self.nxt;
         if self.board.is_empty() && !stalled {
             // the answer to a probe of a window that is still closed leaves the persist timer alone
-            if self.timer.waiting != Waiting::Window || news.opens {
+            if self.timer.waiting != Waiting::Window || info.opens {
                 self.timer.deadline = NEVER;
                 self.timer.waiting = Waiting::Ack;
             }
@@ -252,7 +252,7 @@ impl Sender {
         {
             self.wait_for_reordering(ctx, t, wait);
         } else if later_sample
-            || news.acked > 0
+            || info.acked > 0
                 && (self.recovery.inflates || self.phase != Phase::Recovery || self.recovery.partial_acks <= 1)
         {
             if t.tail_loss_probe || t.reordering_timer {
@@ -265,7 +265,7 @@ impl Sender {
 
     /// Reports the delivery rate of an ACK to the controller.
     #[cold]
-    fn tell_delivery(&mut self, now: Time, t: &TransportSpec, delivered: u64) {
+    fn report_delivery(&mut self, now: Time, t: &TransportSpec, delivered: u64) {
         // a coarse clock may have added a tick to the round trip
         let min_rtt = self.rtt.min().unwrap_or_default().saturating_sub(t.timestamp_clock);
         if let Some(sample) = self.board.delivery(now, delivered, min_rtt) {
@@ -275,21 +275,21 @@ impl Sender {
 
     /// Reports to the controller what an ACK returns from ports and switches.
     #[cold]
-    pub(super) fn tell_aside(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet, aside: &Aside) {
-        match aside {
+    pub(super) fn on_metadata(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet, metadata: &Metadata) {
+        match metadata {
             // data that acknowledges carries its own stamps
-            Aside::Stamps(telemetry) if !p.is(Kind::Piggyback) => self.tell_telemetry(ctx, telemetry),
-            Aside::Stamps(_) => {}
-            Aside::Signals(signals) => {
+            Metadata::Stamps(telemetry) if !p.is(Kind::Piggyback) => self.on_telemetry(ctx, telemetry),
+            Metadata::Stamps(_) => {}
+            Metadata::Signals(signals) => {
                 if let Some(answer) = signals.echoed {
-                    self.tell_answer(ctx, p.echo(), answer);
+                    self.on_signal(ctx, p.echo(), answer);
                 }
             }
         }
     }
 
     /// Reports the port stamps that an ACK returns.
-    fn tell_telemetry(&mut self, ctx: &NodeCtx<impl Effects>, telemetry: &Telemetry) {
+    fn on_telemetry(&mut self, ctx: &NodeCtx<impl Effects>, telemetry: &Telemetry) {
         let none = Hop { time: Time::ZERO, tx_bytes: Bytes(0), queue: Bytes(0), rate: Rate::INFINITE };
         let mut hops = [none; STAMPS];
         for (hop, stamp) in hops.iter_mut().zip(telemetry.stamps()) {

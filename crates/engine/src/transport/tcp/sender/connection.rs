@@ -52,7 +52,7 @@ impl Sender {
             self.bound_mss(ctx, t);
         }
         self.note_write(ctx);
-        if ctx.sides.get(self.side as usize).is_some_and(|side| side.without_ecn) {
+        if ctx.tcbs.get(self.tcb as usize).is_some_and(|tcb| tcb.without_ecn) {
             self.ecn_mode = Ecn::Off;
         }
         // a SYN that timed out is a loss too (Linux, tcp_enter_loss)
@@ -61,7 +61,7 @@ impl Sender {
         self.timer.consecutive = 0;
         self.timer.deadline = NEVER;
         self.app.open(ctx.now);
-        self.tell_deadline(ctx);
+        self.report_deadline(ctx);
         self.publish_timeout(ctx);
         // data that the buffer always refuses ends the flow (ns-3's BulkSendApplication)
         let refused = t.whole_writes && self.app.is_refused(t.send_buffer);
@@ -105,7 +105,7 @@ impl Sender {
     #[inline]
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         if self.was_in_order && p.is(Kind::Ack) && !p.has(flag::FIN) {
-            self.tell_entropy(ctx, p);
+            self.report_entropy(ctx, p);
             return self.on_ack(ctx, p, ext);
         }
         self.on_packet_in_state(ctx, p, ext);
@@ -123,18 +123,18 @@ impl Sender {
                 let t = ctx.net.transport(self.transport);
                 if t.ecn_fallback && t.handshake && !p.has(flag::ECE) {
                     self.ecn_mode = Ecn::Off;
-                    if let Some(side) = ctx.sides.get_mut(self.side as usize) {
-                        side.without_ecn = true;
+                    if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
+                        tcb.without_ecn = true;
                     }
                 }
                 // ns-3 uses the time stamp also after a retransmitted SYN
                 if self.timer.consecutive == 0 || t.timestamps && t.repeats_first_stamp() {
                     self.take_rtt(ctx, p.echo());
                 }
-                if let Some(aside) = ext.and_then(|ext| ext.aside.as_deref()) {
-                    self.tell_aside(ctx, p, aside);
+                if let Some(metadata) = ext.and_then(|ext| ext.metadata.as_deref()) {
+                    self.on_metadata(ctx, p, metadata);
                 }
-                let number = ctx.sides.get(self.side as usize).map_or(0, |side| side.ack);
+                let number = ctx.tcbs.get(self.tcb as usize).map_or(0, |tcb| tcb.ack);
                 self.peer = PeerWindow::opened(self.una, p.wnd as u64, number);
                 if t.lone_syn {
                     self.syn_acked(ctx);
@@ -144,7 +144,7 @@ impl Sender {
                 self.establish(ctx);
             }
             Connection::Open if p.is(Kind::Ack) => {
-                self.tell_entropy(ctx, p);
+                self.report_entropy(ctx, p);
                 if self.closing.by_peer && self.closing.fin {
                     // nobody waits for the rest: the ACK is ignored
                     self.die();
@@ -162,7 +162,7 @@ impl Sender {
                 self.cc.on_cnp(ctx.now);
                 self.watch_clock(ctx);
             }
-            Connection::Open if p.is(Kind::Backlog) => self.hear(ctx, p),
+            Connection::Open if p.is(Kind::Backlog) => self.on_backlog_report(ctx, p),
             // TIME-WAIT is silent; after LAST-ACK there is no connection any more
             Connection::Dead if self.closing.by_peer && !self.closing.peer_last => {
                 self.emit(ctx, Kind::Rst, p.ack, 0, 0, BARE);
@@ -180,7 +180,7 @@ impl Sender {
 
     /// Reports the entropy that an ACK returns.
     #[inline(always)]
-    fn tell_entropy(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet) {
+    fn report_entropy(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet) {
         if let Some(entropy) = &mut self.ip.entropy {
             entropy.on_ack(ctx.now, p.entropy(), p.has(flag::ECE));
         }
@@ -192,16 +192,16 @@ impl Sender {
         if p.is_reverse() {
             if let Some(ext) = ext.filter(|_| p.is(Kind::Syn)) {
                 // the SYN-ACK opens this side; later packets echo its time stamp
-                let side = &mut ctx.sides[self.side as usize];
-                side.ext.ts = ext.ts;
-                side.open = true;
+                let tcb = &mut ctx.tcbs[self.tcb as usize];
+                tcb.ext.ts = ext.ts;
+                tcb.open = true;
             } else if let Some(ext) = ext.filter(|_| ctx.net.transport(self.transport).window_update.looks_at_seq()) {
                 self.peer.numbered(ext.number);
             }
             return self.on_packet(ctx, p, ext);
         }
-        if let Some(side) = ctx.sides.get_mut(self.side as usize) {
-            side.rto_before = side.rto;
+        if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
+            tcb.rto_before = tcb.rto;
         }
         if p.is(Kind::Rst) && self.is_up() {
             return self.die();
@@ -222,10 +222,10 @@ impl Sender {
         if !self.is_up() {
             return;
         }
-        let news = p.ack > self.una || p.has(flag::ECE) || !ext.sack.is_empty();
+        let is_new = p.ack > self.una || p.has(flag::ECE) || !ext.sack.is_empty();
         let rule = ctx.net.transport(self.transport).window_update;
         let moved = p.ack >= self.una && self.peer.is_moved(rule, p.seq() + 1, p.ack + p.wnd as u64);
-        if news || moved {
+        if is_new || moved {
             if self.connection == Connection::Silent {
                 self.hears(ctx);
             }
@@ -276,7 +276,7 @@ impl Sender {
     /// Records the early end of a finite flow.
     #[cold]
     fn cut(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if self.app.is_finite() && self.stats.finished.is_none() && !self.is_renewed(ctx.net) {
+        if self.app.is_finite() && self.stats.finished.is_none() && !self.reconnects(ctx.net) {
             self.stats.stopped = Some(ctx.now);
             ctx.rec.finish(ctx.now.0);
         }
@@ -287,7 +287,7 @@ impl Sender {
         if self.renumbering.hung || self.una < end || self.app.written < end || self.connection != Connection::Open {
             return;
         }
-        if self.stats.finished.is_none() && !self.is_renewed(ctx.net) {
+        if self.stats.finished.is_none() && !self.reconnects(ctx.net) {
             if self.app.is_cut() {
                 self.cut(ctx);
             } else {
@@ -308,7 +308,7 @@ impl Sender {
             }
         } else if self.closing.fin && self.una > end {
             self.connection = Connection::Done;
-            if self.side == NO_SIDE {
+            if self.tcb == NO_TCB {
                 // the receiver has sent its FIN with the ACK; on a two-way connection the other flow does
                 self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.ack_size);
             }

@@ -1,28 +1,33 @@
 //! Explicit congestion notification at the sender (RFC 3168, RFC 8257): one reduction a window.
 
-use super::ack::News;
+use super::ack::AckInfo;
 use super::*;
 
 impl Sender {
     /// ns-3: an ECN-Echo starts its reduction before the rest of the ACK is processed, and in any state. Returns
     /// whether the controller sees the echo.
     #[inline(always)]
-    pub(super) fn preempt_by_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News) -> bool {
+    pub(super) fn preempt_by_ecn(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        t: &TransportSpec,
+        info: &AckInfo,
+    ) -> bool {
         if !t.ecn_preempts {
-            return news.marked;
+            return info.marked;
         }
-        let marked = news.marked && news.acked > 0;
+        let marked = info.marked && info.acked > 0;
         if marked {
             (self.ecn.echo, self.ecn.echo_at) = (true, self.una);
         }
-        self.ecn.echo &= news.marked;
+        self.ecn.echo &= info.marked;
         self.leave_cwr(ctx);
         // the controller sees the ACK after this: it judges by earlier ones
         if marked && self.phase != Phase::Cwr && self.cc.heeds_mark() {
             self.recovery.point = self.nxt;
             self.reduce_for_ecn(ctx, t);
             if t.recovery == Recovery::PrrNs3 && self.prr_governs(t) {
-                self.reduce_rate_as_ns3(news.delivered, true, false);
+                self.reduce_rate_as_ns3(info.delivered, true, false);
             }
         }
         self.ecn.echo

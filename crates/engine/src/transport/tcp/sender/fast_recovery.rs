@@ -1,6 +1,6 @@
 //! Fast recovery: its start, and NewReno's course of it (RFC 5681, RFC 6582).
 
-use super::ack::News;
+use super::ack::AckInfo;
 use super::*;
 
 impl Sender {
@@ -42,7 +42,7 @@ impl Sender {
             self.recovery.point = self.ecn.cwr_end;
             self.prr.ssthresh = self.cc.cwnd();
         } else {
-            self.recovery.point = self.sent_again_to(t);
+            self.recovery.point = self.recovery_end(t);
             self.start_prr(t, window);
         }
         if t.sack || t.recovery == Recovery::Linux {
@@ -79,23 +79,23 @@ impl Sender {
     pub(super) fn begin_undo(&mut self, t: &TransportSpec, due: bool) {
         if t.undo {
             // a probe that repeated old data may be reported as a duplicate too
-            let again = if self.tlp.to > 0 && self.tlp.again { 1 } else { -1 };
-            self.undo = Undo { marker: Some(self.una), again, due, ..Undo::default() };
+            let retransmissions = if self.tlp.to > 0 && self.tlp.was_retransmission { 1 } else { -1 };
+            self.undo = Undo { marker: Some(self.una), retransmissions, due, ..Undo::default() };
         }
     }
 
     /// End of a recovery that begins now: all below has been sent, or retransmitted by go-back-N.
-    pub(super) fn sent_again_to(&mut self, t: &TransportSpec) -> u64 {
-        let again = if t.go_back_n_point && self.recovery.inflates { self.board.next_hole() } else { None };
-        again.map_or(self.nxt, |hole| hole.seq)
+    pub(super) fn recovery_end(&mut self, t: &TransportSpec) -> u64 {
+        let hole = if t.go_back_n_point && self.recovery.inflates { self.board.next_hole() } else { None };
+        hole.map_or(self.nxt, |hole| hole.seq)
     }
 
     /// Ends the recovery. Returns whether a segment sent during it is lost.
-    pub(super) fn leave_recovery(&mut self, now: Time, t: &TransportSpec, news: &News) -> bool {
+    pub(super) fn leave_recovery(&mut self, now: Time, t: &TransportSpec, info: &AckInfo) -> bool {
         self.phase = Phase::Open;
         self.recovery.dupacks = 0;
         self.cc.on_recovered(now, self.board.pipe());
-        if self.undo.was_mistaken(news.echoed) {
+        if self.undo.was_mistaken(info.echoed) {
             self.undo.take_back(&mut self.cc);
         } else {
             self.board.recovered();
@@ -104,8 +104,8 @@ impl Sender {
     }
 
     /// Handles an ACK during a recovery with SACK: the scoreboard selects retransmissions, as the window allows.
-    pub(super) fn go_on_with_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News) {
-        let News { acked, duplicate, delivered, was_retransmitted, .. } = *news;
+    pub(super) fn go_on_with_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, info: &AckInfo) {
+        let AckInfo { acked, duplicate, delivered, was_retransmitted, .. } = *info;
         self.recovery.newly_lost = self.update_lost(t);
         if self.profile.own_recovery {
             return;
@@ -122,21 +122,21 @@ impl Sender {
 
     /// Handles an ACK during a recovery without SACK (RFC 6582): a partial ACK deflates the window and retransmits the
     /// next hole, a duplicate inflates the window.
-    pub(super) fn go_on_without_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, news: &News) {
+    pub(super) fn go_on_without_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, info: &AckInfo) {
         let mss = self.mss as f64;
-        if news.acked > 0 {
+        if info.acked > 0 {
             self.recovery.partial_acks += 1;
-            self.recovery.window -= news.acked as f64;
+            self.recovery.window -= info.acked as f64;
             if self.recovery.inflates {
                 self.recovery.window = self.recovery.window.max(0.0);
             }
-            if news.acked >= self.mss as u64 {
+            if info.acked >= self.mss as u64 {
                 self.recovery.window += mss;
             }
             self.recovery.window = self.recovery.window.max(mss);
             self.board.first_is_taken_for_lost();
             self.retransmit_first(ctx);
-        } else if news.duplicate {
+        } else if info.duplicate {
             self.recovery.window += mss;
             if self.recovery.inflates {
                 self.recovery.window = self.recovery.window.min(self.cc.cwnd());

@@ -1,16 +1,16 @@
 //! F-RTO (RFC 5682): detection of spurious timeouts.
 
-use super::ack::News;
+use super::ack::AckInfo;
 use super::*;
 
 impl Sender {
     /// Handles an ACK while the losses of a timeout are repaired. Returns true if a loss is found after all.
-    pub(super) fn after_timeout(&mut self, now: Time, t: &TransportSpec, news: &News) -> bool {
+    pub(super) fn after_timeout(&mut self, now: Time, t: &TransportSpec, info: &AckInfo) -> bool {
         let original = self.board.original_arrived();
         let recovered = self.una >= self.recovery.point;
-        if news.acked > 0 && self.undo.was_mistaken(news.echoed) || self.frto.on && original {
+        if info.acked > 0 && self.undo.was_mistaken(info.echoed) || self.frto.on && original {
             self.take_back_timeout();
-        } else if self.frto.on && self.is_told_by_new_data(news) {
+        } else if self.frto.on && self.check_by_new_data(info) {
             return false;
         }
         if recovered && self.phase == Phase::Loss {
@@ -33,10 +33,10 @@ impl Sender {
     }
 
     /// Handles an ACK that does not show the timeout to be spurious. Returns whether new data is to show it (step 2b).
-    pub(super) fn is_told_by_new_data(&mut self, news: &News) -> bool {
+    pub(super) fn check_by_new_data(&mut self, info: &AckInfo) -> bool {
         if self.nxt > self.recovery.point {
-            self.frto.on &= news.newly_sacked == 0 && !news.duplicate;
-        } else if news.acked > 0 && self.una < self.recovery.point {
+            self.frto.on &= info.newly_sacked == 0 && !info.duplicate;
+        } else if info.acked > 0 && self.una < self.recovery.point {
             self.recovery.point = self.nxt;
             self.board.watch_below(self.recovery.point);
             self.frto.on = self.app.written > self.nxt && self.peer.edge > self.nxt;

@@ -1,22 +1,30 @@
 //! Loss detection: losses shown by an ACK (RFC 5681, RFC 6675, RFC 8985), and the effect of an ACK on the current
 //! recovery.
 
-use super::ack::News;
+use super::ack::AckInfo;
 use super::*;
 
 impl Sender {
     /// Updates the loss state. Returns true if a loss was found that the controller has to react to.
-    pub(super) fn recover_losses(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News) -> bool {
+    pub(super) fn recover_losses(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        t: &TransportSpec,
+        info: &AckInfo,
+    ) -> bool {
         if t.recovery == Recovery::Linux && !t.sack && !self.profile.own_recovery {
-            return self.recover_as_reno_sack(ctx, news);
+            return self.recover_as_reno_sack(ctx, info);
         }
-        if news.duplicate {
+        if info.duplicate {
             self.recovery.dupacks += 1;
-        } else if news.acked > 0 {
+        } else if info.acked > 0 {
             self.recovery.dupacks = 0;
             self.recovery.limited = 0;
         }
-        if self.undo.again == 0 && self.undo.marker.is_some() && matches!(self.phase, Phase::Open | Phase::Recovery) {
+        if self.undo.retransmissions == 0
+            && self.undo.marker.is_some()
+            && matches!(self.phase, Phase::Open | Phase::Recovery)
+        {
             if self.phase == Phase::Recovery {
                 self.phase = Phase::Open;
                 self.cc.on_recovered(ctx.now, self.board.pipe());
@@ -24,17 +32,17 @@ impl Sender {
             self.undo.take_back(&mut self.cc);
         }
         match self.phase {
-            Phase::Open | Phase::Cwr => self.find_losses(ctx.now, t, news.duplicate),
-            Phase::Recovery if self.una >= self.recovery.point => self.leave_recovery(ctx.now, t, news),
+            Phase::Open | Phase::Cwr => self.find_losses(ctx.now, t, info.duplicate),
+            Phase::Recovery if self.una >= self.recovery.point => self.leave_recovery(ctx.now, t, info),
             Phase::Recovery if t.sack => {
-                self.go_on_with_sack(ctx, t, news);
+                self.go_on_with_sack(ctx, t, info);
                 false
             }
             Phase::Recovery => {
-                self.go_on_without_sack(ctx, news);
+                self.go_on_without_sack(ctx, info);
                 false
             }
-            Phase::Loss => self.after_timeout(ctx.now, t, news),
+            Phase::Loss => self.after_timeout(ctx.now, t, info),
         }
     }
 

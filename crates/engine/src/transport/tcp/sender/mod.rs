@@ -21,7 +21,7 @@ mod process;
 mod prr;
 mod rack;
 mod rank;
-mod renewal;
+mod reconnect;
 mod reno_sack;
 mod rto;
 mod samples;
@@ -34,10 +34,10 @@ mod window_usage;
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
 use crate::app::{AppState, Start};
-use crate::event::aside::{Aside, Claim, Demand, Granted, STAMPS, Signal, Signals, Telemetry};
+use crate::event::metadata::{BoltSignal, Metadata, RateGrant, STAMPS, Signal, Signals, Telemetry, WindowGrant};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
-use crate::host::messages::NO_SIDE;
+use crate::host::messages::NO_TCB;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
@@ -160,7 +160,7 @@ struct Tlp {
     /// End of the data at the time of the probe; 0 if none is outstanding.
     to: u64,
     /// Set if the probe was a retransmission.
-    again: bool,
+    was_retransmission: bool,
 }
 
 /// Data that a timeout gave up and that is retransmitted as new data (htsim's Swift).
@@ -200,7 +200,7 @@ struct RetransmissionTimer {
 /// If timers of a tick fire in reverse order of setting: tick of the retransmission timer, [`NEVER`] before it is set,
 /// and its number among the host's timers.
 #[derive(Debug)]
-struct TimerTurn {
+struct TimerOrder {
     slot: Time,
     setting: u64,
 }
@@ -305,8 +305,8 @@ pub struct Sender {
     /// Set while the segment being sent opens a fast recovery or follows a timeout.
     restarting: bool,
     frto: Frto,
-    /// The host's side of a two-way connection, or [`NO_SIDE`].
-    side: u32,
+    /// Index of the control block of a two-way connection, or [`NO_TCB`].
+    tcb: u32,
     /// Consecutive probes of a closed window.
     persist_backoff: u32,
     recovery: RecoveryState,
@@ -317,7 +317,7 @@ pub struct Sender {
     prr: Prr,
     tlp: Tlp,
     renumbering: Renumbering,
-    turn: TimerTurn,
+    timer_order: TimerOrder,
     /// Time of the pacing timer.
     pace_at: Time,
     /// Time of the controller's timer.
@@ -330,8 +330,8 @@ pub struct Sender {
 /// Cache lines of a sender that a predicted ACK reads and writes: offsets and numbers.
 pub const HOT: [(usize, usize); 2] = [(0, 5), (512, 4)];
 
-/// Offsets of fields that [`Sender::standing`] reads beyond these lines.
-pub const STANDING: [usize; 4] = [
+/// Offsets of fields that [`Sender::snapshot`] reads beyond these lines.
+pub const SNAPSHOT: [usize; 4] = [
     offset_of!(Sender, connection),
     offset_of!(Sender, recovery),
     offset_of!(Sender, opening),
@@ -389,7 +389,7 @@ impl Sender {
             settled: false,
             usage: WindowUsage::default(),
             timer: RetransmissionTimer { waiting: Waiting::Ack, deadline: NEVER, at: NEVER, consecutive: 0 },
-            turn: TimerTurn { slot: NEVER, setting: 0 },
+            timer_order: TimerOrder { slot: NEVER, setting: 0 },
             persist_backoff: 0,
             pacing: PacingState { from: Time::ZERO, last_send: Time::ZERO },
             pace_at: NEVER,
@@ -398,7 +398,7 @@ impl Sender {
             app: AppState::new(spec.app, start),
             process: Process { at: NEVER, woken: false, interrupted: false, pushed: 0, writes: VecDeque::new() },
             closing: Closing::default(),
-            side: NO_SIDE,
+            tcb: NO_TCB,
             passive: false,
             opening: Opening::new(net, flow),
             stats: SenderStats::default(),
@@ -408,10 +408,10 @@ impl Sender {
         sender
     }
 
-    /// Makes the flow one direction of a two-way connection. `side`: the host's side; `passive`: the other host opens
-    /// it.
-    pub fn make_duplex(&mut self, side: u32, passive: bool) {
-        self.side = side;
+    /// Makes the flow one direction of a two-way connection. `tcb`: index of the control block; `passive`: the other
+    /// host opens it.
+    pub fn make_duplex(&mut self, tcb: u32, passive: bool) {
+        self.tcb = tcb;
         self.passive = passive;
         self.ip.flags |= flag::DUPLEX;
     }
@@ -444,7 +444,7 @@ impl Sender {
     }
 
     /// Window and state, once the flow has opened.
-    pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
+    pub fn snapshot(&self) -> Option<(Option<u64>, FlowState)> {
         self.opening.opened()?;
         let over = matches!(self.connection, Connection::Done | Connection::Dead) || self.stats.finished.is_some();
         let state = match self.phase {

@@ -32,7 +32,7 @@ impl Sender {
         let mut ext = if packet.has(flag::DUPLEX) { self.piggyback(ctx, &mut packet) } else { None };
         if packet.has(flag::SLOW_PATH) && self.profile.telemetry && packet.len > 0 {
             // ports stamp the packet
-            ext.get_or_insert_default().aside = Some(Box::new(Aside::Stamps(Telemetry::default())));
+            ext.get_or_insert_default().metadata = Some(Box::new(Metadata::Stamps(Telemetry::default())));
         }
         if self.labels {
             self.label(ctx, t, seq, &mut packet, &mut ext);
@@ -44,35 +44,41 @@ impl Sender {
     #[cold]
     pub(super) fn piggyback(&self, ctx: &mut NodeCtx<impl Effects>, packet: &mut Packet) -> Option<Ext> {
         let t = ctx.net.transport(self.transport);
-        let side = ctx.sides.get_mut(self.side as usize)?;
-        side.nxt = self.nxt;
-        packet.shift(side.ahead, 0);
-        if !side.open {
+        let tcb = ctx.tcbs.get_mut(self.tcb as usize)?;
+        tcb.nxt = self.nxt;
+        packet.shift(tcb.ahead, 0);
+        if !tcb.open {
             if packet.is(Kind::Syn) {
-                packet.wnd = side.wnd.min(UNSCALED as u32);
+                packet.wnd = tcb.wnd.min(UNSCALED as u32);
             }
             return None;
         }
-        side.carried += u32::from(side.owed);
-        side.owed = false;
-        if t.pingpong && packet.len > 0 && side.answers(t, ctx.now) {
-            side.pingpong = true;
+        tcb.carried += u32::from(tcb.owed);
+        tcb.owed = false;
+        if t.pingpong && packet.len > 0 && tcb.answers(t, ctx.now) {
+            tcb.pingpong = true;
         }
-        packet.ack = side.ack + side.ahead_received;
-        packet.wnd = side.wnd;
-        packet.flags |= flag::ACK | if side.ece { flag::ECE } else { 0 };
-        let host = if ctx.net.hosts_cost { ctx.now - side.came } else { Time::ZERO };
-        let ext = Ext { host, ..side.ext.clone() };
-        if ext.aside.as_deref().and_then(Aside::echoed).is_some_and(|answer| answer.counts_once()) {
-            side.ext.aside = None;
+        packet.ack = tcb.ack + tcb.ahead_received;
+        packet.wnd = tcb.wnd;
+        packet.flags |= flag::ACK | if tcb.ece { flag::ECE } else { 0 };
+        let host = if ctx.net.hosts_cost { ctx.now - tcb.arrived_at } else { Time::ZERO };
+        let ext = Ext { host, ..tcb.ext.clone() };
+        if ext.metadata.as_deref().and_then(Metadata::echoed).is_some_and(|answer| answer.counts_once()) {
+            tcb.ext.metadata = None;
         }
         Some(ext)
     }
 
-    pub(super) fn send_segment(&mut self, ctx: &mut NodeCtx<impl Effects>, seq: u64, len: u32, again: bool) {
+    pub(super) fn send_segment(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        seq: u64,
+        len: u32,
+        is_retransmission: bool,
+    ) {
         let t = ctx.net.transport(self.transport);
         self.board.stamp(seq, t.clock(ctx.now), ctx.now);
-        let retx = if again { flag::RETX } else { 0 };
+        let retx = if is_retransmission { flag::RETX } else { 0 };
         if self.closing.fin && Some(seq) == self.app.end() {
             self.emit(ctx, Kind::Data, seq, 0, flag::FIN | retx, t.ack_size);
         } else {
@@ -92,7 +98,7 @@ impl Sender {
         if matches!(self.phase, Phase::Recovery | Phase::Cwr) {
             self.prr.out += len as u64;
         }
-        if again {
+        if is_retransmission {
             if self.samples.timed.is_some_and(|(end, _)| seq < end) {
                 self.samples.timed = None;
             }

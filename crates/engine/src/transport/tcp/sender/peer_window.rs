@@ -10,7 +10,7 @@ use crate::spec::WindowUpdate;
 /// Default segment size (RFC 9293 3.7.1).
 const DEFAULT_MSS: u64 = 536;
 /// Smallest IP packet that every network takes unfragmented (RFC 791), plus an IP header.
-const LEAST_PACKET: u32 = 68 + 20;
+const MIN_PACKET: u32 = 68 + 20;
 
 /// Window offered by the peer.
 #[derive(Default, Debug)]
@@ -43,13 +43,13 @@ impl PeerWindow {
         }
     }
 
-    /// Returns whether the current segment may change the window; `news`: it acknowledges new data.
-    fn is_changed_by(&self, rule: WindowUpdate, news: bool, edge: u64) -> bool {
+    /// Returns whether the current segment may change the window; `is_new`: it acknowledges new data.
+    fn is_changed_by(&self, rule: WindowUpdate, is_new: bool, edge: u64) -> bool {
         match rule {
-            WindowUpdate::News => news || edge > self.edge,
+            WindowUpdate::News => is_new || edge > self.edge,
             WindowUpdate::Rfc9293 => self.number >= self.last,
             // tcp_may_update_window of Linux 6.1
-            WindowUpdate::Linux => news || self.number > self.last || self.number == self.last && edge > self.edge,
+            WindowUpdate::Linux => is_new || self.number > self.last || self.number == self.last && edge > self.edge,
         }
     }
 
@@ -73,12 +73,12 @@ impl PeerWindow {
     /// anyway (tcp_bound_to_half_wnd). `mss`: payload without this bound; `header`: size of a segment's header in
     /// bytes.
     pub(super) fn bound(&self, mss: u32, header: u32) -> u32 {
-        let most = if self.max > DEFAULT_MSS { self.max / 2 } else { self.max };
-        match most {
+        let bound = if self.max > DEFAULT_MSS { self.max / 2 } else { self.max };
+        match bound {
             0 => mss,
-            most if most >= mss as u64 => mss,
+            bound if bound >= mss as u64 => mss,
             // Linux: 68 bytes less the TCP header
-            most => (most as u32).max(LEAST_PACKET.saturating_sub(header)).clamp(1, mss),
+            bound => (bound as u32).max(MIN_PACKET.saturating_sub(header)).clamp(1, mss),
         }
     }
 

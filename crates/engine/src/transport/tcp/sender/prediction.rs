@@ -2,7 +2,7 @@
 //! next data, while nothing is lost or reduced. Does what [`Sender::on_ack`] does with such an ACK, without the rules
 //! that cannot apply.
 
-use super::ack::News;
+use super::ack::AckInfo;
 use super::*;
 
 impl Sender {
@@ -28,7 +28,7 @@ impl Sender {
     }
 
     /// Turns off prediction.
-    pub(in crate::transport) fn spell_out(&mut self) {
+    pub(in crate::transport) fn disable_fast_paths(&mut self) {
         (self.predictable, self.output_is_plain, self.in_order) = (false, false, false);
     }
 
@@ -40,7 +40,7 @@ impl Sender {
         self.predictable
             && self.phase == Phase::Open
             && self.connection == Connection::Open
-            && self.side == NO_SIDE
+            && self.tcb == NO_TCB
             && self.board.is_in_order()
             && (dupacks, limited, newly_lost, left_inflated) == (0, 0, false, false)
             && self.undo.marker.is_none()
@@ -94,7 +94,7 @@ impl Sender {
         let opens = self.peer.edge > old_edge;
         if marked {
             self.undo.due = true;
-            self.reduce(ctx, t, &News::predicted(acked, opens, p.echo()), false, false);
+            self.reduce(ctx, t, &AckInfo::predicted(acked, opens, p.echo()), false, false);
         }
         self.restart_timer_in_order(ctx, t, opens);
         if !marked || self.is_in_order() {

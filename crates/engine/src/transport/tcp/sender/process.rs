@@ -8,7 +8,7 @@ impl Sender {
     pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         self.note_write(ctx);
         self.app.on_message(bytes);
-        self.tell_deadline(ctx);
+        self.report_deadline(ctx);
         self.pump(ctx);
     }
 
@@ -20,7 +20,7 @@ impl Sender {
         }
         self.note_write(ctx);
         self.app.on_message(bytes);
-        self.tell_deadline(ctx);
+        self.report_deadline(ctx);
         let woken = &mut ctx.hosts[self.ip.host].run_queue.woken;
         woken.push(self.ip.flow);
         let begins = woken.len() == 1;
@@ -73,19 +73,19 @@ impl Sender {
             let message = writes::record(ctx.net, self.ip.flow, write, Some(ctx.now));
             ctx.rec.message(message);
         }
-        self.tell_deadline(ctx);
+        self.report_deadline(ctx);
     }
 
     /// Reports to the controller the deadline of the data to be sent now, if the controller asks for deadlines and
     /// there is one.
-    pub(super) fn tell_deadline(&mut self, ctx: &NodeCtx<impl Effects>) {
+    pub(super) fn report_deadline(&mut self, ctx: &NodeCtx<impl Effects>) {
         if !self.profile.deadlines {
             return;
         }
         let Some(work) = self.app.work() else { return };
         // messages are counted here, or by connections of their own
         let (number, begun) = match ctx.net.duplex(self.ip.flow) {
-            Some(duplex) if duplex.close.is_some() => (ctx.sides[self.side as usize].number, ctx.now),
+            Some(duplex) if duplex.close.is_some() => (ctx.tcbs[self.tcb as usize].number, ctx.now),
             Some(duplex) => (work.end.saturating_sub(1) / duplex.size.max(1), ctx.now),
             None => (work.number, work.begun.or(self.opening.opened()).unwrap_or(ctx.now)),
         };

@@ -35,8 +35,8 @@ impl Prr {
             (self.ssthresh - pipe as f64).min(owed as f64)
         };
         // nothing out yet: one segment goes whatever is in flight
-        let least = if self.out == 0 { mss as f64 } else { 0.0 };
-        pipe as f64 + send.max(least)
+        let min = if self.out == 0 { mss as f64 } else { 0.0 };
+        pipe as f64 + send.max(min)
     }
 
     /// As [`Prr::window`], in whole segments as in Linux; `grows`: the ACK advances and shows no new loss.
@@ -93,7 +93,7 @@ impl Prr {
             (owed as i32).min((ssthresh - pipe) as i32)
         };
         // the first segment goes whatever is in flight
-        let least = if out > 0 { 0 } else { mss as i32 };
-        Some(pipe as f64 + send.max(least) as f64)
+        let min = if out > 0 { 0 } else { mss as i32 };
+        Some(pipe as f64 + send.max(min) as f64)
     }
 }

@@ -1,7 +1,7 @@
 //! Reno SACK emulation: recovery without SACK as in Linux. Duplicate ACKs stand for arrived segments, and are taken
 //! back as ACKs advance over these.
 
-use super::ack::News;
+use super::ack::AckInfo;
 use super::*;
 
 /// Upper bound of `dupthresh` under reordering (net.ipv4.tcp_max_reordering).
@@ -49,11 +49,11 @@ impl Sender {
     }
 
     /// Updates the loss state. Returns true if a loss was found that the controller has to react to.
-    pub(super) fn recover_as_reno_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, news: &News) -> bool {
-        let advanced = news.acked > 0;
+    pub(super) fn recover_as_reno_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, info: &AckInfo) -> bool {
+        let advanced = info.acked > 0;
         if self.phase == Phase::Recovery && self.una >= self.recovery.point {
             self.recovery.dupacks = 0;
-            if self.undo.was_mistaken(news.echoed) {
+            if self.undo.was_mistaken(info.echoed) {
                 self.undo.take_back(&mut self.cc);
             }
             // the state stays until data beyond the old is acknowledged: duplicates of data sent twice start nothing
@@ -73,7 +73,7 @@ impl Sender {
                 return false;
             }
             Phase::Loss => {
-                self.repair_as_reno_sack(news, advanced);
+                self.repair_as_reno_sack(info, advanced);
                 if self.phase == Phase::Loss {
                     return false;
                 }
@@ -92,10 +92,10 @@ impl Sender {
     }
 
     /// Handles an ACK while the losses of a timeout are repaired.
-    fn repair_as_reno_sack(&mut self, news: &News, advanced: bool) {
+    fn repair_as_reno_sack(&mut self, info: &AckInfo, advanced: bool) {
         // an ACK that covers a retransmission does not tell which of its segments had arrived before
-        let original = self.board.original_arrived() && !self.board.acked_again();
-        if advanced && self.undo.was_mistaken(news.echoed) {
+        let original = self.board.original_arrived() && !self.board.acked_retransmission();
+        if advanced && self.undo.was_mistaken(info.echoed) {
             self.undo.take_back(&mut self.cc);
             self.board.nothing_is_lost(self.una);
             return;
@@ -106,7 +106,7 @@ impl Sender {
             if self.una != self.recovery.point {
                 self.phase = Phase::Open;
             }
-        } else if self.frto.on && self.is_told_by_new_data(news) {
+        } else if self.frto.on && self.check_by_new_data(info) {
         } else if self.una > self.recovery.point {
             self.phase = Phase::Open;
         } else if advanced && self.una < self.recovery.point {

@@ -17,10 +17,10 @@ impl Sender {
         if t.timer_scan > Time::ZERO {
             deadline = scanned_at(t.timer_scan, deadline);
         }
-        if t.last_set_first && deadline != self.turn.slot {
+        if t.last_set_first && deadline != self.timer_order.slot {
             let queue = &mut ctx.hosts[self.ip.host].run_queue;
             queue.settings += 1;
-            (self.turn.slot, self.turn.setting) = (deadline, queue.settings);
+            (self.timer_order.slot, self.timer_order.setting) = (deadline, queue.settings);
         }
         self.arm(ctx, deadline);
     }
@@ -28,9 +28,9 @@ impl Sender {
     /// Publishes the timeout on a two-way connection: it bounds the wait of the other flow's ACKs.
     #[inline]
     pub(super) fn publish_timeout(&self, ctx: &mut NodeCtx<impl Effects>) {
-        if let Some(side) = ctx.sides.get_mut(self.side as usize) {
-            side.rto = self.rtt.rto(ctx.net.transport(self.transport));
-            side.srtt = self.rtt.srtt;
+        if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
+            tcb.rto = self.rtt.rto(ctx.net.transport(self.transport));
+            tcb.srtt = self.rtt.srtt;
         }
     }
 
@@ -76,12 +76,12 @@ impl Sender {
                 if self.timer.deadline == NEVER {
                 } else if self.timer.deadline > ctx.now {
                     self.arm(ctx, self.timer.deadline);
-                } else if self.turn.slot == NEVER {
+                } else if self.timer_order.slot == NEVER {
                     self.timer.deadline = NEVER;
                     self.expired(ctx);
                 } else {
-                    self.turn.slot = NEVER;
-                    ctx.hosts[self.ip.host].run_queue.due.push((self.turn.setting, self.ip.flow, false));
+                    self.timer_order.slot = NEVER;
+                    ctx.hosts[self.ip.host].run_queue.due.push((self.timer_order.setting, self.ip.flow, false));
                     ctx.timer(ctx.now, Timer::RunQueue(self.ip.flow));
                 }
             }
@@ -121,8 +121,8 @@ impl Sender {
 
     pub(super) fn timed_out(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.stats.timeouts += ctx.measured() as u64;
-        let told = self.side != NO_SIDE || self.app.under_way().is_some();
-        if told || ctx.net.spec.observe.timeline.is_some() {
+        let timeout_is_shared = self.tcb != NO_TCB || self.app.under_way().is_some();
+        if timeout_is_shared || ctx.net.spec.observe.timeline.is_some() {
             ctx.rec.timeout(self.ip.flow.0, ctx.now.0);
         }
         self.timer.consecutive += 1;
@@ -164,7 +164,7 @@ impl Sender {
             self.recovery.left_inflated = true;
         }
         self.phase = Phase::Loss;
-        self.recovery.point = self.sent_again_to(t);
+        self.recovery.point = self.recovery_end(t);
         self.recovery.dupacks = 0;
         self.recovery.limited = 0;
         self.samples.timed = None;

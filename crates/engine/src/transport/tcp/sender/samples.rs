@@ -1,6 +1,6 @@
 //! RTT samples of ACKs: by time stamps (RFC 7323), by Karn's rule (RFC 6298 section 3), or per segment (Linux).
 
-use super::ack::News;
+use super::ack::AckInfo;
 use super::*;
 
 impl Sender {
@@ -10,12 +10,12 @@ impl Sender {
     pub(super) fn sample_rtt(
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
-        news: &News,
+        info: &AckInfo,
         echoed: Time,
     ) -> (Option<Time>, bool) {
         let t = ctx.net.transport(self.transport);
         if self.samples.of_segments {
-            let (samples, later) = self.sample_segments(t.clock(ctx.now), news.acked, echoed);
+            let (samples, later) = self.sample_segments(t.clock(ctx.now), info.acked, echoed);
             let rtt = samples.map(|(first, last)| {
                 self.rtt.sample(t, first, self.una, self.nxt);
                 self.rtt.lower(last);
@@ -25,15 +25,15 @@ impl Sender {
             return (rtt, later);
         }
         let sent = if t.timestamps {
-            let takes = match news.acked {
+            let takes = match info.acked {
                 0 => t.duplicate_rtt || self.profile.own_recovery,
                 _ => self.una > self.samples.not_below || self.profile.own_recovery,
             };
             takes.then_some(echoed)
         } else if t.scoreboard == Rules::Ns3 {
-            (news.acked > 0 && !news.was_retransmitted).then_some(echoed)
+            (info.acked > 0 && !info.was_retransmitted).then_some(echoed)
         } else {
-            self.end_timing().filter(|_| !news.was_retransmitted)
+            self.end_timing().filter(|_| !info.was_retransmitted)
         };
         (sent.map(|sent| self.take_rtt(ctx, sent)), false)
     }

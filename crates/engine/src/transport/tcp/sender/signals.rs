@@ -12,37 +12,37 @@ impl Sender {
             Asks::Rate => {
                 let (payload, full) = self.full_segment(ctx);
                 let wants = self.cc.wants(ctx.now) * full / payload;
-                Signal::Rate(Granted { rate: f64::INFINITY, rtt: self.rtt.srtt, wants })
+                Signal::Rate(RateGrant { rate: f64::INFINITY, rtt: self.rtt.srtt, wants })
             }
             Asks::Window => Signal::Window(self.demand(ctx)),
-            Asks::Room if packet.len == 0 => return,
-            Asks::Room => Signal::Room(self.claim(ctx.net, seq, packet.len)),
+            Asks::Bolt if packet.len == 0 => return,
+            Asks::Bolt => Signal::Bolt(self.bolt_signal(ctx.net, seq, packet.len)),
         };
-        let aside = ext.aside.get_or_insert_with(|| Box::new(Aside::Signals(Signals::default())));
-        aside.signals().asks = Some(asks);
+        let metadata = ext.metadata.get_or_insert_with(|| Box::new(Metadata::Signals(Signals::default())));
+        metadata.signals().asks = Some(asks);
     }
 
     /// Reports the answer of the switches on an ACK to the controller.
-    pub(super) fn tell_answer(&mut self, ctx: &NodeCtx<impl Effects>, sent: Time, answer: Signal) {
+    pub(super) fn on_signal(&mut self, ctx: &NodeCtx<impl Effects>, sent: Time, answer: Signal) {
         let (payload, full) = self.full_segment(ctx);
         match answer {
             Signal::Rate(granted) => self.cc.on_rate(granted.rate * payload / full),
             Signal::Window(demand) => {
                 self.cc.on_feedback(&Feedback { change: demand.change * payload / full, rtt: demand.rtt });
             }
-            Signal::Room(claim) => {
-                if claim.congested && !claim.told {
-                    let packets = claim.queue as f64 / full;
-                    self.cc.on_backlog(&Backlog { now: ctx.now, sent, packets, rate: claim.rate });
+            Signal::Bolt(bolt) => {
+                if bolt.congested && !bolt.notified {
+                    let packets = bolt.queue as f64 / full;
+                    self.cc.on_backlog(&Backlog { now: ctx.now, sent, packets, rate: bolt.rate });
                 }
-                self.cc.on_room(claim.room);
+                self.cc.on_bolt_grant(bolt.increase);
             }
         }
     }
 
     /// Change of the window to ask for: each packet of a window asks for its part of the spare capacity of the host's
     /// link.
-    fn demand(&self, ctx: &NodeCtx<impl Effects>) -> Demand {
+    fn demand(&self, ctx: &NodeCtx<impl Effects>) -> WindowGrant {
         let (rtt, (payload, full)) = (self.rtt.srtt, self.full_segment(ctx));
         let cwnd = self.cc.cwnd() * full / payload;
         let change = match ctx.ports[ctx.hosts[self.ip.host].port].rate() {
@@ -50,25 +50,25 @@ impl Sender {
             Rate::INFINITE => f64::INFINITY,
             line => (line.as_f64() / 8.0 - cwnd / rtt.as_secs_f64()) * (full / cwnd).min(1.0),
         };
-        Demand { rtt, cwnd, change }
+        WindowGrant { rtt, cwnd, change }
     }
 
     /// Reports the queue length that a port has sent to the controller.
     #[cold]
-    pub(super) fn hear(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet) {
-        let (queue, rate) = p.queue_told();
+    pub(super) fn on_backlog_report(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet) {
+        let (queue, rate) = p.reported_queue();
         let packets = queue as f64 / self.full_segment(ctx).1;
         self.cc.on_backlog(&Backlog { now: ctx.now, sent: p.echo(), packets, rate });
     }
 
-    /// Room claimed by `len` bytes from `seq` on.
-    fn claim(&mut self, net: &FabricMap, seq: u64, len: u16) -> Claim {
+    /// Bolt signal of `len` bytes from `seq` on.
+    fn bolt_signal(&mut self, net: &FabricMap, seq: u64, len: u16) -> BoltSignal {
         let unit = self.unit(net);
         let begin = seq - seq % unit;
         let end = begin.saturating_add(unit).min(self.app.end().unwrap_or(u64::MAX));
         let first = self.una <= begin;
         let last = end < u64::MAX && seq as f64 + self.cc.cwnd().max(len as f64) >= end as f64;
-        Claim::new(first, last)
+        BoltSignal::new(first, last)
     }
 
     /// Bytes of a full segment: its payload, and its size on the host's link with headers and framing.

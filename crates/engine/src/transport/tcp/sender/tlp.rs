@@ -1,7 +1,7 @@
 //! Tail-loss probes (RFC 8985 section 7), as in Linux 6.1 (net/ipv4/tcp_output.c, tcp_input.c). Probes share the
 //! retransmission timer: its `waiting` field tells which it is.
 
-use super::ack::News;
+use super::ack::AckInfo;
 use super::*;
 
 impl Sender {
@@ -64,16 +64,16 @@ impl Sender {
         self.catch_up(ctx);
         let before = self.nxt;
         let new = (self.app.written.saturating_sub(self.nxt)).min(self.mss as u64);
-        let again = new == 0 || new > self.peer.edge.saturating_sub(self.nxt);
+        let is_retransmission = new == 0 || new > self.peer.edge.saturating_sub(self.nxt);
         // one probe at a time; none while the NIC is full, as if the segment still waited there; pacing holds new data,
         // but no retransmission
-        let held = !ctx.has_room(self.ip.host, self.ip.flow) || !again && self.paced_until() > ctx.now;
-        let may_go = |seq| !again || self.peer.lets_repair(t.window_update, self.una, seq);
+        let held = !ctx.has_room(self.ip.host, self.ip.flow) || !is_retransmission && self.paced_until() > ctx.now;
+        let may_go = |seq| !is_retransmission || self.peer.lets_repair(t.window_update, self.una, seq);
         let Some(last) = self.board.last().filter(|last| self.tlp.to == 0 && !held && may_go(last.seq)) else {
             return self.resume_rto(ctx);
         };
-        self.tlp.again = again;
-        if again {
+        self.tlp.was_retransmission = is_retransmission;
+        if is_retransmission {
             self.board.probed(last.seq);
             let out = self.prr.out;
             self.send_segment(ctx, last.seq, last.len, true);
@@ -89,15 +89,15 @@ impl Sender {
     /// Updates the probe and the reordering state on an ACK, whose `first` block ends there. Returns whether the probe
     /// repaired a loss, and whether the state after the ACK must be checked.
     #[inline(never)]
-    pub(super) fn on_ack_of_probe(&mut self, news: &News, first: u64) -> (bool, bool) {
-        let News { newly_sacked, twice, .. } = *news;
+    pub(super) fn on_ack_of_probe(&mut self, info: &AckInfo, first: u64) -> (bool, bool) {
+        let AckInfo { newly_sacked, twice, .. } = *info;
         let of_probe = twice > 0 && twice <= self.mss as u64 && first == self.tlp.to;
         if twice > 0 && !of_probe {
             self.board.reported_twice(self.una, self.nxt);
         }
         let quiet = self.phase == Phase::Open && !self.recovery.disorder;
-        let dubious = news.idle || newly_sacked > 0 || twice > 0 || news.marked || !quiet;
-        let repaired = self.tlp.to > 0 && self.end_probe(of_probe, news.idle && newly_sacked == 0);
+        let dubious = info.idle || newly_sacked > 0 || twice > 0 || info.marked || !quiet;
+        let repaired = self.tlp.to > 0 && self.end_probe(of_probe, info.idle && newly_sacked == 0);
         (repaired, dubious)
     }
 
@@ -107,8 +107,8 @@ impl Sender {
         if self.una < self.tlp.to {
             return false;
         }
-        let repaired = self.tlp.again && !twice && self.una > self.tlp.to;
-        if repaired || !self.tlp.again || twice || idle {
+        let repaired = self.tlp.was_retransmission && !twice && self.una > self.tlp.to;
+        if repaired || !self.tlp.was_retransmission || twice || idle {
             self.tlp.to = 0;
         }
         repaired

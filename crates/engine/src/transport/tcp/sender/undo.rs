@@ -9,7 +9,7 @@ pub struct Undo {
     /// First unacknowledged byte at the reduction; `None` if there is nothing to undo.
     pub marker: Option<u64>,
     /// Retransmissions since, less those that duplicate SACKs report; below 0 before the first.
-    pub again: i32,
+    pub retransmissions: i32,
     /// Time of the first retransmission; [`Time::NEVER`] before.
     pub first_at: Time,
     /// Set if a mark, or a reduction already under way, justified it: the window stays.
@@ -18,14 +18,14 @@ pub struct Undo {
 
 impl Default for Undo {
     fn default() -> Undo {
-        Undo { marker: None, again: -1, first_at: Time::NEVER, due: false }
+        Undo { marker: None, retransmissions: -1, first_at: Time::NEVER, due: false }
     }
 }
 
 impl Undo {
     /// Counts a retransmission at `now`.
     pub fn retransmitted(&mut self, now: Time) {
-        self.again = self.again.max(0) + 1;
+        self.retransmissions = self.retransmissions.max(0) + 1;
         self.first_at = self.first_at.min(now);
     }
 
@@ -33,7 +33,7 @@ impl Undo {
     /// answers an earlier packet. Linux' time stamps count milliseconds.
     pub fn was_mistaken(&self, echoed: Time) -> bool {
         self.marker.is_some()
-            && (self.again == 0 || self.first_at != Time::NEVER && echoed / STAMP < self.first_at / STAMP)
+            && (self.retransmissions == 0 || self.first_at != Time::NEVER && echoed / STAMP < self.first_at / STAMP)
     }
 
     /// Undoes the latest reduction.
@@ -51,8 +51,8 @@ impl Undo {
         if start >= end || start >= ack && (low >= high || start < low || end > high) {
             return 0;
         }
-        if self.again > 0 && self.marker.is_some_and(|marker| end > marker) {
-            self.again -= 1;
+        if self.retransmissions > 0 && self.marker.is_some_and(|marker| end > marker) {
+            self.retransmissions -= 1;
         }
         end - start
     }

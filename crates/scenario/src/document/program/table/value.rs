@@ -78,11 +78,11 @@ pub(super) fn exact(value: &Value) -> Option<u64> {
     }
 }
 
-/// True if a value has no bits outside its mask; otherwise calls `tell`.
-pub(super) fn outside(value: u32, mask: u32, tell: impl FnOnce()) -> bool {
+/// True if a value has no bits outside its mask; otherwise calls `report`.
+pub(super) fn outside(value: u32, mask: u32, report: impl FnOnce()) -> bool {
     let fits = value & !mask == 0;
     if !fits {
-        tell();
+        report();
     }
     fits
 }

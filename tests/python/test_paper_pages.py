@@ -15,7 +15,7 @@ from incast.papers.definition import Figure
 from incast.papers.page import results_json
 from tools import paper_pages
 
-OPEN = {"mswift", "rivals"}
+OPEN = {"mswift"}
 """Papers whose pages are held by no record yet."""
 OLD = {"yasomam-paper"}
 """Records of before there were digests: what changed since is known of the words of claims alone."""

@@ -6,7 +6,7 @@ from html import escape
 
 TERMS = {
     "best": (
-        "The best controller of a column. Its paired difference to every other controller excludes zero, at least "
+        "The best controller of a column. The paired difference to every other controller excludes zero, at least "
         "99 % of its flows finished, and no other controller dominates it. Except for throughput and completion "
         "times, its throughput is at least 90 % of the highest. Marked in bold, or with * on a terminal."
     ),

@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -294,17 +294,22 @@ class _Line:
         return replace(self, values=values, at=re.sub(r"^\d+ points, (?=[\d.]+ to [\d.]+$)", "", self.at))
 
     def ranged(self) -> _Line:
-        """Give least and largest in place of more than two values."""
+        """Give least and largest in place of more than two values, the largest first where they fall."""
         found = re.findall(NUMBER, self.values)
         if len(found) <= 2:
             return self
-        values = " to ".join([min(found, key=float), max(found, key=float)])
+        ends = sorted([min(found, key=float), max(found, key=float)], key=float, reverse=_falls(found))
+        values = " to ".join(ends)
         points = self.at.split(", ")
         numbers = all(re.fullmatch(NUMBER, one) for one in points)
         at = self.at
         if len(points) > 2 and " points, " not in at:
             at = f"{points[0]} to {points[-1]}" if numbers else f"{len(points)} points"
         return replace(self, values=values, at=at)
+
+
+def _falls(values: Sequence[str]) -> bool:
+    return all(float(a) > float(b) for a, b in pairwise(values))
 
 
 EACH = ", a seed each"

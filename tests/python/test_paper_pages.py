@@ -15,7 +15,7 @@ from incast.papers.definition import Figure
 from incast.papers.page import results_json
 from tools import paper_pages
 
-OPEN = {"mswift", "rivals"}
+OPEN = {"mswift"}
 """Papers whose pages are held by no record yet."""
 OLD = {"yasomam-paper"}
 """Records of before there were digests: what changed since is known of the words of claims alone."""
@@ -212,6 +212,8 @@ def test_claims_are_joined_and_numbers_cut() -> None:
     joined, cut = rows[2:]
     assert joined == "| ✓ holds | With 9 / 25 paths, A / B: it is within 7 / 8 % of the model | ratio: 1.01; 1.02 |"
     assert f"{label} at 9 to 64: *{series}* 1.123456789012345 to 5.123456789012345 Gb/s<br>…<br>" in cut
+    falling = paper_pages._Line(label, series, "1, 2, 3", "9, 5, 4", " s", seeds=False).ranged()
+    assert (falling.at, falling.values) == ("1 to 3", "9 to 4")
     assert cut.startswith("| ✗ does not hold in part | It falls | ") and "<br>*Why:* Short. Long. " in cut
     assert len(cut) < 600
 

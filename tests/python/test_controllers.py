@@ -384,7 +384,7 @@ def test_a_resolved_scenario_is_refused_with_other_code(folder: Path) -> None:
     wrote(folder, "aimd.py", AIMD.replace("b=0.5", "b=0.6"))
     assert scenario.hash != digest
     with pytest.raises(
-        ScenarioError, match=r"controller.source = \"[0-9a-f]{16}\": the code of aimd.py:Aimd is another one"
+        ScenarioError, match=r"controller.source = \"[0-9a-f]{16}\": the code of aimd.py:Aimd has changed"
     ):
         Scenario.from_toml(text, origin=folder).validate()
 

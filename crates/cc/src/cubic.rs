@@ -83,7 +83,7 @@ pub static KIND: Kind = Kind {
          counts ACKs there and segments in the Reno estimate, Linux segments in both.",
         "Slow start ends as in Linux' HyStart, not by the HyStart++ of RFC 9406 that the RFC suggests; its clock is in \
          microseconds.",
-        "The time of the curve excludes times without data in flight. It includes times in which the application or \
+        "The time of the curve excludes times without data in flight, and includes times in which the application or \
          the receiver limits sending, as in Linux (RFC 9438 section 5.8 excludes them).",
         "The threshold of an ACK train is halved whether the transport paces or not; Linux does not halve it if it \
          paces.",

@@ -151,7 +151,7 @@ fn commands_are_accepted() {
             let Ok(mut s) = Scenario::load(words.next().unwrap()) else { continue };
             while let Some(word) = words.next() {
                 if word == "--set" {
-                    let (key, value) = words.next().unwrap().split_once('=').unwrap();
+                    let (key, value) = words.next().unwrap().trim_matches('\'').split_once('=').unwrap();
                     s.set(key, value).unwrap_or_else(|e| panic!("{}: {command}: {e}", page.display()));
                     sets += 1;
                 }

@@ -31,7 +31,8 @@ def clone(tmp_path: Path) -> Path:
 def would_run(clone: Path, *words: str) -> list[str]:
     """Give the commands of a target; none of them runs."""
     # a make that runs these tests hands its own options on
-    clean = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "PROFILE")}
+    own = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PROFILE")
+    clean = {key: value for key, value in os.environ.items() if key not in own}
     done = subprocess.run(["make", "-n", *words], cwd=clone, env=clean, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 

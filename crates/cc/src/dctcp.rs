@@ -150,9 +150,9 @@ pub static KIND: Kind = Kind {
         "No window below floor segments after a reduction; the paper names no floor, Linux has two segments.",
         "The timing of a reduction (at once, or spread over a round trip as in Linux) is the transport's rule \
          (transport.ecn_by_prr).",
-        "feedback = \"median\" replaces every ACK's mark by the majority of the last ACKs, as Gerstein et al. (arXiv \
-         2025, section III) propose and do not evaluate; the window is reduced at the first marked ACK of a window for \
-         which the majority is marked.",
+        "feedback = \"median\" replaces every ACK's mark by the majority of the last ACKs, which Gerstein et al. \
+         (arXiv 2025, section III) propose and do not evaluate. The first ACK of a window with a marked majority \
+         reduces the window.",
     ],
     state: &[("alpha", "averaged share of marked bytes, 0 to 1")],
     profile: Profile { ecn: Ecn::Dctcp, ..Profile::TCP },

@@ -33,8 +33,8 @@ pub static KIND: Kind = Kind {
            share.",
     differences: &[
         "The paper's text was not at hand. V, the delay at which a window W would become zero, is derived from its \
-         aim: of equal senders whose windows are a packet above what fills the link, each has Q = R / (W - 1), and W \
-         (1 - Q/V) = W - 1 asks for V = R W / (W - 1), with R the delay without queues.",
+         aim. Equal senders a packet above what fills the link each have Q = R / (W - 1), with R the delay without \
+         queues. The condition W (1 - Q/V) = W - 1 gives V = R W / (W - 1).",
         "The queuing delay is that of round trips, without hosts: the excess over the shortest. The paper measures \
          only the path of the data, so that queues of ACKs do not count.",
         "Every packet is acknowledged at once, so that no delay includes a wait at the receiver. Packets shorter than \

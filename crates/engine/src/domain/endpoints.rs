@@ -12,7 +12,7 @@ use crate::ids::{EngineId, FlowId, HostIx, LinkId, Node, QueryId, ReceiverIx, Se
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::program::Programs;
-use crate::radio::Cell;
+use crate::radio::repeated::RepeatedArrivals;
 use crate::spec::TimelineSpec;
 use crate::transport::timer::Task;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
@@ -55,12 +55,12 @@ impl Endpoints {
     }
 
     /// Closes the frames of flows at the end of the run.
-    pub(super) fn end_frames(&mut self, end: Time, cells: &[Cell]) {
+    pub(super) fn end_frames(&mut self, end: Time, repeated: &RepeatedArrivals) {
         for (probe, sender) in self.probes.iter_mut().zip(&self.senders) {
             probe.frames.iter_mut().for_each(|frames| frames.end(sender, end));
         }
         for (frames, receiver) in self.arrivals.iter_mut().zip(&self.receivers) {
-            frames.end(frames.delivered(receiver, cells), end);
+            frames.end(frames.delivered(receiver, repeated), end);
         }
     }
 
@@ -135,9 +135,12 @@ impl Endpoints {
             let receiver = ctx.net.ends[packet.flow].receiver;
             let frames = &mut self.arrivals[receiver.ix()];
             if frames.is_due(ctx.now) {
-                let all = frames.delivered(&self.receivers[receiver], &ctx.shared.cells);
+                let all = frames.delivered(&self.receivers[receiver], &ctx.shared.repeated);
                 frames.close(all, ctx.now, ctx.counts.last);
             }
+        }
+        if ext.as_ref().is_some_and(|ext| ext.again) {
+            ctx.shared.repeated.count(packet, ctx.now, &ctx.net.interval);
         }
         self.deliver(ctx, packet, ext);
     }

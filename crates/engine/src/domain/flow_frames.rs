@@ -5,7 +5,7 @@
 //! last frame.
 
 use crate::port::frame_clock::FrameClock;
-use crate::radio::Cell;
+use crate::radio::repeated::RepeatedArrivals;
 use crate::spec::TimelineSpec;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
@@ -97,14 +97,8 @@ impl ReceiverFrames {
     }
 
     /// Application bytes delivered at the receiver, as in the flow's record.
-    pub fn delivered(&self, receiver: &ReceiveEndpoint, cells: &[Cell]) -> u64 {
-        let delivered = receiver.delivered().min(self.size);
-        if cells.is_empty() {
-            return delivered;
-        }
-        let flow = receiver.flow();
-        let again: u64 = cells.iter().filter_map(|cell| cell.repeated.get(&flow)).map(|repeated| repeated.bytes).sum();
-        delivered.saturating_sub(again)
+    pub fn delivered(&self, receiver: &ReceiveEndpoint, repeated: &RepeatedArrivals) -> u64 {
+        receiver.delivered().min(self.size).saturating_sub(repeated.of(receiver.flow()).bytes)
     }
 
     /// True if the open frame is over at `now`.

@@ -14,7 +14,6 @@ use crate::map::flow_ports::ports_of_flows;
 use crate::map::ideal::{Fabric, FlowIdeal};
 use crate::node::context::Counts;
 use crate::port::Port;
-use crate::radio::Repeated;
 use crate::spec::{Governor, Limit, Spec};
 use crate::threads::thread_pool::split;
 use incast_cc::Time;
@@ -264,20 +263,13 @@ impl Simulation<'_> {
         let max = size.unwrap_or(u64::MAX);
         record.written = record.written.min(max);
         record.delivered = record.delivered.min(max);
-        for repeated in self.repeated(f) {
-            record.arrived -= repeated.packets;
-            record.delivered -= repeated.bytes;
-            record.delivered_m -= repeated.bytes_m;
-        }
+        let repeated = self.domains[self.net.place[flow.dst as usize].domain].nodes.shared.repeated.of(f);
+        record.arrived -= repeated.packets;
+        record.delivered -= repeated.bytes;
+        record.delivered_m -= repeated.bytes_m;
         record.dropped = (record.sent - record.arrived).saturating_sub(under_way.0);
         record.dropped_m = (record.sent_m - record.arrived_m).saturating_sub(under_way.1);
         record
-    }
-
-    /// Packets of a flow's data direction that arrived repeatedly in radio cells.
-    fn repeated(&self, flow: FlowId) -> impl Iterator<Item = &Repeated> {
-        let own = |cell: &CellMap| &self.domains[cell.domain].nodes.shared.cells[cell.local as usize];
-        self.net.cells.iter().filter_map(move |cell| own(cell).repeated.get(&flow))
     }
 
     fn port_records(&self, stuck: &BTreeMap<LinkId, Time>, end: Time, interval: &Interval) -> Vec<PortRecord> {
@@ -316,7 +308,7 @@ impl Simulation<'_> {
         let net = &self.net;
         let parts = self.thread_pool.ranges(self.domains.len());
         self.thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| {
-            domains.iter_mut().for_each(|domain| domain.endpoints.end_frames(end, &domain.nodes.shared.cells));
+            domains.iter_mut().for_each(|domain| domain.endpoints.end_frames(end, &domain.nodes.shared.repeated));
         });
         let domains = &self.domains;
         let rows = |f: usize, store: &mut Option<Store>| {

@@ -487,6 +487,8 @@ pub struct Ext {
     pub host: Time,
     /// Pure ACK: low bits of its own number, one more than SEQ, if [`WindowUpdate`](crate::spec::WindowUpdate) uses it.
     pub number: u32,
+    /// True for a packet of a radio cell that its host has received before.
+    pub again: bool,
     /// Metadata for controllers that use it. Boxed, so that other packets with an extension stay small.
     pub metadata: Option<Box<Metadata>>,
 }

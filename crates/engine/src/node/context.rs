@@ -10,6 +10,7 @@ use crate::map::fabric::FabricMap;
 use crate::port::Port;
 use crate::port::buffer::Pool;
 use crate::radio::Cell;
+use crate::radio::repeated::RepeatedArrivals;
 use incast_cc::Time;
 use incast_record::Recorder;
 
@@ -82,6 +83,8 @@ pub struct Shared {
     pub pools: Vec<Pool>,
     /// Radio cells.
     pub cells: Vec<Cell>,
+    /// Packets of radio cells that have reached their hosts again.
+    pub repeated: RepeatedArrivals,
     /// State of hosts for receiver-driven transports. Empty without such transports.
     pub receiver_driven: Vec<HostState>,
 }

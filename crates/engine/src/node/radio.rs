@@ -79,6 +79,12 @@ impl<E: Effects> NodeCtx<'_, E> {
                 // a packet that arrives again counts as one more
                 self.counts.sent += again as u64;
                 packet.hop = packet.hop.wrapping_add(1);
+                if again && net.hosts_differ {
+                    // the host may lose it, or hold it beyond the end of the run
+                    ext.get_or_insert_default().again = true;
+                } else if again {
+                    self.shared.repeated.count(&packet, self.now, &net.interval);
+                }
                 self.transmit(map.down[to as usize], &packet, ext.as_mut());
             }
             Effect::Done { station } => {

@@ -5,7 +5,7 @@ use super::datagrams::Content;
 use super::frame::{ALL, Flood, Part, What};
 use super::station::{Queued, State};
 use super::{Cell, Effect, Forwarded};
-use crate::event::packet::{Kind as PacketKind, Packet, flag};
+use crate::event::packet::flag;
 use crate::hash::pick;
 use crate::spec::MeshSpec;
 use incast_cc::Time;
@@ -118,19 +118,6 @@ impl Cell {
         }
     }
 
-    /// Counts a packet that has arrived at its host again.
-    fn count_again(&mut self, packet: &Packet, now: Time) {
-        if packet.is_reverse() || packet.len == 0 {
-            return;
-        }
-        let own = self.repeated.entry(packet.flow).or_default();
-        own.packets += 1;
-        if packet.is(PacketKind::Datagram) {
-            own.bytes += packet.len as u64;
-            own.bytes_m += if self.interval.holds(now) { packet.len as u64 } else { 0 };
-        }
-    }
-
     /// Delivers a complete datagram.
     fn arrive(&mut self, to: u16, part: Part, now: Time) {
         let Some(datagram) = self.datagrams.get(part.datagram) else { return };
@@ -145,7 +132,6 @@ impl Cell {
                     if self.spec.stations[to as usize].routes {
                         return;
                     }
-                    self.count_again(&packet, now);
                     // figures of the measured interval include it already
                     packet.flags &= !flag::MEASURED;
                 }

@@ -19,6 +19,7 @@ mod log;
 mod mac;
 pub mod neighbours;
 pub mod reassembly;
+pub mod repeated;
 mod report;
 mod series;
 pub mod station;
@@ -35,10 +36,10 @@ use crate::event::interval::Interval;
 use crate::event::order::Order;
 use crate::event::packet::{Ext, Kind as PacketKind, Packet};
 use crate::hash::{self, purpose};
-use crate::ids::{FlowId, NodeId};
+use crate::ids::NodeId;
 use crate::spec::{CellSpec, StationSpec, Ties};
 use incast_cc::Time;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Effect of a cell on the nodes of its stations.
 #[derive(Clone, Debug)]
@@ -101,17 +102,6 @@ pub struct Observed {
     pub channel: bool,
 }
 
-/// Repeated arrivals of a flow's data direction.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Repeated {
-    /// Packets with data.
-    pub packets: u64,
-    /// Bytes of datagrams, which no transport tells from new ones.
-    pub bytes: u64,
-    /// Bytes of datagrams inside the measured interval.
-    pub bytes_m: u64,
-}
-
 /// A cell.
 #[derive(Clone, Debug)]
 pub struct Cell {
@@ -123,8 +113,6 @@ pub struct Cell {
     datagrams: Datagrams,
     forwarded: Vec<Forwarded>,
     free: Vec<u32>,
-    /// Repeated arrivals, by flow.
-    pub repeated: BTreeMap<FlowId, Repeated>,
     /// Effects on the nodes, in order, not yet taken.
     pub effects: VecDeque<Effect>,
     /// Time of the latest end of a frame, at its sender or at a station.
@@ -167,7 +155,6 @@ impl Cell {
             datagrams: Datagrams::default(),
             forwarded: Vec::new(),
             free: Vec::new(),
-            repeated: BTreeMap::new(),
             effects: VecDeque::new(),
             last: Time::ZERO,
             armed: Time::NEVER,

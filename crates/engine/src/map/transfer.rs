@@ -4,7 +4,7 @@
 use crate::ids::LinkId;
 use crate::map::segments::{Segments, fragments, last_packet, packets};
 use crate::radio::frames::Frames;
-use crate::spec::{LinkSpec, Spec, TransportSpec};
+use crate::spec::{Discipline, LinkSpec, QueueSpec, Spec, TransportSpec};
 use incast_cc::{Rate, Time};
 
 /// Links of an empty network.
@@ -135,9 +135,19 @@ impl<'s> Wires<'s> {
         arrived
     }
 
-    /// Lower bound of the time for segments that may be cut elsewhere, in order along one path.
-    fn in_order_at_least(&self, links: &[LinkId], t: &TransportSpec, segments: &Segments) -> Time {
-        let first = fragments(t, segments.first).next().unwrap_or(0);
+    /// True if the last segment may overtake full ones: a trimming queue serves payloads up to a header's size first.
+    fn overtakes(&self, segments: &Segments) -> bool {
+        let rest = if segments.certain { segments.rest } else { Some(1) };
+        let before = |queue: &QueueSpec| {
+            let Discipline::Trimming(trimming) = &queue.discipline else { return false };
+            rest.is_some_and(|payload| payload <= trimming.header as u32)
+        };
+        segments.full > 0 && self.spec.queues.iter().any(before)
+    }
+
+    /// Lower bound of the time for segments that may be cut elsewhere, along one path. `first`: IP bytes of the smallest
+    /// packet that may be the first.
+    fn at_least(&self, links: &[LinkId], t: &TransportSpec, segments: &Segments, first: u64) -> Time {
         let cut = |(count, last): (u64, u32)| {
             let mut arrival = Time::ZERO;
             let mut end = Time::ZERO;
@@ -152,10 +162,17 @@ impl<'s> Wires<'s> {
         one.min(other)
     }
 
-    /// Time from the first bit at the source to the last bit at the destination of `segments`, in order along one path.
+    /// Time from the first bit at the source to the last bit at the destination of `segments`, along one path. A lower
+    /// bound where segments may overtake or may be cut elsewhere.
     pub fn along(&self, links: &[LinkId], t: &TransportSpec, segments: &Segments) -> Time {
         let exact = self.in_order(links, t, segments.full, segments.rest.as_slice());
-        if segments.certain { exact } else { exact.min(self.in_order_at_least(links, t, segments)) }
+        let first = fragments(t, segments.first).next().unwrap_or(0);
+        match (segments.certain, self.overtakes(segments)) {
+            (true, false) => exact,
+            (true, true) => exact.min(self.in_order(links, t, segments.full, &[])),
+            (false, false) => exact.min(self.at_least(links, t, segments, first)),
+            (false, true) => exact.min(self.at_least(links, t, segments, first.min(last_packet(t, 1)))),
+        }
     }
 }
 
@@ -230,7 +247,8 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
         let wires = &self.wires;
         // the first packet at the last link: the first to leave, or a small one that overtakes
         let one = fragments(t, segments.first).next().unwrap_or(0);
-        let before = wires.period(self.first, t, t.mss).saturating_mul(segments.lead);
+        let lead = if wires.overtakes(segments) { 0 } else { segments.lead };
+        let before = wires.period(self.first, t, t.mss).saturating_mul(lead);
         let small = last_packet(t, 1);
         let arrival = |last: LinkId, before: Time, size: u64| {
             let takes = before.saturating_add(wires.takes(&wires.links[self.first], size));
@@ -250,7 +268,8 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
 
     /// Time from the first bit at the source to the last bit at the destination of `segments`.
     pub fn over(&self, t: &TransportSpec, segments: &Segments) -> Time {
-        let fewest = self.in_any_order(t, segments.full, segments.rest);
+        let rest = segments.rest.filter(|_| !self.wires.overtakes(segments));
+        let fewest = self.in_any_order(t, segments.full, rest);
         if segments.certain { fewest } else { fewest.min(self.at_least(t, segments)) }
     }
 }

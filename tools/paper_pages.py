@@ -1,7 +1,7 @@
 """Numbers of the pages of papers: records of what ``incast paper run`` wrote, and what pages show of them.
 
 ``record DIR ...`` keeps verdicts and numbers of folders of results in ``docs/papers/results``: a file a paper and
-scale. Folders of other seeds, claims or scenarios than the paper's are refused. ``write`` fills the blocks of
+scale. Folders of other claims or scenarios than the paper's are refused, and of fewer seeds at scale small. ``write`` fills the blocks of
 ``docs/papers/*.md`` from the records. ``check`` fails where a block is another one, where a number of a page is in no
 record of its paper and not in the paper's own files, or where a record is of what the paper was before. The paper of
 a page is the longest name that the page's begins with. ``counts`` prints how many claims hold.
@@ -84,7 +84,8 @@ def record(folder: Path) -> Path:
     for name, figure in results["figures"].items():
         if figure.get("changes"):
             raise SystemExit(f"{folder}: {name} is of another set-up: a record is of the paper's")
-        if figure.get("digest") != _digest(results["paper"], name, results["scale"]):
+        fewer = figure["seeds"] if results["scale"] == SCALES[-1] else None
+        if figure.get("digest") != _digest(results["paper"], name, results["scale"], fewer):
             told = f"{folder}: {name} has other seeds, claims or scenarios than {results['paper']} has now: "
             raise SystemExit(f"{told}incast paper report {results['paper']} writes it anew, without --seeds")
         claims = [
@@ -106,10 +107,12 @@ def _paper(name: str) -> Paper:
     return reading.find(name)[0]
 
 
-def _digest(paper: str, name: str, scale: str) -> str | None:
-    """Digest of a figure of a paper as it is now; ``None`` where the paper has no such figure."""
-    figures = _paper(paper).figures
-    return identity.digest(_paper(paper), figures[name].at(scale)) if name in figures else None
+def _digest(paper: str, name: str, scale: str, fewer: int | None = None) -> str | None:
+    """Digest of a figure of a paper as it is now, with fewer seeds if so; ``None``: the paper has no such figure."""
+    if (figure := _paper(paper).figures.get(name)) is None:
+        return None
+    figure = figure.with_seeds(fewer) if fewer else figure
+    return identity.digest(_paper(paper), figure.at(scale))
 
 
 def _points(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -173,7 +176,7 @@ def _verdicts(paper: str, *names: str) -> str:
     for name, figure in _paper(paper).figures.items():
         there = {scale: _claims(figures[name]) for scale, figures in kept.items() if name in figures}
         if (name in names or not names) and there:
-            tables.append(_verdicts_of(figure, there))
+            tables.append(_verdicts_of(figure, there) + _fewer(figure, kept))
     return "\n\n".join(tables)
 
 
@@ -197,6 +200,16 @@ def _verdicts_of(figure: Figure, there: Mapping[str, Claims]) -> str:
     table = [["verdict", "claim", "measured"], ["---"] * 3, *cells]
     lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row[:width])} |" for row in table]
     return "\n".join([head, "", *lines])
+
+
+def _fewer(figure: Figure, kept: Mapping[str, Any]) -> str:
+    """Name the scales that are kept with fewer seeds than the paper's."""
+    told = []
+    for scale, figures in kept.items():
+        seeds, whole = figures.get(figure.name, {}).get("seeds"), figure.at(scale).seeds
+        if seeds and seeds < whole:
+            told.append(f"\n\n*Scale {scale} with {seeds} of {whole} seeds.*")
+    return "".join(told)
 
 
 def _matrix(paper: str, scale: str, *names: str) -> str:
@@ -546,7 +559,7 @@ def _stale(paper: str, kept: Sequence[Record]) -> Iterator[str]:
             now = [claim.says for claim in figures[name].claims] if name in figures else []
             if [claim["says"] for claim in figure["claims"]] != now:
                 yield f"{where}: recorded with other claims: {again}"
-            elif "digest" in figure and figure["digest"] != _digest(paper, name, found["scale"]):
+            elif "digest" in figure and figure["digest"] != _digest(paper, name, found["scale"], figure["seeds"]):
                 yield f"{where}: recorded of another set-up or other expressions: {again}"
 
 

@@ -149,9 +149,13 @@ fn points(spec: &Spec) -> u64 {
     of_series.saturating_add(of_queues).saturating_add(spec.timeline_rows())
 }
 
-/// Verdict if the engine refuses, without a key, what the checks of scenarios accepted.
+/// Verdict if the engine refuses what the checks of scenarios accepted. A refusal about a part of the specification is
+/// told with the part's key.
 fn unrefused(error: &RunError) -> Verdict {
     let text = error.to_string();
+    if let RunError::Refused(..) = error {
+        return Verdict::Refused;
+    }
     // an endless loop shows only at run time, and so does the size of records
     if text.starts_with("more than ") || text.starts_with("records of the run") {
         return Verdict::Refused;

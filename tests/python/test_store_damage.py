@@ -80,6 +80,19 @@ def test_a_store_without_its_checksums_says_what_repairs_it(
     assert incast("study", "status", "s", "--check").status == 0
 
 
+def test_bytes_beside_the_checksums_of_pages_are_restored(tmp_path: Path) -> None:
+    """Headers of pages have no checksum: without SHA256SUMS their damage is mended, not kept."""
+    store = small().run(tmp_path / "s")
+    chunk = tmp_path / "s" / "chunks" / "0001-0000.parquet"
+    whole = chunk.read_bytes()
+    for place in range(4, 180, 8):
+        (tmp_path / "s" / "SHA256SUMS").unlink()
+        chunk.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        again = Store(store.folder)
+        again.repair_sums()
+        assert again.broken() or chunk.read_bytes() == whole, place
+
+
 def test_a_store_of_another_version_or_build_is_refused(tmp_path: Path, incast: Command) -> None:
     small().run(tmp_path / "s")
     head = json.loads((tmp_path / "s" / "store.json").read_text())

@@ -28,6 +28,8 @@ pub(crate) fn problem(doc: &Document, spec: &Spec, about: About, text: String) -
             let name = |node: u32| spec.node_names.get(node as usize).map_or("", String::as_str);
             let ends = spec.flows.get(number as usize).map_or(("", ""), |f| (name(f.src), name(f.dst)));
             let entry = entry(number).map_or_else(String::new, |entry| format!(".{}", entry.name()));
+            // the place names the flow
+            let text = text.strip_prefix(&format!("flow {number}: ")).unwrap_or(&text);
             return Problem::new(format!("traffic{entry}, flow {number} ({} to {})", ends.0, ends.1), text);
         }
     };

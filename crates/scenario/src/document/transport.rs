@@ -308,7 +308,7 @@ keys! {
     /// Clock granularity G of RFC 6298: RTO = srtt + max(G, 4 rttvar). The rule `linux` uses its floor instead.
     rto_granularity: Time,
     /// Initial window in segments.
-    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1_000_000_000))]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1_000_000))]
     initial_window: f64,
     /// After an idle time of more than one RTO the controller's rule for idle times applies: `idle` of NewReno and
     /// DCTCP is to restart from the initial window (RFC 5681 4.1), or to halve the window once for each RTO (Linux);

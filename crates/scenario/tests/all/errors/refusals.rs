@@ -76,6 +76,8 @@ fn every_part_of_a_specification_has_a_key() {
         let shown = scenario.refused(&spec, about, "expected another".to_owned()).to_string();
         assert!(shown.starts_with(begins) && shown.ends_with("expected another"), "{about:?}: {shown}");
     }
+    let told = scenario.refused(&spec, About::Flow(0), "flow 0: expected another".to_owned()).to_string();
+    assert!(told.ends_with("): expected another") && !told.contains(" flow 0: "), "{told}");
     let own = ("links", "[{ link = \"*>*\", queue = { kind = \"drop-tail\", limit = \"9p\" } }]");
     let mut scenario = Scenario::load("star").unwrap();
     scenario.set(own.0, own.1).unwrap();

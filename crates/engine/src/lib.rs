@@ -14,6 +14,7 @@
 pub(crate) mod app;
 pub(crate) mod domain;
 pub(crate) mod event;
+pub mod fast_paths;
 pub mod hash;
 pub(crate) mod host;
 pub(crate) mod ids;

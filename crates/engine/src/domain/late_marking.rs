@@ -1,26 +1,11 @@
 //! Ports that mark at departures without events for them ([`crate::port::late_marking`]).
 
 use crate::domain::Domain;
-use crate::domain::build::Simulation;
 use crate::event::packet::Packet;
 use crate::ids::{DomainId, LinkId};
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
-use crate::spec::Discipline;
 use incast_cc::Time;
-
-impl Simulation<'_> {
-    /// Lets ports mark later where they can. `length`: length of windows. `near`: time before its arrival from which a
-    /// packet is in a bucket. Not in traced runs, whose lines are in the order of departures, nor at some hosts, which
-    /// [act at departures](Self::ports_without_tx_slots).
-    pub fn enable_late_marking(&mut self, length: Time, near: Time) {
-        let spec = self.net.spec;
-        let marks = spec.queues.iter().any(|queue| matches!(queue.discipline, Discipline::EcnAtDeparture(_)));
-        if marks && spec.pfc().is_none() && spec.observe.trace.is_empty() && !spec.observe.monitors() {
-            self.ports_without_tx_slots().for_each(|port| port.enable_late_marking(length, near));
-        }
-    }
-}
 
 /// Settles the ports of the links `due` as a window opens at `now`. `first`: number of the first of `domains`. `set`
 /// marks a packet, given the link, domain and time of its arrival and its place in the bucket. Ports due again at the

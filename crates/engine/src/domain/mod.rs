@@ -4,9 +4,9 @@ pub mod build;
 mod closing_connections;
 mod deadlock;
 pub mod endpoints;
+mod fast_paths;
 mod flow_frames;
 pub mod late_marking;
-mod lazy_service;
 mod outcome;
 mod probe;
 mod programs;
@@ -52,7 +52,7 @@ pub struct Domain {
     pub endpoints: Endpoints,
     /// Number of activations of each trigger counted by the hosts of the domain.
     pub activations: Vec<u32>,
-    /// True if ports [share nothing](Domain::is_separable), and nobody observes the order in which packets pass them.
+    /// True if packets of a window may pass [port by port](crate::fast_paths::FastPath::ByPort).
     pub separable: bool,
     /// True if ports and flows are counted by the frames of a timeline.
     pub framed: bool,
@@ -72,13 +72,6 @@ impl Domain {
         self.endpoints.receivers.iter_mut().for_each(ReceiveEndpoint::disable_fast_paths);
         self.nodes.ports.iter_mut().for_each(Port::disable_fast_paths);
         self.nodes.hosts.iter_mut().filter_map(|host| host.nic.as_mut()).for_each(FairNic::disable_fast_paths);
-    }
-
-    /// True if the ports share no state that depends on the order of packets at different ports: buffers, programs,
-    /// failures, and policies that choose by more than the packet.
-    pub fn is_separable(&self) -> bool {
-        let plain = self.nodes.shared.pools.is_empty() && !self.nodes.ports.iter().any(Port::has_features);
-        plain && self.switches.iter().all(Switch::is_pure)
     }
 
     /// Next port of a packet from `node`, as far as known before its arrival there.

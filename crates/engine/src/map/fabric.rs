@@ -99,14 +99,6 @@ impl FabricMap<'_> {
         self.duplexes.get(flow.ix()).copied().flatten()
     }
 
-    /// True if, in windows of `length`, ports of switches share only the state reported by their domains
-    /// ([`Domain::is_separable`](crate::domain::Domain::is_separable)): nothing that happens inside a domain reaches a
-    /// port in the same window, and the order in which packets pass the ports is not observed.
-    pub fn has_separable_ports(&self, length: Time) -> bool {
-        let observe = &self.spec.observe;
-        !observe.monitors() && observe.trace.is_empty() && self.quickest >= length
-    }
-
     /// Traffic class of a packet.
     #[inline]
     pub fn class(&self, packet: &Packet) -> u8 {

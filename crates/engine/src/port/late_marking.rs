@@ -13,24 +13,16 @@ use super::port::{Port, feature};
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
 use crate::port::discipline::ActiveDiscipline;
-use crate::spec::Limit;
 use incast_cc::Time;
 
 impl Port {
-    /// Turns an otherwise plain port with marks at departure into a FIFO port that marks later. Engine windows are
-    /// `length` long, and a packet lies in a bucket from `near` before its arrival on.
-    pub fn enable_late_marking(&mut self, length: Time, near: Time) {
-        let settings = &*self.settings;
-        let ActiveDiscipline::EcnAtDeparture(discipline) = &settings.discipline else { return };
-        let threshold = discipline.threshold();
-        // an empty packet at an empty port leaves at once
-        let waits = settings.rate.serialize(1) > Time::ZERO && threshold != Limit::Packets(0);
-        let plain = self.features == feature::EXPLICIT && self.pool().is_none() && settings.bucket == Time::ZERO;
-        if waits && plain && !settings.lossy && (length..near).contains(&settings.delay) {
-            self.rare.pending_marks = Some(Box::new(PendingMarks::new(threshold)));
-            self.rare.queues = None;
-            self.features = feature::MARKS_LATE;
-        }
+    /// Turns a port with marks at departure that [fits](crate::fast_paths::FastPath::LateMarking) into a FIFO port that
+    /// marks later.
+    pub fn mark_later(&mut self) {
+        let ActiveDiscipline::EcnAtDeparture(discipline) = &self.settings.discipline else { return };
+        self.rare.pending_marks = Some(Box::new(PendingMarks::new(discipline.threshold())));
+        self.rare.queues = None;
+        self.features = feature::MARKS_LATE;
     }
 
     /// True if marks at departure are set later.

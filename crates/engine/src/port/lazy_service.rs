@@ -18,29 +18,18 @@ use crate::event::outbox::{Outbox, Stamp};
 use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::Verdict;
-use crate::port::discipline::trimming::Trim;
 use crate::spec::Aggregate;
 use incast_cc::Time;
 use std::mem::take;
 
 impl Port {
-    /// Turns on lazy service at an explicit port, if possible; engine windows are `length` long.
-    pub fn make_lazy(&mut self, length: Time) {
-        let settings = &*self.settings;
-        let Some(queues) = &self.rare.queues else { return };
-        let plain = self.features == feature::EXPLICIT && self.pool().is_none() && self.station().is_none();
-        let plain = plain && self.rare.frames.is_none() && !settings.lossy && settings.bucket == Time::ZERO;
-        // returned headers leave by another port of the node, at once
-        let plain = plain && !queues.trim.as_ref().is_some_and(Trim::returns);
-        // an empty packet without overhead takes no time: the queue then lets it pass
-        let takes_time = settings.serialization(1) > Time::ZERO;
-        let known = settings.device_queue <= 1 && queues.classes.iter().all(|class| class.decides_at_arrivals());
-        if plain && takes_time && known && settings.delay >= length {
-            let exact = settings.ps_per_byte != 0;
-            self.features |= feature::LAZY;
-            self.free_at = Time::NEVER;
-            self.rare.queues.iter_mut().for_each(|queues| queues.settle_idle_admission(exact));
-        }
+    /// Turns on lazy service at an explicit port that [fits](crate::fast_paths::FastPath::LazyService).
+    pub fn make_lazy(&mut self) {
+        let exact = self.settings.ps_per_byte != 0;
+        let Some(queues) = &mut self.rare.queues else { return };
+        queues.settle_idle_admission(exact);
+        self.features |= feature::LAZY;
+        self.free_at = Time::NEVER;
     }
 
     /// True if its explicit queues have lazy service.
@@ -411,6 +400,7 @@ impl Queues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fast_paths::FastPath;
     use crate::spec::{Aggregate, Discipline, Limit, LinkSpec, Loss, QueueSpec, Scheduler};
     use incast_cc::Rate;
 
@@ -432,7 +422,9 @@ mod tests {
             let link = LinkSpec { from: 0, to: 1, rate, delay, overhead: 0, bucket, queue: 0, loss, cell: None, name };
             let serves = |length| {
                 let mut port = Port::new(&link, &queue, LinkId(0), 1, &interval);
-                port.make_lazy(length);
+                if FastPath::LazyService.fits(port.features(length, Time::NEVER)) {
+                    port.make_lazy();
+                }
                 port.is_lazy()
             };
             // no engine window may be longer than the link's delay

@@ -14,6 +14,7 @@ pub mod class_queue;
 mod credits;
 pub mod discipline;
 pub mod explicit;
+pub mod fast_paths;
 pub mod faults;
 pub mod fifo;
 pub mod frame_clock;

@@ -112,9 +112,7 @@ pub fn run_timed(
 
 /// The worker of all domains.
 fn worker<'a>(simulation: &'a mut Simulation, visit: Visit) -> Worker<'a> {
-    let (ending, length) = (Ending::new(simulation), window_length(simulation));
-    simulation.enable_late_marking(length, length * BLOCK);
-    simulation.enable_lazy_service(length);
+    let (ending, (length, _)) = (Ending::new(simulation), take_fast_paths(simulation));
     let timers: Vec<_> = simulation.first_timers().collect();
     let net = &simulation.net;
     let mut worker = Worker::new(net, &mut simulation.domains, ending, visit, length);
@@ -162,6 +160,15 @@ fn walk(
             Err(_) => mode.stay_alone(),
         }
     }
+}
+
+/// Takes the fast paths of a run. Returns the length of its windows, and the time before its arrival from which a packet
+/// lies in a bucket.
+pub fn take_fast_paths(simulation: &mut Simulation) -> (Time, Time) {
+    let length = window_length(simulation);
+    let near = length * BLOCK;
+    simulation.take_fast_paths(length, near);
+    (length, near)
 }
 
 /// Length of an engine window.

@@ -124,8 +124,6 @@ impl<'a> Worker<'a> {
         visit: Visit,
         length: Time,
     ) -> Worker<'a> {
-        let apart = net.has_separable_ports(length);
-        domains.iter_mut().for_each(|domain| domain.separable = apart && domain.is_separable());
         let by_port = ByPort::new(domains.iter().map(|domain| domain.nodes.ports.len()).max().unwrap_or(0));
         Worker {
             net,

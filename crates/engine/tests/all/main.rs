@@ -12,6 +12,7 @@ mod explicit_rates;
 mod explicit_windows;
 mod expresspass;
 mod failures;
+mod fast_paths;
 mod grid;
 mod homa;
 mod hosts;

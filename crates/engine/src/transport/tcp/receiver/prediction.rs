@@ -2,11 +2,18 @@
 //! missing. Does what `Receiver::data` does, without the rules that cannot apply.
 
 use super::*;
+use crate::fast_paths::{FastPath, Feature, Features};
 
 impl Receiver {
-    /// Returns whether the rules of `t` allow prediction. Rules that look at every segment do not.
+    /// Returns whether the rules of `t` allow [prediction](FastPath::SegmentPrediction).
     pub(super) fn is_predictable(t: &TransportSpec) -> bool {
-        !(t.classic_quickack || t.window_growth || t.push_ack || t.read_ack || t.cwr_ack)
+        FastPath::SegmentPrediction.fits(Features::of([
+            (Feature::QuickAck, t.classic_quickack),
+            (Feature::WindowGrowth, t.window_growth),
+            (Feature::PushAck, t.push_ack),
+            (Feature::ReadAck, t.read_ack),
+            (Feature::CwrAck, t.cwr_ack),
+        ]))
     }
 
     /// Turns off prediction.

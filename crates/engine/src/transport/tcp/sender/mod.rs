@@ -403,8 +403,7 @@ impl Sender {
             opening: Opening::new(net, flow),
             stats: SenderStats::default(),
         };
-        sender.predictable = sender.is_predictable(t);
-        sender.output_is_plain = sender.is_output_plain(t);
+        sender.take_fast_paths(t);
         sender
     }
 

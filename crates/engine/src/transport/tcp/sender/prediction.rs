@@ -4,27 +4,32 @@
 
 use super::ack::AckInfo;
 use super::*;
+use crate::fast_paths::{FastPath, Feature, Features};
 
 impl Sender {
-    /// Returns whether the rules of `t` and of the controller allow prediction. Rules that look at every ACK do not.
-    pub(super) fn is_predictable(&self, t: &TransportSpec) -> bool {
-        let looks =
-            t.fin_with_data || t.ecn_preempts || t.tail_loss_probe || t.adaptive_reordering || t.reordering_timer;
+    /// Takes the [fast paths](crate::fast_paths) that fit the rules of `t`, the controller and the application.
+    pub(super) fn take_fast_paths(&mut self, t: &TransportSpec) {
         let counts = t.recovery == Recovery::PrrNs3 || t.recovery == Recovery::Linux && !t.sack;
-        let plain = self.app.is_bulk() && self.board.is_plain();
-        !looks && !counts && t.timestamps && !self.profile.delivery && plain
-    }
-
-    /// Returns whether the rules of `t` and of the controller let new data go without a check of each segment.
-    pub(super) fn is_output_plain(&self, t: &TransportSpec) -> bool {
-        let looks = t.fin_with_data
-            || t.push_ack
-            || t.push_half_window
-            || t.notsent_lowat > 0
-            || t.tail_loss_probe
-            || t.mtu > 0;
-        let paced = !matches!(t.pacing, PacingSpec::Controller);
-        self.predictable && !looks && !paced && !self.profile.telemetry && !self.labels
+        let features = Features::of([
+            (Feature::FinWithData, t.fin_with_data),
+            (Feature::EcnPreempts, t.ecn_preempts),
+            (Feature::TailLossProbe, t.tail_loss_probe),
+            (Feature::Reordering, t.adaptive_reordering || t.reordering_timer),
+            (Feature::CountedRecovery, counts),
+            (Feature::NoTimestamps, !t.timestamps),
+            (Feature::DeliveryRate, self.profile.delivery),
+            (Feature::Messages, !self.app.is_bulk()),
+            (Feature::Scoreboard, !self.board.is_plain()),
+            (Feature::PushAck, t.push_ack),
+            (Feature::HalfWindow, t.push_half_window),
+            (Feature::UnsentLimit, t.notsent_lowat > 0),
+            (Feature::Fragments, t.mtu > 0),
+            (Feature::OwnPacing, !matches!(t.pacing, PacingSpec::Controller)),
+            (Feature::Telemetry, self.profile.telemetry),
+            (Feature::Labels, self.labels),
+        ]);
+        self.predictable = FastPath::AckPrediction.fits(features);
+        self.output_is_plain = FastPath::PlainOutput.fits(features);
     }
 
     /// Turns off prediction.

@@ -1,8 +1,16 @@
 //! Time of acknowledgements: at once or delayed (RFC 1122 4.2.3.2, RFC 5681 4.2), with Linux' quick ACKs and
 //! interactive mode.
 
+use super::Receiver;
 use super::compression::COMPRESSION_SLACK;
-use super::*;
+use crate::event::order::Timer;
+use crate::event::packet::{Kind, Packet, flag};
+use crate::host::RunQueue;
+use crate::host::messages::NO_TCB;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::TransportSpec;
+use crate::transport::timer::{Task, fires_at};
+use incast_cc::{Ecn, Time};
 
 impl Receiver {
     /// Acknowledges an arrived segment, now or later.

@@ -1,6 +1,15 @@
 //! Packets sent back to the sender.
 
-use super::*;
+use super::sack::lay_out;
+use super::window::UNSCALED;
+use super::{NEVER, Receiver, SynAck};
+use crate::event::metadata::{Metadata, Signals};
+use crate::event::order::Timer;
+use crate::event::packet::{Ext, Kind, Packet, flag};
+use crate::host::messages::NO_TCB;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::TransportSpec;
+use incast_cc::{Ecn, Time};
 
 impl Receiver {
     pub(super) fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, fin: u16, size: u32) {

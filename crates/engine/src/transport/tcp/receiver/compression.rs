@@ -1,6 +1,10 @@
 //! SACK compression of Linux.
 
-use super::*;
+use super::Receiver;
+use crate::event::packet::Kind;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::TransportSpec;
+use incast_cc::Time;
 
 /// Longest delay, timer slack (the delay of the timer if no other of its kind is due), and largest number of segments.
 const COMPRESSION_DELAY: Time = Time::ms(1);

@@ -1,6 +1,9 @@
 //! Two-way connections: acknowledgements ride on data of the other direction (piggyback).
 
-use super::*;
+use super::{NEVER, Receiver};
+use crate::event::packet::Ext;
+use crate::node::context::{Effects, NodeCtx};
+use incast_cc::Ecn;
 
 impl Receiver {
     /// Takes over the acknowledgements that data of the other flow has carried.

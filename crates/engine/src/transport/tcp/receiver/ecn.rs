@@ -1,6 +1,10 @@
 //! Echo of ECN marks: latched until CWR (RFC 3168), per segment (RFC 8257), or as notifications (DCQCN).
 
-use super::*;
+use super::{EcnEcho, NEVER, Receiver};
+use crate::event::packet::{Kind, Packet, flag};
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{Flush, TransportSpec};
+use incast_cc::Ecn;
 
 impl EcnEcho {
     /// Returns whether a segment calls for quick ACKs (Linux, __tcp_ecn_check_ce). This is the first marked segment

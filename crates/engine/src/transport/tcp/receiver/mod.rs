@@ -1,22 +1,20 @@
 //! TCP receiver: reassembly, acknowledgements, ECN echo, advertised window. This file has its state, grouped by
 //! mechanism, and the path of a segment. Each neighbouring file is one mechanism.
 
-use crate::event::metadata::{Metadata, Signals};
+use crate::event::metadata::Metadata;
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
-use crate::host::RunQueue;
 use crate::host::messages::NO_TCB;
 use crate::ids::{FlowId, HostIx, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Done, Flush, TransportSpec};
+use crate::spec::{Done, TransportSpec};
 use crate::transport::ip::IpSink;
 use crate::transport::ranges::Ranges;
 use crate::transport::reordering::Reordering;
-use crate::transport::timer::{Task, fires_at};
 use incast_cc::{Ecn, Time};
 use incast_record::FlowRecord;
-use sack::{SackBlocks, lay_out};
+use sack::SackBlocks;
 use std::mem::offset_of;
 pub use window::UNSCALED;
 use window::Window;

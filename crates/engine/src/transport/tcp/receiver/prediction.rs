@@ -1,8 +1,13 @@
 //! Header prediction (V. Jacobson, "4BSD TCP Header Prediction", 1990): fast path of the next segment while nothing is
 //! missing. Does what `Receiver::data` does, without the rules that cannot apply.
 
-use super::*;
+use super::{NEVER, Receiver};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::fast_paths::{FastPath, Feature, Features};
+use crate::host::messages::NO_TCB;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::TransportSpec;
+use incast_cc::{Ecn, Time};
 
 impl Receiver {
     /// Returns whether the rules of `t` allow [prediction](FastPath::SegmentPrediction).

@@ -1,7 +1,10 @@
 //! ACKs caused by the reads of the application (Linux, tcp_measure_rcv_mss and tcp_cleanup_rbuf), for segments that
 //! look like the end of a message. Here the application reads at once.
 
-use super::*;
+use super::{DEFAULT_MSS, Receiver};
+use crate::event::packet::{Packet, flag};
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::TransportSpec;
 
 /// Smallest segment size of a sender (TCP_MIN_MSS).
 const MIN_MSS: u32 = 88;

@@ -1,6 +1,12 @@
 //! Successive connections of a flow, one per query. Each begins with fresh state; counters continue.
 
-use super::*;
+use super::window::UNSCALED;
+use super::{NEVER, Receiver};
+use crate::event::packet::{Kind, Packet, flag};
+use crate::host::messages::NO_TCB;
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use incast_cc::Time;
 
 impl Receiver {
     /// Replaces the connection by the next one, whose numbers on the wire are offset by `ahead`. Returns the former

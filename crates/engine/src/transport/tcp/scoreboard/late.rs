@@ -1,6 +1,8 @@
 //! Late segments: overtaken segments are waited for before they count as lost.
 
-use super::*;
+use super::{LateSegments, Overtaken, Scoreboard, Segment};
+use incast_cc::Time;
+use std::collections::VecDeque;
 
 impl Scoreboard {
     /// Scoreboard that waits for overtaken segments; a run of `trigger` of them is lost.

@@ -12,8 +12,8 @@ mod timed;
 
 use crate::event::prefetch;
 use crate::transport::ranges::Ranges;
-use incast_cc::{Delivery, Time};
-use rack::{DeliveryRate, Rack, Reordering, Resent};
+use incast_cc::Time;
+use rack::Rack;
 use std::collections::VecDeque;
 use std::mem::offset_of;
 

@@ -1,6 +1,6 @@
 //! Scoreboard with the rules of ns-3.
 
-use super::*;
+use super::{Hole, Scoreboard, Segment};
 
 impl Scoreboard {
     /// Scoreboard with ns-3's rules, for full segments of `mss`: a retransmission counts once, and as in flight until

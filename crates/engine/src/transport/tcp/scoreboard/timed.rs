@@ -1,6 +1,8 @@
 //! Send times of the scoreboard's segments: losses by time (RFC 8985), RTT samples of segments, delivery rates.
 
-use super::*;
+use super::Scoreboard;
+use super::rack::{DeliveryRate, Rack, Reordering, Resent};
+use incast_cc::{Delivery, Time};
 
 impl Scoreboard {
     /// Scoreboard that keeps send times, and detects losses by them if `detects_losses`.

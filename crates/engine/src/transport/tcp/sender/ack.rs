@@ -1,7 +1,12 @@
 //! Processing of an ACK, in order: acknowledged data, the RTT sample, losses, the controller, the timers, and the
 //! segments that may now be sent.
 
-use super::*;
+use super::{NEVER, Sender};
+use crate::event::metadata::{Metadata, STAMPS, Telemetry};
+use crate::event::packet::{Ext, Kind, Packet, flag};
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{Recovery, Rules, TransportSpec};
+use incast_cc::{Ack, Bytes, Controller, Ecn, Hop, Phase, Rate, Round, TcpAck, Time};
 
 /// Contents of an acknowledgement, in bytes.
 #[derive(Clone, Copy)]
@@ -211,7 +216,7 @@ impl Sender {
             }
         } else if marked
             && !t.ecn_preempts
-            && self.una > self.ecn.cwr_end
+            && self.ecn.is_past(self.una)
             && self.phase == Phase::Open
             && self.cc.heeds_mark()
         {
@@ -242,11 +247,7 @@ impl Sender {
         // a window below a segment may hold everything back: only the timer ends that
         let stalled = !t.least_segment && self.app.written > self.nxt;
         if self.board.is_empty() && !stalled {
-            // the answer to a probe of a window that is still closed leaves the persist timer alone
-            if self.timer.waiting != Waiting::Window || info.opens {
-                self.timer.deadline = NEVER;
-                self.timer.waiting = Waiting::Ack;
-            }
+            self.timer.rest(info.opens);
         } else if t.reordering_timer
             && let Some(wait) = self.board.reordering_wait()
         {

@@ -1,6 +1,14 @@
 //! Opening and closing of a connection (RFC 9293), or of a direction of a two-way one.
 
-use super::*;
+use super::peer_window::PeerWindow;
+use super::{BARE, Connection, Sender};
+use crate::event::order::Timer;
+use crate::event::packet::{Ext, Kind, Packet, flag};
+use crate::host::messages::NO_TCB;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{AtStop, Done, TransportSpec};
+use incast_cc::{Ack, Controller, Ecn, Env, Time};
+use incast_record::Recorder;
 
 impl Sender {
     /// Opens the flow on its trigger, unless its start time lies ahead.
@@ -57,9 +65,9 @@ impl Sender {
         }
         // a SYN that timed out is a loss too (Linux, tcp_enter_loss)
         let after_loss = self.timer.consecutive > 0 && ctx.net.transport(self.transport).cwr_after_loss;
-        self.ecn.send_cwr = after_loss && self.ecn_mode != Ecn::Off;
+        self.ecn.announce(after_loss && self.ecn_mode != Ecn::Off);
         self.timer.consecutive = 0;
-        self.timer.deadline = NEVER;
+        self.timer.stop();
         self.app.open(ctx.now);
         self.report_deadline(ctx);
         self.publish_timeout(ctx);
@@ -240,7 +248,8 @@ impl Sender {
 
     /// Ends the connection at once.
     pub(super) fn die(&mut self) {
-        (self.connection, self.timer.deadline, self.in_order) = (Connection::Dead, NEVER, false);
+        (self.connection, self.in_order) = (Connection::Dead, false);
+        self.timer.stop();
     }
 
     /// Returns whether the FIN rides on the last data; else it is sent as a segment of its own.
@@ -314,7 +323,8 @@ impl Sender {
             }
         }
         if self.connection == Connection::Done {
-            (self.timer.deadline, self.in_order) = (NEVER, false);
+            self.timer.stop();
+            self.in_order = false;
         }
     }
 }

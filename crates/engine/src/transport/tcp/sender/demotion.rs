@@ -5,8 +5,13 @@
 //! [`TransportSpec::demotion`] that the transfer exceeds, its packets fall by one class. A retransmission has the class
 //! of its position. By the whole size all packets of a transfer have one class.
 
-use super::*;
+use super::Sender;
 use crate::app::parameters::App;
+use crate::event::packet::{Ext, Kind, Packet};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{Rank, TransportSpec};
+use incast_cc::Asks;
 
 impl Sender {
     /// Labels `packet`, which is about to leave and begins at `seq`.

@@ -1,7 +1,73 @@
 //! Explicit congestion notification at the sender (RFC 3168, RFC 8257): one reduction a window.
 
+use super::Sender;
 use super::ack::AckInfo;
-use super::*;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{Recovery, TransportSpec};
+use incast_cc::{Controller, Phase};
+
+/// Explicit congestion notification: the current reduction, its announcement, and ns-3's echo.
+#[derive(Default, Debug)]
+pub(super) struct EcnState {
+    /// End of the reduction: it ends when something beyond is acknowledged.
+    cwr_end: u64,
+    /// Set if the next new segment carries CWR.
+    send_cwr: bool,
+    /// ns-3's state of ECN-Echo: received and not yet answered with CWR; number of the last one received, and of the
+    /// segment that last carried CWR.
+    echo: bool,
+    echo_at: u64,
+    cwr_at: u64,
+}
+
+impl EcnState {
+    /// Begins a reduction of a window that ends at `end`. The next new segment announces it.
+    fn reduce(&mut self, end: u64) {
+        (self.cwr_end, self.send_cwr) = (end, true);
+    }
+
+    /// Lets the next new segment carry CWR, if so.
+    pub fn announce(&mut self, carries: bool) {
+        self.send_cwr |= carries;
+    }
+
+    /// Returns whether this segment carries CWR: the next one does not.
+    #[inline(always)]
+    pub fn takes_cwr(&mut self) -> bool {
+        std::mem::take(&mut self.send_cwr)
+    }
+
+    /// End of the latest reduction.
+    pub fn end(&self) -> u64 {
+        self.cwr_end
+    }
+
+    /// True if an acknowledgment up to `una` lies beyond the latest reduction: another may begin.
+    pub fn is_past(&self, una: u64) -> bool {
+        una > self.cwr_end
+    }
+
+    /// True if a segment is to carry CWR, or an echo is unanswered.
+    pub fn is_active(&self) -> bool {
+        self.send_cwr || self.echo
+    }
+
+    /// Notes an ACK up to `una` (ns-3). `marked`: it echoes a mark; `news`: of new data.
+    fn hear(&mut self, marked: bool, news: bool, una: u64) {
+        if marked && news {
+            (self.echo, self.echo_at) = (true, una);
+        }
+        self.echo &= marked;
+    }
+
+    /// Notes that a new segment `seq` answers an echo with CWR, once (ns-3).
+    #[inline(always)]
+    pub fn answered_by(&mut self, seq: u64) {
+        if self.echo && self.echo_at > self.cwr_at {
+            (self.echo, self.cwr_at) = (false, seq);
+        }
+    }
+}
 
 impl Sender {
     /// ns-3: an ECN-Echo starts its reduction before the rest of the ACK is processed, and in any state. Returns
@@ -17,10 +83,7 @@ impl Sender {
             return info.marked;
         }
         let marked = info.marked && info.acked > 0;
-        if marked {
-            (self.ecn.echo, self.ecn.echo_at) = (true, self.una);
-        }
-        self.ecn.echo &= info.marked;
+        self.ecn.hear(info.marked, info.acked > 0, self.una);
         self.leave_cwr(ctx);
         // the controller sees the ACK after this: it judges by earlier ones
         if marked && self.phase != Phase::Cwr && self.cc.heeds_mark() {
@@ -36,9 +99,8 @@ impl Sender {
     pub(super) fn reduce_for_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let before = self.window();
         self.cc.on_ecn(&self.congestion(ctx));
-        self.ecn.cwr_end = self.nxt;
-        self.tlp.to = 0;
-        self.ecn.send_cwr = true;
+        self.ecn.reduce(self.nxt);
+        self.tlp.cancel();
         self.phase = Phase::Cwr;
         self.start_prr(t, before);
         self.recovery.window = if t.ecn_by_prr && !self.profile.own_recovery { before } else { -1.0 };
@@ -47,9 +109,51 @@ impl Sender {
 
     /// Ends a reduction for ECN once the data outstanding at its start is acknowledged.
     pub(super) fn leave_cwr(&mut self, ctx: &NodeCtx<impl Effects>) {
-        if self.phase == Phase::Cwr && self.una > self.ecn.cwr_end {
+        if self.phase == Phase::Cwr && self.ecn.is_past(self.una) {
             self.phase = Phase::Open;
             self.cc.on_recovered(ctx.now, self.board.pipe());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EcnState;
+
+    #[test]
+    fn a_window_is_reduced_once_and_announced_once() {
+        let mut ecn = EcnState::default();
+        assert!(ecn.is_past(1000), "no reduction yet");
+        ecn.reduce(9000);
+        assert!(ecn.is_active() && ecn.takes_cwr() && !ecn.takes_cwr(), "RFC 3168 6.1.2: one segment carries CWR");
+        assert!(!ecn.is_past(5000) && !ecn.is_past(9000), "marks of the reduced window change nothing");
+        assert!(ecn.is_past(9001) && ecn.end() == 9000);
+    }
+
+    #[test]
+    fn a_loss_may_announce_a_reduction_too() {
+        let mut ecn = EcnState::default();
+        ecn.announce(false);
+        assert!(!ecn.takes_cwr());
+        ecn.announce(true);
+        ecn.announce(false);
+        assert!(ecn.takes_cwr());
+    }
+
+    #[test]
+    fn an_echo_is_answered_by_the_next_new_segment_alone() {
+        let mut ecn = EcnState::default();
+        ecn.hear(true, false, 1000);
+        assert!(!ecn.is_active(), "an echo on a duplicate is not heard");
+        ecn.hear(true, true, 2000);
+        assert!(ecn.is_active());
+        ecn.answered_by(7000);
+        assert!(!ecn.is_active());
+        // a later echo of data below the answer is the same one
+        ecn.hear(true, true, 6000);
+        ecn.answered_by(8000);
+        assert!(ecn.is_active());
+        ecn.hear(false, true, 6500);
+        assert!(!ecn.is_active(), "the receiver has seen CWR");
     }
 }

@@ -1,7 +1,11 @@
 //! Fast recovery: its start, and NewReno's course of it (RFC 5681, RFC 6582).
 
+use super::Sender;
 use super::ack::AckInfo;
-use super::*;
+use super::undo::Undo;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{LossFlight, Recovery, Rules, TransportSpec};
+use incast_cc::{Congestion, Controller, Ecn, Phase, Time};
 
 impl Sender {
     /// Bytes in flight, as reported to the controller at a loss.
@@ -32,14 +36,14 @@ impl Sender {
         self.begin_undo(t, self.phase == Phase::Cwr || marked);
         let reducing = self.phase == Phase::Cwr && t.recovery == Recovery::Linux && t.ecn_by_prr;
         if !reducing {
-            self.tlp.to = 0;
-            self.ecn.send_cwr |= t.cwr_after_loss && self.ecn_mode != Ecn::Off;
+            self.tlp.cancel();
+            self.ecn.announce(t.cwr_after_loss && self.ecn_mode != Ecn::Off);
         }
         self.phase = Phase::Recovery;
         (self.recovery.partial_acks, self.recovery.rescued) = (0, false);
         if reducing {
             // Linux continues the current reduction
-            self.recovery.point = self.ecn.cwr_end;
+            self.recovery.point = self.ecn.end();
             self.prr.ssthresh = self.cc.cwnd();
         } else {
             self.recovery.point = self.recovery_end(t);
@@ -79,7 +83,7 @@ impl Sender {
     pub(super) fn begin_undo(&mut self, t: &TransportSpec, due: bool) {
         if t.undo {
             // a probe that repeated old data may be reported as a duplicate too
-            let retransmissions = if self.tlp.to > 0 && self.tlp.was_retransmission { 1 } else { -1 };
+            let retransmissions = if self.tlp.repeats() { 1 } else { -1 };
             self.undo = Undo { marker: Some(self.una), retransmissions, due, ..Undo::default() };
         }
     }

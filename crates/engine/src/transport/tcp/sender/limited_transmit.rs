@@ -1,6 +1,8 @@
 //! Limited transmit (RFC 3042): each of the first two duplicate ACKs allows one new segment beyond the window.
 
-use super::*;
+use super::Sender;
+use crate::spec::{Recovery, TransportSpec};
+use incast_cc::Phase;
 
 impl Sender {
     /// Bytes that duplicates before a fast retransmit allow: those beyond the window, and those that SACK took out of

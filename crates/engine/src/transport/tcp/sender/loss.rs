@@ -1,8 +1,12 @@
 //! Loss detection: losses shown by an ACK (RFC 5681, RFC 6675, RFC 8985), and the effect of an ACK on the current
 //! recovery.
 
+use super::Sender;
 use super::ack::AckInfo;
-use super::*;
+use crate::event::order::Timer;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{Recovery, Rules, TransportSpec};
+use incast_cc::{Controller, Phase, Time};
 
 impl Sender {
     /// Updates the loss state. Returns true if a loss was found that the controller has to react to.

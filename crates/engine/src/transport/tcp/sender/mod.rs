@@ -23,6 +23,7 @@ mod rack;
 mod rank;
 mod reconnect;
 mod reno_sack;
+mod retransmission_timer;
 mod rto;
 mod samples;
 mod signals;
@@ -31,30 +32,26 @@ mod tlp;
 mod undo;
 mod window_usage;
 
-use super::rtt::{RttEstimator, STAMP};
-use super::scoreboard::{Hole, Scoreboard};
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
 use crate::app::{AppState, Start};
-use crate::event::metadata::{BoltSignal, Metadata, RateGrant, STAMPS, Signal, Signals, Telemetry, WindowGrant};
-use crate::event::order::Timer;
-use crate::event::packet::{Ext, Kind, Packet, flag};
+use crate::event::packet::flag;
 use crate::host::messages::NO_TCB;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
-use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{AtStop, Done, LossFlight, PacingSpec, Rank, Recovery, Rules, TransportSpec};
+use crate::spec::{Recovery, Rules, TransportSpec};
 use crate::transport::ip::IpSource;
 use crate::transport::opening::Opening;
-use crate::transport::tcp::receiver::UNSCALED;
-use crate::transport::timer::{Task, fires_at, scanned_at};
-use incast_cc::{
-    Ack, Asks, Backlog, Bytes, Cc, Congestion, Controller, Deadline, Ecn, Env, Feedback, Hop, Idle, Pacing, Phase,
-    Profile, Rate, Round, TcpAck, Time, Timeout,
-};
-use incast_record::{FlowRecord, FlowState, Recorder};
+use ecn::EcnState;
+use frto::Frto;
+use incast_cc::{Asks, Cc, Controller, Ecn, Phase, Profile, Time};
+use incast_record::{FlowRecord, FlowState};
 use peer_window::PeerWindow;
 use prr::Prr;
+use retransmission_timer::RetransmissionTimer;
 use std::collections::VecDeque;
 use std::mem::offset_of;
+use tlp::Tlp;
 use undo::Undo;
 use window_usage::WindowUsage;
 
@@ -95,20 +92,6 @@ struct Closing {
     peer_last: bool,
 }
 
-/// Explicit congestion notification.
-#[derive(Default, Debug)]
-struct EcnState {
-    /// End of the reduction: it ends when something beyond is acknowledged.
-    cwr_end: u64,
-    /// Set if the next new segment carries CWR.
-    send_cwr: bool,
-    /// ns-3's state of ECN-Echo: received and not yet answered with CWR; number of the last one received, and of the
-    /// segment that last carried CWR.
-    echo: bool,
-    echo_at: u64,
-    cwr_at: u64,
-}
-
 /// Selection of the ACKs that give RTT samples.
 #[derive(Debug)]
 struct Samples {
@@ -145,24 +128,6 @@ struct RecoveryState {
     disorder: bool,
 }
 
-/// F-RTO.
-#[derive(Default, Debug)]
-struct Frto {
-    /// Set while the timeout may have been spurious, until new data shows it.
-    on: bool,
-    /// Set if new data goes before any retransmission.
-    new_first: bool,
-}
-
-/// Outstanding tail-loss probe.
-#[derive(Default, Debug)]
-struct Tlp {
-    /// End of the data at the time of the probe; 0 if none is outstanding.
-    to: u64,
-    /// Set if the probe was a retransmission.
-    was_retransmission: bool,
-}
-
 /// Data that a timeout gave up and that is retransmitted as new data (htsim's Swift).
 #[derive(Default, Debug)]
 struct Renumbering {
@@ -170,31 +135,6 @@ struct Renumbering {
     range: (u64, u64),
     /// Set if such data was lost for good.
     hung: bool,
-}
-
-/// Event that the retransmission timer waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Waiting {
-    /// An ACK (RFC 6298).
-    Ack,
-    /// The peer's window opens.
-    Window,
-    /// A tail-loss probe is due.
-    Probe,
-    /// Overtaken segments that may still arrive.
-    Reordering,
-}
-
-/// Retransmission timer.
-#[derive(Debug)]
-struct RetransmissionTimer {
-    waiting: Waiting,
-    /// Time of expiry; [`NEVER`] if off.
-    deadline: Time,
-    /// Time of the timer's event.
-    at: Time,
-    /// Consecutive timeouts.
-    consecutive: u32,
 }
 
 /// If timers of a tick fire in reverse order of setting: tick of the retransmission timer, [`NEVER`] before it is set,
@@ -388,7 +328,7 @@ impl Sender {
             repairs_only: false,
             settled: false,
             usage: WindowUsage::default(),
-            timer: RetransmissionTimer { waiting: Waiting::Ack, deadline: NEVER, at: NEVER, consecutive: 0 },
+            timer: RetransmissionTimer::new(),
             timer_order: TimerOrder { slot: NEVER, setting: 0 },
             persist_backoff: 0,
             pacing: PacingState { from: Time::ZERO, last_send: Time::ZERO },

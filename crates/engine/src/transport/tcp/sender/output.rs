@@ -1,6 +1,15 @@
 //! Output of a sender: segments go as windows, pacing and the host's NIC allow.
 
-use super::*;
+use super::super::scoreboard::Hole;
+use super::retransmission_timer::Waiting;
+use super::{Connection, Sender};
+use crate::event::metadata::{Metadata, Telemetry};
+use crate::event::order::Timer;
+use crate::event::packet::{Ext, Kind, Packet, flag};
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{Recovery, Rules, TransportSpec};
+use crate::transport::tcp::receiver::UNSCALED;
+use incast_cc::{Controller, Ecn, Idle, Phase, Time};
 
 impl Sender {
     /// Puts one IP packet (or its fragments) on the host's NIC.
@@ -23,9 +32,8 @@ impl Sender {
             Ecn::Dctcp => !control || t.ect_control && self.connection != Connection::Dead,
         };
         let mut flags = flags | if ect { flag::ECT } else { 0 };
-        if self.ecn.send_cwr && !control && flags & flag::RETX == 0 {
+        if !control && flags & flag::RETX == 0 && self.ecn.takes_cwr() {
             flags |= flag::CWR;
-            self.ecn.send_cwr = false;
         }
         let mut packet = self.ip.packet(ctx, kind, seq, len, flags, size);
         self.pacing.last_send = ctx.now;
@@ -179,10 +187,9 @@ impl Sender {
     /// As [`Sender::pump`], after new data was sent from `before` on.
     pub(super) fn pump_on(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, before: u64) {
         let mut settled = self.send_allowed(ctx, t);
-        if std::mem::take(&mut self.frto.new_first) {
+        if self.frto.new_data_first() {
             settled = false;
-            if self.nxt == before {
-                self.frto.on = false;
+            if self.frto.tried_new_data(self.nxt > before) {
                 self.send_allowed(ctx, t);
             }
         }
@@ -230,7 +237,7 @@ impl Sender {
                 self.refused = true;
                 return false;
             }
-            let hole = if self.frto.new_first { None } else { self.next_repair(t) };
+            let hole = if self.frto.new_data_first() { None } else { self.next_repair(t) };
             if self.repairs_only && hole.is_none() {
                 return false;
             }
@@ -240,7 +247,7 @@ impl Sender {
             {
                 // no new data can take its place: nothing goes any more
                 self.renumbering.hung = true;
-                self.timer.deadline = NEVER;
+                self.timer.stop();
                 return false;
             }
             let len = match hole {
@@ -334,9 +341,7 @@ impl Sender {
 
     pub(super) fn send_new(&mut self, ctx: &mut NodeCtx<impl Effects>, len: u32) {
         let seq = self.nxt;
-        if self.ecn.echo && self.ecn.echo_at > self.ecn.cwr_at {
-            (self.ecn.echo, self.ecn.cwr_at) = (false, seq);
-        }
+        self.ecn.answered_by(seq);
         self.board.sent(seq, len);
         self.nxt += len as u64;
         self.count_limited(len);
@@ -347,7 +352,7 @@ impl Sender {
     /// Starts the retransmission timer if it is off.
     #[inline(always)]
     pub(super) fn time_sent(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if self.timer.deadline == NEVER || self.timer.waiting == Waiting::Window {
+        if self.timer.is_off() || self.timer.waiting == Waiting::Window {
             self.arm_rto(ctx);
         } else if self.timer.waiting == Waiting::Probe {
             self.resume_rto(ctx);
@@ -386,7 +391,7 @@ impl Sender {
         self.undo.retransmitted(ctx.now);
         self.send_segment(ctx, hole.seq, hole.len, true);
         let linux = ctx.net.transport(self.transport).recovery == Recovery::Linux;
-        if self.timer.deadline == NEVER || linux && hole.seq == self.una && self.timer.waiting != Waiting::Reordering {
+        if self.timer.is_off() || linux && hole.seq == self.una && self.timer.waiting != Waiting::Reordering {
             self.arm_rto(ctx);
         }
     }

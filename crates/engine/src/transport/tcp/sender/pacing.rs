@@ -1,6 +1,10 @@
 //! Pacing: at the controller's rate or gap, or at a multiple of the window per round trip.
 
-use super::*;
+use super::Sender;
+use crate::event::order::Timer;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::PacingSpec;
+use incast_cc::{Controller, Pacing, Time};
 
 impl Sender {
     /// Charges a sent packet to the pacing rate.

@@ -3,8 +3,13 @@
 //! that cannot apply.
 
 use super::ack::AckInfo;
-use super::*;
+use super::{Connection, RecoveryState, Sender};
+use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::fast_paths::{FastPath, Feature, Features};
+use crate::host::messages::NO_TCB;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{PacingSpec, Recovery, TransportSpec};
+use incast_cc::{Ack, Controller, Ecn, Pacing, Phase, Round, TcpAck};
 
 impl Sender {
     /// Takes the [fast paths](crate::fast_paths) that fit the rules of `t`, the controller and the application.
@@ -49,8 +54,8 @@ impl Sender {
             && self.board.is_in_order()
             && (dupacks, limited, newly_lost, left_inflated) == (0, 0, false, false)
             && self.undo.marker.is_none()
-            && !(self.frto.on || self.frto.new_first || self.repairs_only)
-            && !(self.ecn.send_cwr || self.ecn.echo || self.closing.fin)
+            && !(self.frto.is_active() || self.repairs_only)
+            && !(self.ecn.is_active() || self.closing.fin)
             && (self.una >= self.samples.not_below || self.profile.own_recovery)
     }
 
@@ -117,9 +122,8 @@ impl Sender {
     fn restart_timer_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, opens: bool) {
         if !self.board.is_empty() || !t.least_segment && self.app.written > self.nxt {
             self.arm_rto(ctx);
-        } else if self.timer.waiting != Waiting::Window || opens {
-            self.timer.deadline = NEVER;
-            self.timer.waiting = Waiting::Ack;
+        } else {
+            self.timer.rest(opens);
         }
     }
 

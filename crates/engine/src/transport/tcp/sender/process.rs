@@ -1,7 +1,13 @@
 //! Application above the sender: its process, and writes that are timed until they are acknowledged.
 
-use super::*;
+use super::Sender;
+use crate::event::order::Timer;
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::transport::timer::Task;
 use crate::transport::writes;
+use incast_cc::{Controller, Deadline};
+use incast_record::Recorder;
 
 impl Sender {
     /// Writes a message. The part that does not fit into the send buffer follows as it drains.
@@ -60,8 +66,8 @@ impl Sender {
     pub fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) {
         if task == Task::Application {
             self.pump(ctx);
-        } else if self.timer.deadline <= ctx.now {
-            self.timer.deadline = NEVER;
+        } else if self.timer.is_due(ctx.now) {
+            self.timer.stop();
             self.expired(ctx);
         }
     }

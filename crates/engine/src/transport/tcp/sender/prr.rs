@@ -97,3 +97,59 @@ impl Prr {
         Some(pipe as f64 + send.max(min) as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Prr;
+
+    const MSS: u32 = 1000;
+
+    /// Bytes sent on each ACK of a recovery of `flight` segments towards `target`, one SACKed a time; `lost` were lost.
+    fn sends(flight: u64, lost: u64, target: u64) -> Vec<u64> {
+        let mut prr = Prr::default();
+        prr.begin(flight * 1000, target as f64 * 1000.0);
+        let mut pipe = (flight - lost) * 1000;
+        let acks = (0..flight - lost).map(|_| {
+            pipe -= 1000;
+            let send = ((prr.window(pipe, 1000, MSS) - pipe as f64) as u64) / 1000;
+            (pipe, prr.out) = (pipe + send * 1000, prr.out + send * 1000);
+            send
+        });
+        acks.collect()
+    }
+
+    #[test]
+    fn segments_leave_in_proportion_until_the_window_is_reached() {
+        // RFC 6937 section 4: 20 segments, one lost, the window halved. In bytes a half segment waits for the other half
+        let sent = sends(20, 1, 10);
+        assert_eq!(sent[..8], [1, 0, 0, 1, 0, 1, 0, 1]);
+        assert_eq!(sent.iter().sum::<u64>(), 10, "the window is reached");
+    }
+
+    #[test]
+    fn heavy_loss_regrows_by_slow_start_and_never_beyond_the_window() {
+        // 15 of 20 lost: the pipe lies below the target, and grows by one more segment an ACK than arrived
+        let sent = sends(20, 15, 10);
+        assert_eq!(sent[0], 2);
+        assert!(sent.iter().sum::<u64>() <= 10);
+    }
+
+    #[test]
+    fn the_first_retransmission_goes_whatever_is_in_flight() {
+        let mut prr = Prr::default();
+        prr.begin(20_000, 2_000.0);
+        assert_eq!(prr.window(19_000, 1000, MSS), 20_000.0);
+        assert_eq!(Prr { out: 0, ..prr }.window_of_linux(19_000, 1000, 1000, false), 20_000.0);
+    }
+
+    #[test]
+    fn ns3_reduces_on_whole_segments_alone() {
+        let mut prr = Prr::default();
+        prr.count_segments(600, MSS);
+        assert!(!prr.whole_segment);
+        prr.count_segments(600, MSS);
+        assert!(prr.whole_segment);
+        prr.begin(10_000, 5_000.0);
+        assert_eq!(prr.window_of_ns3(9_000, 0, MSS, false, false), None, "nothing was delivered");
+    }
+}

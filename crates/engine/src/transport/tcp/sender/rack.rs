@@ -1,6 +1,10 @@
 //! RACK at the sender (RFC 8985 section 6.2): the reordering window and the reordering timer.
 
-use super::*;
+use super::Sender;
+use super::retransmission_timer::Waiting;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::TransportSpec;
+use incast_cc::{Controller, Phase, Time};
 
 impl Sender {
     /// Marks losses by send times. The reordering window is a quarter of the smallest round trip. Without reordering
@@ -33,7 +37,7 @@ impl Sender {
     /// allows.
     pub(super) fn reordering_is_over(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         // repairs leave the timer alone: it resumes afterwards
-        self.timer.deadline = ctx.now;
+        self.timer.hold(ctx.now);
         let window = self.reordering_window(t);
         if self.board.look_again(Some(t.clock(ctx.now)), window) {
             self.recovery.newly_lost = true;

@@ -1,7 +1,9 @@
 //! Ranks of data: urgency of its transfer, message or write (Alizadeh et al., pFabric, SIGCOMM 2013, section 4.1).
 //! Remaining bytes are counted as in the authors' ns-2 code: neither acknowledged nor SACKed when the packet leaves.
 
-use super::*;
+use super::Sender;
+use crate::map::fabric::FabricMap;
+use crate::spec::Rank;
 
 impl Sender {
     /// Rank of data that begins at `seq`, in bytes.

@@ -1,6 +1,9 @@
 //! Successive connections of a flow, one per query. Each begins with fresh state; counters continue.
 
-use super::*;
+use super::{Connection, Sender};
+use crate::event::packet::Kind;
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
 
 impl Sender {
     /// Replaces the connection by the next one. Returns the former one.

@@ -1,8 +1,11 @@
 //! Reno SACK emulation: recovery without SACK as in Linux. Duplicate ACKs stand for arrived segments, and are taken
 //! back as ACKs advance over these.
 
+use super::Sender;
 use super::ack::AckInfo;
-use super::*;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::TransportSpec;
+use incast_cc::{Controller, Phase};
 
 /// Upper bound of `dupthresh` under reordering (net.ipv4.tcp_max_reordering).
 const MAX_REORDERING: u32 = 300;
@@ -100,13 +103,13 @@ impl Sender {
             self.board.nothing_is_lost(self.una);
             return;
         }
-        if self.frto.on && original {
+        if self.frto.is_on() && original {
             self.undo.take_back(&mut self.cc);
             self.board.nothing_is_lost(self.una);
             if self.una != self.recovery.point {
                 self.phase = Phase::Open;
             }
-        } else if self.frto.on && self.check_by_new_data(info) {
+        } else if self.frto.is_on() && self.check_by_new_data(info) {
         } else if self.una > self.recovery.point {
             self.phase = Phase::Open;
         } else if advanced && self.una < self.recovery.point {

@@ -1,6 +1,15 @@
 //! Timers of a sender: the retransmission timeout (RFC 6298), and probes of a closed window (RFC 1122 4.2.2.17).
 
-use super::*;
+use super::retransmission_timer::{Fired, Waiting};
+use super::{Connection, NEVER, Sender};
+use crate::event::order::Timer;
+use crate::event::packet::Kind;
+use crate::host::messages::NO_TCB;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{LossFlight, Recovery, TransportSpec};
+use crate::transport::timer::{fires_at, scanned_at};
+use incast_cc::{Controller, Ecn, Phase, Time, Timeout};
+use incast_record::Recorder;
 
 impl Sender {
     /// Starts the retransmission timer with its full timeout.
@@ -37,10 +46,8 @@ impl Sender {
     /// Sets the retransmission deadline. The event is lazy: an early one re-arms itself.
     #[inline]
     pub(super) fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>, deadline: Time) {
-        self.timer.deadline = deadline;
-        if self.timer.at > deadline {
-            self.timer.at = deadline;
-            ctx.timer(deadline, Timer::Retransmit(self.ip.flow));
+        if let Some(at) = self.timer.set(deadline) {
+            ctx.timer(at, Timer::Retransmit(self.ip.flow));
         }
     }
 
@@ -71,20 +78,19 @@ impl Sender {
                 self.pump(ctx);
                 self.process.woken = false;
             }
-            Timer::Retransmit(_) if self.timer.at == ctx.now => {
-                self.timer.at = NEVER;
-                if self.timer.deadline == NEVER {
-                } else if self.timer.deadline > ctx.now {
-                    self.arm(ctx, self.timer.deadline);
-                } else if self.timer_order.slot == NEVER {
-                    self.timer.deadline = NEVER;
+            Timer::Retransmit(flow) => match self.timer.fire(ctx.now) {
+                Fired::Nothing => {}
+                Fired::Later(at) => ctx.timer(at, Timer::Retransmit(flow)),
+                Fired::Expired if self.timer_order.slot == NEVER => {
+                    self.timer.stop();
                     self.expired(ctx);
-                } else {
-                    self.timer_order.slot = NEVER;
-                    ctx.hosts[self.ip.host].run_queue.due.push((self.timer_order.setting, self.ip.flow, false));
-                    ctx.timer(ctx.now, Timer::RunQueue(self.ip.flow));
                 }
-            }
+                Fired::Expired => {
+                    self.timer_order.slot = NEVER;
+                    ctx.hosts[self.ip.host].run_queue.due.push((self.timer_order.setting, flow, false));
+                    ctx.timer(ctx.now, Timer::RunQueue(flow));
+                }
+            },
             _ => {}
         }
     }
@@ -153,13 +159,11 @@ impl Sender {
         if self.timer.consecutive == 1 && !reducing {
             self.begin_undo(t, false);
         }
-        self.frto.on = t.frto
-            && !self.profile.own_recovery
-            && (self.timer.consecutive > 1 || matches!(self.phase, Phase::Open | Phase::Cwr));
-        self.frto.new_first = false;
-        self.tlp.to = 0;
-        self.ecn.send_cwr |= t.cwr_after_loss && self.ecn_mode != Ecn::Off;
-        self.board.watch_below(if self.frto.on { self.nxt } else { 0 });
+        let first_in_repair = self.timer.consecutive <= 1 && !matches!(self.phase, Phase::Open | Phase::Cwr);
+        self.frto.on_timeout(t.frto && !self.profile.own_recovery && !first_in_repair);
+        self.tlp.cancel();
+        self.ecn.announce(t.cwr_after_loss && self.ecn_mode != Ecn::Off);
+        self.board.watch_below(if self.frto.is_on() { self.nxt } else { 0 });
         if t.inflation_survives_timeout && self.recovery.inflates && self.phase == Phase::Recovery {
             self.recovery.left_inflated = true;
         }
@@ -185,7 +189,7 @@ impl Sender {
         self.restarting = false;
         // a window that timeouts have reduced to zero, so that nothing is sent, waits for an ACK alone
         let emptied = t.emptying_timeout > 0 && self.window() == 0.0;
-        if self.timer.deadline == NEVER && self.pace_at == NEVER && !emptied {
+        if self.timer.is_off() && self.pace_at == NEVER && !emptied {
             // something other than pacing holds the retransmission back: keep a timer running
             self.arm_rto(ctx);
         }

@@ -1,7 +1,12 @@
 //! RTT samples of ACKs: by time stamps (RFC 7323), by Karn's rule (RFC 6298 section 3), or per segment (Linux).
 
+use super::super::rtt::STAMP;
+use super::Sender;
 use super::ack::AckInfo;
-use super::*;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{Rules, TransportSpec};
+use incast_cc::Time;
+use incast_record::Recorder;
 
 impl Sender {
     /// RTT sample of an ACK that echoes `echoed`, if it gives one, for the controller. Second: set if the

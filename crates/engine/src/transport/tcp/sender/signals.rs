@@ -1,7 +1,12 @@
 //! Requests of packets to the switches on their path, and the answers. Switches count bytes on links, controllers bytes
 //! of payload.
 
-use super::*;
+use super::Sender;
+use crate::event::metadata::{BoltSignal, Metadata, RateGrant, Signal, Signals, WindowGrant};
+use crate::event::packet::{Ext, Packet};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use incast_cc::{Asks, Backlog, Controller, Feedback, Rate, Time};
 
 impl Sender {
     /// Adds the controller's request to a packet.

@@ -3,7 +3,10 @@
 //! [`TransportSpec::probe_after`] on, only headers go, one per timeout, until a packet comes back. The authors' ns-2
 //! code resets its count of timeouts at every ACK; here acknowledged data or the answer to a probe does.
 
-use super::*;
+use super::{Connection, Sender};
+use crate::event::packet::{Ext, Kind, Packet};
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::TransportSpec;
 
 impl Sender {
     /// Enters probe mode at a timeout, if enough have passed. Returns whether a header went in place of data.

@@ -1,8 +1,61 @@
 //! Tail-loss probes (RFC 8985 section 7), as in Linux 6.1 (net/ipv4/tcp_output.c, tcp_input.c). Probes share the
 //! retransmission timer: its `waiting` field tells which it is.
 
+use super::Sender;
 use super::ack::AckInfo;
-use super::*;
+use super::retransmission_timer::Waiting;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{Rules, TransportSpec};
+use incast_cc::{Controller, Ecn, Phase, Time};
+
+/// Outstanding tail-loss probe.
+#[derive(Default, Debug)]
+pub(super) struct Tlp {
+    /// End of the data at the time of the probe; 0 if none is outstanding.
+    to: u64,
+    /// Set if the probe was a retransmission.
+    was_retransmission: bool,
+}
+
+impl Tlp {
+    /// True if a probe is outstanding.
+    fn is_out(&self) -> bool {
+        self.to > 0
+    }
+
+    /// True if a retransmission is outstanding as a probe.
+    pub fn repeats(&self) -> bool {
+        self.is_out() && self.was_retransmission
+    }
+
+    /// Notes a probe, after which data up to `to` has been sent.
+    fn sent(&mut self, to: u64, was_retransmission: bool) {
+        *self = Tlp { to, was_retransmission };
+    }
+
+    /// Forgets the probe: losses are repaired in another way.
+    pub fn cancel(&mut self) {
+        self.to = 0;
+    }
+
+    /// True if a report of `twice` bytes received twice, up to `end`, is of the probe; a segment has `mss` bytes.
+    fn is_reported(&self, twice: u64, end: u64, mss: u32) -> bool {
+        twice > 0 && twice <= mss as u64 && end == self.to
+    }
+
+    /// Handles an ACK up to `una`. Returns true if the probe repaired a loss, which calls for a reduction. `twice`: the
+    /// ACK reports the probed segment as received twice; `idle`: it brings no news at all.
+    fn on_ack(&mut self, una: u64, twice: bool, idle: bool) -> bool {
+        if !self.is_out() || una < self.to {
+            return false;
+        }
+        let repaired = self.was_retransmission && !twice && una > self.to;
+        if repaired || !self.was_retransmission || twice || idle {
+            self.to = 0;
+        }
+        repaired
+    }
+}
 
 impl Sender {
     /// Sets the timer to a probe, if one may go: after two smoothed round trips, more if the ACK of a single segment
@@ -69,10 +122,9 @@ impl Sender {
         // but no retransmission
         let held = !ctx.has_room(self.ip.host, self.ip.flow) || !is_retransmission && self.paced_until() > ctx.now;
         let may_go = |seq| !is_retransmission || self.peer.lets_repair(t.window_update, self.una, seq);
-        let Some(last) = self.board.last().filter(|last| self.tlp.to == 0 && !held && may_go(last.seq)) else {
+        let Some(last) = self.board.last().filter(|last| !self.tlp.is_out() && !held && may_go(last.seq)) else {
             return self.resume_rto(ctx);
         };
-        self.tlp.was_retransmission = is_retransmission;
         if is_retransmission {
             self.board.probed(last.seq);
             let out = self.prr.out;
@@ -82,7 +134,7 @@ impl Sender {
             self.send_new(ctx, new as u32);
             self.note_usage(t, before);
         }
-        self.tlp.to = self.nxt;
+        self.tlp.sent(self.nxt, is_retransmission);
         self.arm_rto(ctx);
     }
 
@@ -91,27 +143,14 @@ impl Sender {
     #[inline(never)]
     pub(super) fn on_ack_of_probe(&mut self, info: &AckInfo, first: u64) -> (bool, bool) {
         let AckInfo { newly_sacked, twice, .. } = *info;
-        let of_probe = twice > 0 && twice <= self.mss as u64 && first == self.tlp.to;
+        let of_probe = self.tlp.is_reported(twice, first, self.mss);
         if twice > 0 && !of_probe {
             self.board.reported_twice(self.una, self.nxt);
         }
         let quiet = self.phase == Phase::Open && !self.recovery.disorder;
         let dubious = info.idle || newly_sacked > 0 || twice > 0 || info.marked || !quiet;
-        let repaired = self.tlp.to > 0 && self.end_probe(of_probe, info.idle && newly_sacked == 0);
+        let repaired = self.tlp.on_ack(self.una, of_probe, info.idle && newly_sacked == 0);
         (repaired, dubious)
-    }
-
-    /// Ends the probe on an ACK. Returns true if it repaired a loss, which calls for a reduction. `twice`: the ACK
-    /// reports the probed segment as received twice; `idle`: it brings no news at all.
-    fn end_probe(&mut self, twice: bool, idle: bool) -> bool {
-        if self.una < self.tlp.to {
-            return false;
-        }
-        let repaired = self.tlp.was_retransmission && !twice && self.una > self.tlp.to;
-        if repaired || !self.tlp.was_retransmission || twice || idle {
-            self.tlp.to = 0;
-        }
-        repaired
     }
 
     /// Reduces the window for a loss that a probe repaired: as for ECN, and over at once. Controllers that sample
@@ -127,8 +166,52 @@ impl Sender {
             return;
         }
         self.cc.on_ecn(&event);
-        self.ecn.send_cwr |= ctx.net.transport(self.transport).cwr_after_loss && self.ecn_mode != Ecn::Off;
+        self.ecn.announce(ctx.net.transport(self.transport).cwr_after_loss && self.ecn_mode != Ecn::Off);
         self.phase = Phase::Open;
         self.cc.on_recovered(ctx.now, self.board.pipe());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tlp;
+
+    const MSS: u32 = 1000;
+
+    #[test]
+    fn a_retransmission_that_filled_a_hole_repaired_a_loss() {
+        let mut tlp = Tlp::default();
+        tlp.sent(5000, true);
+        assert!(tlp.repeats());
+        assert!(!tlp.on_ack(5000, false, false) && tlp.repeats(), "the original may have arrived as well");
+        assert!(tlp.on_ack(6000, false, false) && !tlp.repeats(), "nothing was reported twice");
+    }
+
+    #[test]
+    fn a_probe_that_is_reported_twice_repaired_nothing() {
+        let mut tlp = Tlp::default();
+        tlp.sent(5000, true);
+        assert!(
+            tlp.is_reported(1000, 5000, MSS) && !tlp.is_reported(2000, 5000, MSS) && !tlp.is_reported(500, 4000, MSS)
+        );
+        assert!(!tlp.on_ack(5000, true, false) && !tlp.repeats());
+    }
+
+    #[test]
+    fn a_probe_of_new_data_ends_with_its_acknowledgment() {
+        let mut tlp = Tlp::default();
+        tlp.sent(5000, false);
+        assert!(!tlp.on_ack(4000, false, false) && tlp.is_out());
+        assert!(!tlp.on_ack(5000, false, false) && !tlp.is_out());
+    }
+
+    #[test]
+    fn an_acknowledgment_without_news_or_a_repair_ends_the_probe() {
+        let mut tlp = Tlp::default();
+        tlp.sent(5000, true);
+        assert!(!tlp.on_ack(5000, false, true) && !tlp.is_out());
+        tlp.sent(7000, true);
+        tlp.cancel();
+        assert!(!tlp.on_ack(9000, false, false));
     }
 }

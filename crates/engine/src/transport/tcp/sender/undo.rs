@@ -57,3 +57,43 @@ impl Undo {
         end - start
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Undo;
+    use incast_cc::Time;
+
+    const NONE: (u64, u64) = (0, 0);
+
+    /// A reduction at 1000 unacknowledged, with retransmissions at these times.
+    fn reduced(times: &[u64]) -> Undo {
+        let mut undo = Undo { marker: Some(1000), ..Undo::default() };
+        times.iter().for_each(|ms| undo.retransmitted(Time::ms(*ms)));
+        undo
+    }
+
+    #[test]
+    fn duplicates_of_all_retransmissions_show_the_reduction_to_be_mistaken() {
+        let mut undo = reduced(&[10, 11]);
+        assert_eq!(undo.duplicate_sack(5000, &[(1000, 2000), NONE, NONE, NONE]), 1000);
+        assert!(!undo.was_mistaken(Time::ms(20)), "one of two (RFC 3708)");
+        assert_eq!(undo.duplicate_sack(5000, &[(2000, 3000), NONE, NONE, NONE]), 1000);
+        assert!(undo.was_mistaken(Time::ms(20)));
+    }
+
+    #[test]
+    fn an_echo_from_before_the_retransmission_shows_it_too() {
+        let undo = reduced(&[10]);
+        assert!(undo.was_mistaken(Time::ms(9)) && !undo.was_mistaken(Time::ms(10)), "Eifel (RFC 4015)");
+        assert!(!reduced(&[]).was_mistaken(Time::ms(9)), "nothing was retransmitted");
+        assert!(!Undo::default().was_mistaken(Time::ms(0)), "nothing was reduced");
+    }
+
+    #[test]
+    fn a_block_inside_the_second_is_a_duplicate_and_others_are_not() {
+        let mut undo = Undo::default();
+        assert_eq!(undo.duplicate_sack(1000, &[(3000, 4000), (2000, 6000), NONE, NONE]), 1000, "RFC 2883");
+        assert_eq!(undo.duplicate_sack(1000, &[(3000, 4000), (5000, 6000), NONE, NONE]), 0);
+        assert_eq!(undo.duplicate_sack(1000, &[NONE; 4]), 0);
+    }
+}

@@ -35,7 +35,7 @@ macro_rules! table {
 }
 
 table! {
-    /// What a feature needs of the engine.
+    /// Need of a feature, met by the general path.
     Need:
     Departures "departure events",
     Refill "a refill at departures",

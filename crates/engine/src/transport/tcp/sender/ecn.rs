@@ -1,11 +1,5 @@
 //! Explicit congestion notification at the sender (RFC 3168, RFC 8257): one reduction a window.
 
-use super::Sender;
-use super::ack::AckInfo;
-use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Recovery, TransportSpec};
-use incast_cc::{Controller, Phase};
-
 /// Explicit congestion notification: the current reduction, its announcement, and ns-3's echo.
 #[derive(Default, Debug)]
 pub(super) struct EcnState {
@@ -22,7 +16,7 @@ pub(super) struct EcnState {
 
 impl EcnState {
     /// Begins a reduction of a window that ends at `end`. The next new segment announces it.
-    fn reduce(&mut self, end: u64) {
+    pub fn reduce(&mut self, end: u64) {
         (self.cwr_end, self.send_cwr) = (end, true);
     }
 
@@ -53,11 +47,16 @@ impl EcnState {
     }
 
     /// Notes an ACK up to `una` (ns-3). `marked`: it echoes a mark; `news`: of new data.
-    fn hear(&mut self, marked: bool, news: bool, una: u64) {
+    pub fn hear(&mut self, marked: bool, news: bool, una: u64) {
         if marked && news {
             (self.echo, self.echo_at) = (true, una);
         }
         self.echo &= marked;
+    }
+
+    /// True while an echo is unanswered (ns-3).
+    pub fn is_heard(&self) -> bool {
+        self.echo
     }
 
     /// Notes that a new segment `seq` answers an echo with CWR, once (ns-3).
@@ -65,53 +64,6 @@ impl EcnState {
     pub fn answered_by(&mut self, seq: u64) {
         if self.echo && self.echo_at > self.cwr_at {
             (self.echo, self.cwr_at) = (false, seq);
-        }
-    }
-}
-
-impl Sender {
-    /// ns-3: an ECN-Echo starts its reduction before the rest of the ACK is processed, and in any state. Returns
-    /// whether the controller sees the echo.
-    #[inline(always)]
-    pub(super) fn preempt_by_ecn(
-        &mut self,
-        ctx: &mut NodeCtx<impl Effects>,
-        t: &TransportSpec,
-        info: &AckInfo,
-    ) -> bool {
-        if !t.ecn_preempts {
-            return info.marked;
-        }
-        let marked = info.marked && info.acked > 0;
-        self.ecn.hear(info.marked, info.acked > 0, self.una);
-        self.leave_cwr(ctx);
-        // the controller sees the ACK after this: it judges by earlier ones
-        if marked && self.phase != Phase::Cwr && self.cc.heeds_mark() {
-            self.recovery.point = self.nxt;
-            self.reduce_for_ecn(ctx, t);
-            if t.recovery == Recovery::PrrNs3 && self.prr_governs(t) {
-                self.reduce_rate_as_ns3(info.delivered, true, false);
-            }
-        }
-        self.ecn.echo
-    }
-
-    pub(super) fn reduce_for_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        let before = self.window();
-        self.cc.on_ecn(&self.congestion(ctx));
-        self.ecn.reduce(self.nxt);
-        self.tlp.cancel();
-        self.phase = Phase::Cwr;
-        self.start_prr(t, before);
-        self.recovery.window = if t.ecn_by_prr && !self.profile.own_recovery { before } else { -1.0 };
-        self.recovery.left_inflated = false;
-    }
-
-    /// Ends a reduction for ECN once the data outstanding at its start is acknowledged.
-    pub(super) fn leave_cwr(&mut self, ctx: &NodeCtx<impl Effects>) {
-        if self.phase == Phase::Cwr && self.ecn.is_past(self.una) {
-            self.phase = Phase::Open;
-            self.cc.on_recovered(ctx.now, self.board.pipe());
         }
     }
 }

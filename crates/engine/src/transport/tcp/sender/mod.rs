@@ -6,9 +6,11 @@
 //! recovery of its own, a recovery window of the transport replaces it (NewReno's inflated window, or PRR).
 
 mod ack;
+mod after_timeout;
 mod connection;
 mod demotion;
 mod ecn;
+mod ecn_reduction;
 mod fast_recovery;
 mod frto;
 mod limited_transmit;
@@ -28,6 +30,7 @@ mod rto;
 mod samples;
 mod signals;
 mod silence;
+mod tail_probe;
 mod tlp;
 mod undo;
 mod window_usage;

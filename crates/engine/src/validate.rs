@@ -83,7 +83,7 @@ fn check_segments(t: &TransportSpec) -> Result<(), RunError> {
     if t.mtu > 0 && (t.mss + t.header).div_ceil((t.mtu - 20) / 8 * 8) > 16 {
         return invalid(format!("a segment of {} bytes needs more than 16 fragments", t.mss + t.header));
     }
-    if t.rank.is_some() && t.protocol.is_receiver_driven() {
+    if t.rank.is_some() && t.protocol.numbers_packets() {
         return invalid(format!("{} does not support ranks", t.protocol.name()));
     }
     Ok(())
@@ -146,7 +146,7 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
     }
     let by_endpoints = matches!(spec.choice, PathChoice::GivenPath | PathChoice::Entropy(Entropy::Given));
     let receiver_driven = |f: &FlowSpec| {
-        f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.is_receiver_driven()
+        f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.numbers_packets()
     };
     if by_endpoints && !spec.flows.iter().all(receiver_driven) {
         let text = "the routing policy needs endpoints that choose paths; those of TCP and UDP do not".to_owned();
@@ -171,7 +171,7 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
 
 /// One receiver-driven transport, and features that it excludes.
 fn check_alone(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
-    if !t.protocol.is_receiver_driven() {
+    if !t.protocol.numbers_packets() {
         return Ok(());
     }
     let name = t.protocol.name();
@@ -213,14 +213,14 @@ fn check_homa(spec: &Spec, homa: &Homa) -> Result<(), RunError> {
             Homa::MAX_LEVELS
         ));
     }
-    if spec.transports.iter().filter_map(|t| t.protocol.homa()).any(|other| other != homa) {
+    if spec.transports.iter().filter_map(|t| t.protocol.of::<Homa>()).any(|other| other != homa) {
         return invalid(
             "homa with two settings, expected one: a host grants messages of all its flows together".into(),
         );
     }
     // datagrams keep the class that they are given
     let own = |f: &&FlowSpec| {
-        spec.transports[f.transport as usize].protocol.homa().is_some() && f.app.datagram_gap().is_none()
+        spec.transports[f.transport as usize].protocol.of::<Homa>().is_some() && f.app.datagram_gap().is_none()
     };
     let (class, ack_class) = (homa.levels - 1, 0);
     match spec.flows.iter().filter(own).find(|f| (f.class, f.ack_class) != (class, ack_class)) {
@@ -247,15 +247,15 @@ fn check_phost(spec: &Spec, own: &PHost) -> Result<(), RunError> {
             own.window, own.large
         ));
     }
-    if spec.transports.iter().any(|t| t.protocol.phost() == Some(own) && t.rto_min == Time::ZERO) {
+    if spec.transports.iter().any(|t| t.protocol.of::<PHost>() == Some(own) && t.rto_min == Time::ZERO) {
         return invalid(
             "phost with an rto_min of 0, expected a time above 0: requests are repeated after it".to_owned(),
         );
     }
     let is_own = |f: &&FlowSpec| {
-        spec.transports[f.transport as usize].protocol.phost() == Some(own) && f.app.datagram_gap().is_none()
+        spec.transports[f.transport as usize].protocol.of::<PHost>() == Some(own) && f.app.datagram_gap().is_none()
     };
-    let class = own.lowest_class();
+    let class = own.lowest_level();
     if let Some(flow) = spec.flows.iter().filter(is_own).find(|f| (f.class, f.ack_class) != (class, 0)) {
         return refuse_flow(
             spec,
@@ -346,7 +346,9 @@ fn check_shaping(spec: &Spec) -> Result<(), RunError> {
 /// ExpressPass: credit shaping on the whole path of a flow.
 fn check_credits(spec: &Spec, fabric: &Fabric, f: FlowId) -> Result<(), RunError> {
     let flow = &spec.flows[f];
-    if spec.transports[flow.transport as usize].protocol.expresspass().is_none() || flow.app.datagram_gap().is_some() {
+    if spec.transports[flow.transport as usize].protocol.of::<ExpressPass>().is_none()
+        || flow.app.datagram_gap().is_some()
+    {
         return Ok(());
     }
     let back = fabric.path(f, true);
@@ -395,7 +397,7 @@ fn check_uet(spec: &Spec, uet: &Uet) -> Result<(), RunError> {
             if uet.credit { "with" } else { "without" }
         ));
     }
-    let others = spec.transports.iter().filter_map(|t| t.protocol.uet()).map(|other| other.oversubscription);
+    let others = spec.transports.iter().filter_map(|t| t.protocol.of::<Uet>()).map(|other| other.oversubscription);
     if let Some(other) = others.filter(|_| ratio > 1.0).find(|other| *other > 1.0 && *other != ratio) {
         return invalid(format!(
             "uet with oversubscription {ratio} and {other}, expected one ratio above 1: a host has one credit rate for \
@@ -628,7 +630,7 @@ fn check_queue(spec: &Spec, link: &LinkSpec, max: usize) -> Result<(), RunError>
         }
         let whole = |t: &TransportSpec| t.mtu == 0 || t.mss + t.header <= t.mtu;
         let fit =
-            |t: &TransportSpec| whole(t) && (t.protocol.is_receiver_driven() || t.sack && t.scoreboard != Rules::Ns3);
+            |t: &TransportSpec| whole(t) && (t.protocol.numbers_packets() || t.sack && t.scoreboard != Rules::Ns3);
         if !spec.transports.iter().all(fit) {
             return invalid(format!(
                 "link {}: with a trimming queue, transports must not fragment segments, and must detect losses by SACK \

@@ -16,8 +16,8 @@ mod host;
 mod link;
 mod memory;
 mod program;
+mod protocol;
 mod queue;
-mod receiver_driven;
 mod routing;
 pub mod table;
 mod traffic;
@@ -29,8 +29,8 @@ pub use host::*;
 pub use link::*;
 pub use memory::memory_of;
 pub use program::*;
+pub use protocol::*;
 pub use queue::*;
-pub use receiver_driven::*;
 pub use routing::*;
 pub use traffic::*;
 pub use transport::*;
@@ -139,9 +139,9 @@ pub enum Governor {
 impl Spec {
     /// Governor of `flow`.
     pub fn governor(&self, flow: &FlowSpec) -> Governor {
-        match self.transports[flow.transport as usize].protocol.control() {
+        match self.transports[flow.transport as usize].protocol.by_packets() {
             _ if flow.app.datagram_gap().is_some() => Governor::Own("udp"),
-            Some(own) => Governor::Own(own),
+            Some(own) => Governor::Own(own.control()),
             None => Governor::Controller(flow.controller),
         }
     }

@@ -23,7 +23,7 @@ pub fn homa(change: impl FnOnce(&mut Homa)) -> TransportSpec {
 /// `spec` with this transport, switches with 8 strict priorities, and flows of the lowest.
 pub fn with(mut spec: Spec, transport: TransportSpec, limit: Limit) -> Spec {
     let class = queue(Discipline::DropTail, limit);
-    let lowest = transport.protocol.homa().map_or(0, |homa| homa.levels - 1);
+    let lowest = transport.protocol.of::<Homa>().map_or(0, |homa| homa.levels - 1);
     spec.transports = vec![transport];
     spec.queues = vec![classes(Scheduler::Strict, vec![class; 8]), endless_queue()];
     let hosts = spec.hosts;

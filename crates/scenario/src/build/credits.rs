@@ -79,7 +79,7 @@ pub(super) fn check(
 
 /// A note on ports that shape credits if no transport has any.
 pub(super) fn without_effect(doc: &Document, transports: &[TransportSpec]) -> Option<String> {
-    let none = transports.iter().all(|t| t.protocol.expresspass().is_none());
+    let none = transports.iter().all(|t| t.protocol.of::<incast_engine::spec::ExpressPass>().is_none());
     let (key, _) = doc.queue.all().find(|(_, queue)| none && shapes(queue))?;
     Some(format!(
         "{key}.kind = \"credit-shaping\" has no credits to shape: no traffic has transport.preset = \"expresspass\" \

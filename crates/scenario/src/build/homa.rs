@@ -10,9 +10,9 @@ pub(super) fn prioritise(
     queries: &[QuerySpec],
     problems: &mut Vec<Problem>,
 ) {
-    let Some(homa) = transports.iter().find_map(|t| t.protocol.homa()).cloned() else { return };
-    let own: Vec<bool> = transports.iter().map(|t| t.protocol.homa().is_some()).collect();
-    if transports.iter().filter_map(|t| t.protocol.homa()).any(|other| *other != homa) {
+    let Some(homa) = transports.iter().find_map(|t| t.protocol.of::<Homa>()).cloned() else { return };
+    let own: Vec<bool> = transports.iter().map(|t| t.protocol.of::<Homa>().is_some()).collect();
+    if transports.iter().filter_map(|t| t.protocol.of::<Homa>()).any(|other| *other != homa) {
         let message = "expected one setting for all traffic: a host grants messages of all its flows";
         problems.push(Problem::new("transport.homa", message));
     }

@@ -10,7 +10,7 @@ use incast_engine::spec::{Spec, TransportSpec};
 /// Checks that hosts have a transmission time for a packet.
 pub(super) fn check(network: &Network, transports: &[TransportSpec], problems: &mut Vec<Problem>) {
     let of_host = |from: u32| from < network.hosts;
-    if transports.iter().any(|t| t.protocol.phost().is_some())
+    if transports.iter().any(|t| t.protocol.of::<incast_engine::spec::PHost>().is_some())
         && let Some(link) = network.links.iter().find(|l| l.rate == Rate::INFINITE && of_host(l.from))
     {
         let message = format!(
@@ -23,12 +23,12 @@ pub(super) fn check(network: &Network, transports: &[TransportSpec], problems: &
 
 /// A note on messages that may have fewer tokens than an idle round trip needs.
 pub(super) fn short_of_a_round_trip(spec: &Spec) -> Option<String> {
-    let own = spec.transports.iter().any(|t| t.protocol.phost().is_some());
+    let own = spec.transports.iter().any(|t| t.protocol.of::<incast_engine::spec::PHost>().is_some());
     let fabric = own.then(|| Fabric::new(spec))?;
     // the first thousand suffice: a fabric has few path lengths
     let pauses = (0u32..).zip(&spec.flows).take(1000).find_map(|(i, flow)| {
         let t = &spec.transports[flow.transport as usize];
-        let phost = t.protocol.phost().filter(|_| flow.app.datagram_gap().is_none())?;
+        let phost = t.protocol.of::<incast_engine::spec::PHost>().filter(|_| flow.app.datagram_gap().is_none())?;
         let link = spec.links.iter().find(|l| l.from == flow.dst)?;
         let one = link.rate.serialize((t.mss + t.header) as u64).as_secs_f64() * phost.gap;
         let rtt = fabric.ideal(FlowId(i)).idle_rtt;

@@ -406,7 +406,7 @@ fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
     let t = spec.transports.iter().find(|t| t.lowest_class() > Some(0))?;
     let key = match &t.protocol {
         Protocol::Homa(homa) => format!("transport.homa.levels = {}", homa.levels),
-        Protocol::PHost(own) => format!("transport.phost.levels = {}", own.lowest_class() + 1),
+        Protocol::PHost(own) => format!("transport.phost.levels = {}", own.lowest_level() + 1),
         _ => "transport.demotion".to_owned(),
     };
     let by_rank = matches!(t.protocol, Protocol::Homa(_) | Protocol::PHost(_));

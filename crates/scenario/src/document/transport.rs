@@ -592,10 +592,10 @@ impl Transport {
         self.ndp.iter().for_each(|own| own.check(&mut at.below("ndp")));
         self.eqds.iter().for_each(|own| own.check(&mut at.below("eqds")));
         self.uet.iter().for_each(|own| own.check(&mut at.below("uet")));
-        if let (Some(own), Some(all)) = (&self.homa, s.protocol.homa()) {
+        if let (Some(own), Some(all)) = (&self.homa, s.protocol.of::<incast_engine::spec::Homa>()) {
             own.check(all, &mut at.below("homa"));
         }
-        if let (Some(own), Some(all)) = (&self.expresspass, s.protocol.expresspass()) {
+        if let (Some(own), Some(all)) = (&self.expresspass, s.protocol.of::<incast_engine::spec::ExpressPass>()) {
             own.check(all, &mut at.below("expresspass"));
         }
         self.phost.iter().for_each(|own| own.check(&mut at.below("phost")));
@@ -606,7 +606,7 @@ impl Transport {
         if s.rto_initial == cc::Time::ZERO {
             at.text("rto_initial", "0s", above_zero);
         }
-        if s.rto_min == cc::Time::ZERO && s.protocol.is_receiver_driven() {
+        if s.rto_min == cc::Time::ZERO && s.protocol.numbers_packets() {
             let message = format!("expected a time above 0: {} repeats requests after it", s.protocol.name());
             at.text("rto_min", "0s", message);
         }

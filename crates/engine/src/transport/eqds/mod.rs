@@ -1,0 +1,32 @@
+//! EQDS (Olteanu et al., "An edge-queued datagram service for all datacenter traffic", NSDI 2022).
+//!
+//! Receivers give credit in quanta of 512 bytes, at the pace at which their link takes the data sent for it. A sender
+//! starts with a window of speculative credit. Every packet carries the credit target: up to where the sender could use
+//! credit. The first response ends the speculation. Credit is cumulative, so that one credit packet makes up for lost
+//! ones before it. Trimmed packets are reported by NACKs; ACKs are coalesced and carry a bitmap. A packet may go on any
+//! positive credit.
+//!
+//! Rules are those of htsim (Broadcom/csg-htsim 841d9e7, `eqds.cpp`). [`Eqds::htsim`] also reproduces its accidents.
+//! More credit than backlog asks for a negative number of quanta, which lowers the target. A target below zero wraps
+//! around: a flow that ends before it was given the credit beyond its window is given credit for ever. The pace of
+//! credit is .99 of the time of a packet and 38 bytes. All credit of a flow takes one path.
+
+mod receiver;
+mod sender;
+
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use crate::spec::TransportSpec;
+
+/// Size of a quantum, in bytes.
+const QUANTUM: u64 = 512;
+/// Packets that the bitmap of an ACK covers.
+const MAP: u32 = 64;
+/// Bytes received since the last ACK above which an ACK is due.
+const UNACKNOWLEDGED: u64 = 16_384;
+
+/// Size of a full packet, in bytes.
+fn full(t: &TransportSpec) -> u64 {
+    (t.mss + t.header) as u64
+}

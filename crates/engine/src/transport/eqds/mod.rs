@@ -13,6 +13,7 @@
 
 mod receiver;
 mod sender;
+mod wire;
 
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -1,13 +1,14 @@
 //! Receiving endpoint: received packets, and the credit that it asks of its host's pacer.
 
+use super::wire::ToSender;
 use super::{MAP, QUANTUM, UNACKNOWLEDGED, full};
-use crate::event::packet::{Kind, Packet, ReceiverReport, flag};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Eqds, TransportSpec};
-use crate::transport::packet::credits::{CreditGrant, Credits, List};
+use crate::transport::packet::credits::{CreditGrant, Credits, List, PullTarget};
 use crate::transport::packet::receiver_base::ReceiverBase;
 use crate::transport::packet::{HostPacers, PacketReceiver, has_base, parameters};
 use incast_cc::Time;
@@ -74,9 +75,8 @@ impl PacketReceiver for Receiver {
         let quanta = (t.mss as u64 / QUANTUM).max(1) as u32;
         self.rtx_backlog = self.rtx_backlog.saturating_sub(quanta);
         self.credit_granted = self.credit_granted.wrapping_add(quanta);
-        let report =
-            ReceiverReport { count: self.credit_granted, next: self.base.received.next(), ..ReceiverReport::default() };
-        self.base.send_report(ctx, Class::Fifo, (Kind::Pull, 0, report), self.entropy);
+        let message = ToSender::Pull { next: self.base.next(), credit: self.credit_granted };
+        self.base.send(ctx, Class::Fifo, message.encode(), self.entropy);
         if !eqds.htsim {
             self.entropy = (self.entropy + 1) % eqds.entropies as u16;
         }
@@ -112,7 +112,7 @@ impl Receiver {
     fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, credits: &mut Credits, t: &TransportSpec, p: &Packet) {
         let (number, marked, asks) = (p.seq() as u32, p.has(flag::CE), p.asks_for_ack());
         self.unacknowledged += p.size as u64;
-        self.raise_pull_target(ctx, credits, p.ack as u32);
+        self.raise_pull_target(ctx, credits, PullTarget::read(p).0);
         let before = self.base.received.next();
         if !self.base.take(ctx, t, p) {
             let from = if marked { number } else { self.map_from(number) };
@@ -136,9 +136,9 @@ impl Receiver {
         if self.base.received.has(number) {
             return self.acknowledge(ctx, p, number, false);
         }
-        self.raise_pull_target(ctx, credits, p.ack as u32);
-        let report = ReceiverReport { number, next: self.base.received.next(), ..ReceiverReport::default() };
-        self.base.send_report(ctx, Class::Fifo, (Kind::Nack, 0, report), p.entropy());
+        self.raise_pull_target(ctx, credits, PullTarget::read(p).0);
+        let message = ToSender::Nack { next: self.base.next(), number };
+        self.base.send(ctx, Class::Fifo, message.encode(), p.entropy());
         self.demand_rtx_credit(ctx, credits, t);
     }
 
@@ -146,7 +146,7 @@ impl Receiver {
     fn on_rts(&mut self, ctx: &mut NodeCtx<impl Effects>, credits: &mut Credits, t: &TransportSpec, p: &Packet) {
         let number = p.seq() as u32;
         self.base.note_more();
-        self.raise_pull_target(ctx, credits, p.ack as u32);
+        self.raise_pull_target(ctx, credits, PullTarget::read(p).0);
         self.demand_rtx_credit(ctx, credits, t);
         self.base.received.insert(number, 0);
         self.acknowledge(ctx, p, number, p.has(flag::CE));
@@ -180,14 +180,8 @@ impl Receiver {
     fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, from: u32, marked: bool) {
         self.unacknowledged = 0;
         let received = &self.base.received;
-        let report = ReceiverReport {
-            next: received.next(),
-            number: from,
-            map: received.map(from),
-            ..ReceiverReport::default()
-        };
-        let flags = if marked { flag::ECE } else { 0 };
-        self.base.send_report(ctx, Class::Fifo, (Kind::Ack, flags, report), p.entropy());
+        let message = ToSender::Ack { next: received.next(), from, map: received.map(from), marked };
+        self.base.send(ctx, Class::Fifo, message.encode(), p.entropy());
     }
 
     /// Leaves the pacer's list once all that was written has arrived: the remaining demand gets no credit.

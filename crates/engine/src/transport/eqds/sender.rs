@@ -1,12 +1,14 @@
 //! Sending endpoint: packets go on credit.
 
+use super::wire::ToSender;
 use super::{QUANTUM, full};
-use crate::event::packet::{Kind, Packet, flag};
+use crate::event::packet::{Kind, Packet};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Eqds, TransportSpec};
+use crate::transport::packet::credits::PullTarget;
 use crate::transport::packet::entropies::Entropies;
 use crate::transport::packet::sender_base::SenderBase;
 use crate::transport::packet::{PacketSender, has_base, parameters};
@@ -71,34 +73,33 @@ impl PacketSender for Sender {
     }
 
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
-        let report = p.receiver_report();
-        self.base.acknowledge(ctx, report.next);
-        match p.kind() {
-            Kind::Ack => {
-                for i in (0..64).filter(|i| report.map >> i & 1 > 0) {
-                    if let Some(sent) = self.base.outstanding.mark_arrived(report.number + i)
+        let Some(message) = ToSender::decode(p) else { return };
+        self.base.acknowledge(ctx, message.next());
+        match message {
+            ToSender::Ack { from, map, marked, .. } => {
+                for i in (0..64).filter(|i| map >> i & 1 > 0) {
+                    if let Some(sent) = self.base.outstanding.mark_arrived(from + i)
                         && sent.times == 1
                     {
                         self.base.sample(ctx, ctx.now - sent.at);
                     }
                 }
-                if p.has(flag::ECE) {
+                if marked {
                     self.entropies.penalise(p.entropy(), 1);
                 }
             }
-            Kind::Nack => {
-                self.base.outstanding.mark_lost(report.number);
+            ToSender::Nack { number, .. } => {
+                self.base.outstanding.mark_lost(number);
                 self.pump(ctx);
                 self.entropies.penalise(p.entropy(), 1);
             }
-            Kind::Pull => {
-                let more = report.count.wrapping_sub(self.credit_granted) as i32;
+            ToSender::Pull { credit, .. } => {
+                let more = credit.wrapping_sub(self.credit_granted) as i32;
                 if more > 0 {
-                    self.credit_granted = report.count;
+                    self.credit_granted = credit;
                     self.pulled += more as i64 * QUANTUM as i64;
                 }
             }
-            _ => return,
         }
         self.stop_speculating(ctx);
         if !self.base.app.is_finished() {
@@ -189,38 +190,28 @@ impl Sender {
     /// Sends the first packet to be retransmitted, or a new one. Returns false if credit forbids it.
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         let t = ctx.net.transport(self.base.transport);
-        let again = self.base.outstanding.first_lost();
-        let len = match again {
+        let len = match self.base.outstanding.first_lost() {
             Some(sent) => sent.len as u64,
             None => self.base.app.backlog(ctx.now).min(t.mss as u64),
         };
         if !self.spend((t.header as u64 + len) as i64) {
             return false;
         }
-        let (number, len, flags, last) = match self.base.outstanding.resend(ctx.now) {
-            Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last),
-            None => match self.base.app.take(ctx) {
-                Some((len, last)) => {
-                    self.ended = last;
-                    (self.base.outstanding.push(ctx.now, len, last), len, 0, last)
-                }
-                None => return false,
-            },
-        };
+        let Some(out) = self.base.take(ctx, u64::MAX) else { return false };
         let backlog = self.backlog(ctx.now, t);
-        if again.is_none() {
+        if !out.again {
+            self.ended = out.last;
             self.set_pull_target(t, backlog);
         }
-        let flags = flags | if last { flag::PSH } else { 0 };
         let entropy = self.entropies.take();
-        if len == 0 {
+        if out.len == 0 {
             // a lost request for credit
-            self.emit_request(ctx, number, entropy);
+            self.emit_request(ctx, out.number, entropy);
             return true;
         }
-        let mut packet = self.base.data(ctx, number, len, flags, t.header + len, entropy);
-        packet.ack = self.pull_target as u64;
-        packet.ask_for_ack(backlog == 0 || self.pulled < 0 || again.is_some());
+        let mut packet = self.base.data(ctx, &out, t.header + out.len, entropy);
+        PullTarget(self.pull_target).write(&mut packet);
+        packet.ask_for_ack(backlog == 0 || self.pulled < 0 || out.again);
         ctx.send_in_slot(self.base.ip.host, &packet);
         self.arm(ctx);
         true
@@ -289,7 +280,7 @@ impl Sender {
         let t = ctx.net.transport(self.base.transport);
         self.requested_at = Some(ctx.now);
         let mut packet = self.base.control(ctx, Kind::Rts, number, t.ack_size, entropy);
-        packet.ack = self.pull_target as u64;
+        PullTarget(self.pull_target).write(&mut packet);
         ctx.emit(self.base.ip.host, Class::Fifo, &packet);
         self.arm(ctx);
     }

@@ -11,47 +11,10 @@
 mod feedback;
 mod receiver;
 mod sender;
+mod wire;
 
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::event::packet::Packet;
-use incast_cc::Time;
-
 /// Traffic class of credits.
 const CREDITS: u8 = 0;
-
-/// Request for credit for a number of packets; 0 to stop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Request {
-    /// Number of the request among those of the flow that are not repetitions.
-    session: u32,
-    packets: u32,
-}
-
-impl Request {
-    fn encode(self, packet: &mut Packet) {
-        packet.ack = (self.session as u64) << 32 | self.packets as u64;
-    }
-
-    fn read(packet: &Packet) -> Request {
-        Request { session: (packet.ack >> 32) as u32, packets: packet.ack as u32 }
-    }
-}
-
-/// Credit that a data packet uses, as carried in the packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Credit {
-    number: u32,
-    sent_at: Time,
-}
-
-impl Credit {
-    fn encode(self, packet: &mut Packet) {
-        (packet.wnd, packet.ack) = (self.number, self.sent_at.0);
-    }
-
-    fn read(packet: &Packet) -> Credit {
-        Credit { number: packet.wnd, sent_at: Time(packet.ack) }
-    }
-}

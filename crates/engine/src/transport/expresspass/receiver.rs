@@ -1,9 +1,10 @@
 //! Receiving endpoint: sends credits while the sender asks for them.
 
+use super::CREDITS;
 use super::feedback::Control;
-use super::{CREDITS, Credit, Request};
+use super::wire::{Credit, Request, ToSender};
 use crate::event::order::Timer;
-use crate::event::packet::{Kind, Packet, ReceiverReport, flag};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::hash;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -89,7 +90,7 @@ impl Receiver {
         if self.base.received.next() < p.seq() as u32 {
             self.ask_again(ctx);
         } else if p.has(flag::RETX) {
-            self.send_report(ctx, Kind::Ack, 0);
+            self.send(ctx, ToSender::Ack { next: self.base.next(), sent_at: None });
         }
     }
 
@@ -111,20 +112,20 @@ impl Receiver {
             self.missing = Time::NEVER;
         }
         if is_new && self.base.is_complete() {
-            self.send_report(ctx, Kind::Ack, if p.has(flag::RETX) { 0 } else { p.sent_at().0 });
+            let sent_at = (!p.has(flag::RETX)).then(|| p.sent_at());
+            self.send(ctx, ToSender::Ack { next: self.base.next(), sent_at });
         }
     }
 
     /// Sends a NACK with the number of the first missing packet.
     fn ask_again(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        self.send_report(ctx, Kind::Nack, 0);
+        self.send(ctx, ToSender::Nack { next: self.base.next() });
         self.missing = ctx.now.saturating_add(ctx.net.transport(self.base.transport).rto_min);
         ctx.timer(self.missing, Timer::Receiver(self.base.flow));
     }
 
-    fn send_report(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, echo: u64) {
-        let report = ReceiverReport { echo, ..self.state() };
-        let packet = self.base.packet(ctx, (kind, 0, report), 0);
+    fn send(&mut self, ctx: &mut NodeCtx<impl Effects>, message: ToSender) {
+        let packet = self.base.packet(ctx, message.encode(), 0);
         ctx.send(self.base.ip.host, &packet, None);
     }
 
@@ -143,8 +144,9 @@ impl Receiver {
         self.control.change(own, ctx.now, gap);
         let number = self.credits;
         self.credits = self.credits.wrapping_add(1);
-        let report = ReceiverReport { number, count: self.session, echo: ctx.now.0, ..self.state() };
-        let mut packet = self.base.packet(ctx, (Kind::Pull, 0, report), 0);
+        let credit = Credit { number, sent_at: ctx.now };
+        let message = ToSender::Credit { next: self.base.next(), session: self.session, credit };
+        let mut packet = self.base.packet(ctx, message.encode(), 0);
         let draw = |i: u64| {
             hash::uniform(ctx.net.spec.seed, hash::purpose::CREDIT, self.base.flow.0 as u64, 2 * number as u64 + i)
         };
@@ -155,9 +157,5 @@ impl Receiver {
         self.at = ctx.now.saturating_add(Time((gap.0 as f64 / self.control.rate() * off) as u64).max(Time::ps(1)));
         ctx.send(self.base.ip.host, &packet, None);
         ctx.timer(self.at, Timer::Receiver(self.base.flow));
-    }
-
-    fn state(&self) -> ReceiverReport {
-        ReceiverReport { next: self.base.received.next(), ..ReceiverReport::default() }
     }
 }

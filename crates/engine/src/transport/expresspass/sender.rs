@@ -1,6 +1,6 @@
 //! Sending endpoint: asks for credit, sends one packet per credit, and stops the credits.
 
-use super::{Credit, Request};
+use super::wire::{Credit, Request, ToSender};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -78,27 +78,24 @@ impl PacketSender for Sender {
     }
 
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
-        let report = p.receiver_report();
+        let Some(message) = ToSender::decode(p) else { return };
         self.heard = ctx.now;
-        if self.base.acknowledge(ctx, report.next) > 0 && matches!(self.state, State::Idle | State::Stopped) {
+        if self.base.acknowledge(ctx, message.next()) > 0 && matches!(self.state, State::Idle | State::Stopped) {
             // the ACK may let the application write, and no credit may arrive that would check
             self.base.app.wait(ctx);
         }
-        match p.kind() {
-            Kind::Pull => {
-                self.on_credit(ctx, report.count, Credit { number: report.number, sent_at: Time(report.echo) })
-            }
-            Kind::Nack => {
+        match message {
+            ToSender::Credit { session, credit, .. } => self.on_credit(ctx, session, credit),
+            ToSender::Nack { next } => {
                 // go back to the first missing packet
-                (report.next..self.base.outstanding.next()).for_each(|number| {
+                (next..self.base.outstanding.next()).for_each(|number| {
                     self.base.outstanding.mark_lost(number);
                 });
                 if self.state == State::Stopped && self.left(ctx) > 0 {
                     self.ask(ctx);
                 }
             }
-            Kind::Ack if report.echo > 0 => self.base.sample(ctx, ctx.now - Time(report.echo)),
-            _ => {}
+            ToSender::Ack { sent_at, .. } => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
         }
         self.arm(ctx);
     }
@@ -176,23 +173,16 @@ impl Sender {
         let size = ctx.net.transport(self.base.transport).ack_size;
         let mut packet = self.base.control(ctx, Kind::Rts, self.base.outstanding.next(), size, 0);
         packet.flags |= flags;
-        Request { session: self.session, packets }.encode(&mut packet);
+        Request { session: self.session, packets }.write(&mut packet);
         ctx.send(self.base.ip.host, &packet, None);
     }
 
     /// Sends a packet for a credit: the first to be retransmitted, or a new one. Returns false if there is none.
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>, credit: Credit) -> bool {
-        let (number, len, flags, last) = match self.base.outstanding.resend(ctx.now) {
-            Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last),
-            None => match self.base.app.take(ctx) {
-                Some((len, last)) => (self.base.outstanding.push(ctx.now, len, last), len, 0, last),
-                None => return false,
-            },
-        };
-        let flags = flags | if last { flag::PSH } else { 0 };
-        let size = self.base.sizes.1 + len;
-        let mut packet = self.base.data(ctx, number, len, flags, size, 0);
-        credit.encode(&mut packet);
+        let Some(out) = self.base.take(ctx, u64::MAX) else { return false };
+        let size = self.base.sizes.1 + out.len;
+        let mut packet = self.base.data(ctx, &out, size, 0);
+        credit.write(&mut packet);
         ctx.send(self.base.ip.host, &packet, None);
         true
     }

@@ -1,8 +1,9 @@
 //! Receiving endpoint: received and missing parts of messages, and requests to resend.
 
 use super::pacer::{Message, Scheduled};
+use super::wire::ToSender;
 use crate::event::order::Timer;
-use crate::event::packet::{Kind, Packet, ReceiverReport, flag};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -54,13 +55,13 @@ impl PacketReceiver for Receiver {
 
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, pacers: &mut HostPacers<Scheduled>, p: &Packet) {
         if p.is(Kind::Probe) {
-            self.note_message(ctx, MessageRange::decode(p.ack));
+            self.note_message(ctx, MessageRange::read(p));
             self.on_probe(ctx, p.seq() as u32);
         } else if p.is_trimmed() {
             self.base.ip.count_trimmed(ctx, p);
-            self.note_message(ctx, MessageRange::decode(p.ack));
+            self.note_message(ctx, MessageRange::read(p));
         } else if self.base.ip.is_whole(ctx, p) {
-            self.note_message(ctx, MessageRange::decode(p.ack));
+            self.note_message(ctx, MessageRange::read(p));
             self.on_data(ctx, p);
         }
         self.wait_for_grants(ctx, pacers.own);
@@ -151,22 +152,21 @@ impl Receiver {
         let next = self.base.received.next();
         if self.ends.first_key_value().is_some_and(|(end, _)| *end <= next) {
             self.ends = self.ends.split_off(&(next + 1));
-            let echo = if p.has(flag::RETX) { 0 } else { p.sent_at().0 };
-            self.send_report(ctx, Kind::Ack, ReceiverReport { echo, ..ReceiverReport::default() });
+            let sent_at = (!p.has(flag::RETX)).then(|| p.sent_at());
+            self.send(ctx, ToSender::Ack { next, sent_at });
         }
     }
 
     /// Responds to a sender that asks what has arrived and has sent packets up to `sent`.
     fn on_probe(&mut self, ctx: &mut NodeCtx<impl Effects>, sent: u32) {
-        self.send_report(ctx, Kind::Ack, ReceiverReport::default());
+        self.send(ctx, ToSender::Ack { next: self.base.next(), sent_at: None });
         if self.base.received.next() < sent.min(self.granted_end) {
             self.request_resend(ctx);
         }
     }
 
-    fn send_report(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, report: ReceiverReport) {
-        let report = ReceiverReport { next: self.base.received.next(), ..report };
-        self.base.send_report(ctx, Class::Control, (kind, 0, report), 0);
+    fn send(&mut self, ctx: &mut NodeCtx<impl Effects>, message: ToSender) {
+        self.base.send(ctx, Class::Control, message.encode(), 0);
     }
 
     /// Adds the message to its host's waiting messages, or removes it.
@@ -192,11 +192,7 @@ impl Receiver {
             if let Some(mut latest) = self.ends.last_entry() {
                 latest.insert(ctx.now);
             }
-            self.send_report(
-                ctx,
-                Kind::Pull,
-                ReceiverReport { number: granted_end, map: level as u64, ..ReceiverReport::default() },
-            );
+            self.send(ctx, ToSender::Grant { next: self.base.next(), end: granted_end, level });
             self.arm(ctx);
         }
         self.granted >= size
@@ -206,7 +202,7 @@ impl Receiver {
     fn request_resend(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let from = self.base.received.next();
         let to = (from..self.granted_end).find(|number| self.base.received.has(*number)).unwrap_or(self.granted_end);
-        self.send_report(ctx, Kind::Nack, ReceiverReport { number: from, count: to, ..ReceiverReport::default() });
+        self.send(ctx, ToSender::Resend { next: from, from, to });
     }
 
     /// Timeout of the first incomplete message, whatever arrives of others.

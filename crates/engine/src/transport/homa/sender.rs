@@ -1,6 +1,7 @@
 //! Sending endpoint: one message after the other, unscheduled bytes first, then up to the grant.
 
-use crate::event::packet::{Kind, Packet, flag};
+use super::wire::ToSender;
+use crate::event::packet::{Kind, Packet};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -65,31 +66,30 @@ impl PacketSender for Sender {
     }
 
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
-        let report = p.receiver_report();
+        let Some(message) = ToSender::decode(p) else { return };
         self.last_activity = ctx.now;
-        self.base.acknowledge(ctx, report.next);
-        while self.messages.get(1).is_some_and(|range| range.first <= report.next) {
+        self.base.acknowledge(ctx, message.next());
+        while self.messages.get(1).is_some_and(|range| range.first <= message.next()) {
             self.messages.pop_front();
         }
         let begun = self.messages.back().map_or(0, |range| range.first);
-        match p.kind() {
-            Kind::Ack if report.echo > 0 => self.base.sample(ctx, ctx.now - Time(report.echo)),
-            Kind::Pull => {
-                self.granted = self.granted.max(report.number);
-                self.level = report.map as u8;
-                self.known |= report.number > begun;
+        match message {
+            ToSender::Ack { sent_at, .. } => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
+            ToSender::Grant { end, level, .. } => {
+                self.granted = self.granted.max(end);
+                self.level = level;
+                self.known |= end > begun;
             }
-            Kind::Nack => {
-                self.granted = self.granted.max(report.count);
-                self.known |= report.count > begun;
-                let sent = report.count.min(self.base.outstanding.next());
-                let again = (report.number..sent).filter(|number| self.base.outstanding.mark_lost(*number)).count();
+            ToSender::Resend { from, to, .. } => {
+                self.granted = self.granted.max(to);
+                self.known |= to > begun;
+                let sent = to.min(self.base.outstanding.next());
+                let again = (from..sent).filter(|number| self.base.outstanding.mark_lost(*number)).count();
                 if again == 0 && !self.base.app.is_finished() {
                     // shorter messages go first, or the requested packets are about to go
                     self.probe_receiver(ctx);
                 }
             }
-            _ => {}
         }
         if !self.base.app.is_finished() {
             self.on_backlog(ctx);
@@ -150,22 +150,17 @@ impl Sender {
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
         let homa = parameters::<Homa>(t);
-        let (number, len, flags, last) = match self.base.outstanding.resend(ctx.now) {
-            Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last),
-            None => {
-                let max = if self.unscheduled > 0 { self.unscheduled } else { self.left };
-                let Some((len, last)) = self.base.app.take_at_most(ctx, max) else { return self.give_up() };
-                self.left -= len as u64;
-                self.unscheduled = self.unscheduled.saturating_sub(len as u64);
-                (self.base.outstanding.push(ctx.now, len, last), len, 0, last)
-            }
-        };
-        let Some(range) = self.message_of(number) else { return };
-        let granted = number >= range.granted_end(0, homa.unscheduled, t.mss);
+        let max = if self.unscheduled > 0 { self.unscheduled } else { self.left };
+        let Some(out) = self.base.take(ctx, max) else { return self.give_up() };
+        if !out.again {
+            self.left -= out.len as u64;
+            self.unscheduled = self.unscheduled.saturating_sub(out.len as u64);
+        }
+        let Some(range) = self.message_of(out.number) else { return };
+        let granted = out.number >= range.granted_end(0, homa.unscheduled, t.mss);
         let level = if granted { self.level } else { homa.level_of(range.size as u64) };
-        let flags = flags | if last { flag::PSH } else { 0 };
-        let mut packet = self.base.data(ctx, number, len, flags, t.header + len, 0);
-        packet.ack = range.encode();
+        let mut packet = self.base.data(ctx, &out, t.header + out.len, 0);
+        range.write(&mut packet);
         if level <= Packet::MAX_CLASS {
             packet.set_class(level);
         }
@@ -192,7 +187,7 @@ impl Sender {
         let t = ctx.net.transport(self.base.transport);
         let number = self.base.outstanding.first_lost_number().unwrap_or(self.base.outstanding.next());
         let mut packet = self.base.control(ctx, Kind::Probe, number, t.ack_size, 0);
-        packet.ack = range.encode();
+        range.write(&mut packet);
         packet.set_class(0);
         ctx.emit(self.base.ip.host, Class::Control, &packet);
     }

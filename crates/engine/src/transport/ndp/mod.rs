@@ -14,6 +14,7 @@
 mod pacer;
 mod receiver;
 mod sender;
+mod wire;
 
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -1,7 +1,8 @@
 //! Receiving endpoint: answers every packet and pulls others.
 
 use super::pacer::{Pull, Pulls};
-use crate::event::packet::{Kind, Packet, ReceiverReport, flag};
+use super::wire::{Answer, ToSender};
+use crate::event::packet::Packet;
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -60,14 +61,14 @@ impl PacketReceiver for Receiver {
         let wire = ctx.ports[ctx.hosts[host].port].serialization((t.mss + t.header) as u64);
         let gap = Time((wire.0 as f64 / ndp.pull_rate) as u64);
         let pull = Pull { flow: self.base.flow, count: self.pulls, path };
-        let pulls = pacers.own.goes_now(ctx, host, gap, pull);
-        let (kind, class) = match nack {
-            true if ndp.htsim => (Kind::Nack, Class::Data),
-            true => (Kind::Nack, Class::Control),
-            false => (Kind::Ack, Class::Control),
+        let is_pull = pacers.own.goes_now(ctx, host, gap, pull);
+        let answer = Answer { number, sent_at: p.sent_at(), next: self.base.next(), pulls: self.pulls, is_pull };
+        let (message, class) = match nack {
+            true if ndp.htsim => (ToSender::Nack(answer), Class::Data),
+            true => (ToSender::Nack(answer), Class::Control),
+            false => (ToSender::Ack(answer), Class::Control),
         };
-        let report = ReceiverReport { number, echo: p.sent_at().0, ..self.state() };
-        self.base.send_report(ctx, class, (kind, if pulls { flag::PSH } else { 0 }, report), path);
+        self.base.send(ctx, class, message.encode(), path);
         if self.base.is_complete() {
             let released = pacers.own.release(self.base.flow);
             self.pulls = self.pulls.wrapping_sub(released as u32);
@@ -89,13 +90,9 @@ impl PacketReceiver for Receiver {
 }
 
 impl Receiver {
-    fn state(&self) -> ReceiverReport {
-        ReceiverReport { next: self.base.received.next(), count: self.pulls, ..ReceiverReport::default() }
-    }
-
     /// Sends a pull that is due.
     fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
-        let report = ReceiverReport { count: pull.count, ..self.state() };
-        self.base.send_report(ctx, Class::Control, (Kind::Pull, 0, report), pull.path);
+        let message = ToSender::Pull { next: self.base.next(), pulls: pull.count };
+        self.base.send(ctx, Class::Control, message.encode(), pull.path);
     }
 }

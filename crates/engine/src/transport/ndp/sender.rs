@@ -1,6 +1,7 @@
 //! Sending endpoint: an unsolicited window, then one packet per pull.
 
-use crate::event::packet::{Kind, Packet, flag};
+use super::wire::{Answer, ToSender};
+use crate::event::packet::Packet;
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -128,33 +129,28 @@ impl PacketSender for Sender {
     }
 
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
-        let report = p.receiver_report();
         self.rto.last_response = ctx.now;
-        if p.is(Kind::Returned) {
-            return self.on_returned(ctx, report.number);
+        if let Some(number) = p.returned_number() {
+            return self.on_returned(ctx, number);
         }
-        if p.is(Kind::Ack) || p.is(Kind::Nack) {
-            self.first = self.first.saturating_sub(1);
-            self.answered = self.answered.wrapping_add(1);
-            self.outcomes.note(p.is(Kind::Ack));
-        }
-        let mut pulled = p.is(Kind::Pull) || p.has(flag::PSH);
-        if p.is(Kind::Ack) {
-            if self.base.outstanding.mark_arrived(report.number).is_some_and(|sent| sent.times == 1) {
-                let rtt = ctx.now - Time(report.echo);
+        let Some(message) = ToSender::decode(p) else { return };
+        let mut pulled = message.pulls().is_some();
+        if let ToSender::Ack(Answer { number, sent_at, .. }) = message {
+            self.note_answer(true);
+            if self.base.outstanding.mark_arrived(number).is_some_and(|sent| sent.times == 1) {
+                let rtt = ctx.now - sent_at;
                 self.rto.sample(rtt);
                 self.base.sample(ctx, rtt);
             }
-            self.rto.consecutive = 0;
         }
-        self.base.acknowledge(ctx, report.next);
-        if p.is(Kind::Nack) {
+        self.base.acknowledge(ctx, message.next());
+        if let ToSender::Nack(Answer { number, .. }) = message {
+            self.note_answer(false);
             // uses a pull that had found nothing to send
-            pulled |= self.base.outstanding.mark_lost(report.number) && self.used != self.granted;
-            self.rto.consecutive = 0;
+            pulled |= self.base.outstanding.mark_lost(number) && self.used != self.granted;
         }
-        if p.is(Kind::Pull) || p.has(flag::PSH) {
-            let more = report.count.wrapping_sub(self.granted) as i32;
+        if let Some(pulls) = message.pulls() {
+            let more = pulls.wrapping_sub(self.granted) as i32;
             self.granted = self.granted.wrapping_add(more.max(0) as u32);
         }
         if (pulled || self.ended) && !self.base.app.is_finished() {
@@ -205,25 +201,26 @@ impl Sender {
     /// Sends the first packet to be retransmitted, or a new one.
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         let t = ctx.net.transport(self.base.transport);
-        let (number, len, flags, last) = match self.base.outstanding.resend(ctx.now) {
-            Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last),
-            None => match self.base.app.take(ctx) {
-                Some((len, last)) => {
-                    self.ended = last;
-                    (self.base.outstanding.push(ctx.now, len, last), len, 0, last)
-                }
-                None => return false,
-            },
-        };
-        let padded = if parameters::<Ndp>(t).htsim { t.mss } else { len };
+        let Some(out) = self.base.take(ctx, u64::MAX) else { return false };
+        if !out.again {
+            self.ended = out.last;
+        }
+        let padded = if parameters::<Ndp>(t).htsim { t.mss } else { out.len };
         let path = self.paths.take();
-        let flags = flags | if last { flag::PSH } else { 0 };
-        let mut packet = self.base.data(ctx, number, len, flags, t.header + padded, path);
+        let mut packet = self.base.data(ctx, &out, t.header + padded, path);
         if self.returns {
             packet.let_return();
         }
         ctx.emit(self.base.ip.host, Class::Data, &packet);
         true
+    }
+
+    /// Counts an answer to a packet, `complete` or trimmed.
+    fn note_answer(&mut self, complete: bool) {
+        self.first = self.first.saturating_sub(1);
+        self.answered = self.answered.wrapping_add(1);
+        self.outcomes.note(complete);
+        self.rto.consecutive = 0;
     }
 
     /// Handles the returned header of packet `number`: a queue on its way was full. Normally the packet waits for a

@@ -1,9 +1,26 @@
 //! Credit pacer of a host: gives credit to one flow after the other, once per gap.
 
+use crate::event::packet::Packet;
 use crate::ids::{FlowId, HostIx};
 use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;
 use std::collections::VecDeque;
+
+/// Request of a sender, on its data and alone: up to where it could use credit, in quanta.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PullTarget(pub u32);
+
+impl PullTarget {
+    /// Writes the target to a packet.
+    pub fn write(self, packet: &mut Packet) {
+        packet.ack = self.0 as u64;
+    }
+
+    /// Target of a packet.
+    pub fn read(p: &Packet) -> PullTarget {
+        PullTarget(p.ack as u32)
+    }
+}
 
 /// List of flows that wait for credit. A list is served while those before it are empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,6 +4,7 @@
 pub mod app_source;
 pub mod credits;
 pub mod entropies;
+pub mod message;
 pub mod outstanding;
 pub mod paths;
 pub mod received;

@@ -1,12 +1,13 @@
 //! Common state of receivers that number packets, and the packets that they send back.
 
-use crate::event::packet::{Kind, Packet, ReceiverReport, flag};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Done, TransportSpec};
 use crate::transport::ip::IpSink;
+use crate::transport::packet::message::Encoded;
 use crate::transport::packet::received::Received;
 use crate::transport::reordering::Reordering;
 use incast_cc::Time;
@@ -125,28 +126,27 @@ impl ReceiverBase {
         self.end = None;
     }
 
+    /// First missing packet.
+    pub fn next(&self) -> u32 {
+        self.received.next()
+    }
+
     /// Returns whether all that has been written so far has arrived.
     pub fn is_complete(&self) -> bool {
         self.end.is_some_and(|end| self.received.next() >= end)
     }
 
-    /// Sends a packet back to the sender.
-    pub fn send_report(
-        &mut self,
-        ctx: &mut NodeCtx<impl Effects>,
-        class: Class,
-        report: (Kind, u16, ReceiverReport),
-        path: u16,
-    ) {
-        let packet = self.packet(ctx, report, path);
+    /// Sends a message to the sender, by its host's NIC queue.
+    pub fn send(&mut self, ctx: &mut NodeCtx<impl Effects>, class: Class, message: Encoded, path: u16) {
+        let packet = self.packet(ctx, message, path);
         ctx.emit(self.ip.host, class, &packet);
     }
 
     /// Makes a packet for the sender.
-    pub fn packet(&mut self, ctx: &NodeCtx<impl Effects>, report: (Kind, u16, ReceiverReport), path: u16) -> Packet {
+    pub fn packet(&mut self, ctx: &NodeCtx<impl Effects>, message: Encoded, path: u16) -> Packet {
         let t = ctx.net.transport(self.transport);
-        let (kind, flags, report) = report;
-        let mut packet = Packet::report(kind, self.flow, self.src, &report);
+        let Encoded { kind, flags, words } = message;
+        let mut packet = Packet::answer(kind, self.flow, self.src, words);
         packet.id = self.packets as u16;
         self.packets = self.packets.wrapping_add(1);
         packet.size = t.ack_size as u16;

@@ -1,5 +1,6 @@
 //! Division of a message into unscheduled and granted packets, its encoding in packets, and the order of messages.
 
+use crate::event::packet::Packet;
 use crate::ids::FlowId;
 use incast_cc::Time;
 
@@ -13,14 +14,14 @@ pub struct MessageRange {
 }
 
 impl MessageRange {
-    /// Encodes the message for a packet.
-    pub fn encode(self) -> u64 {
-        (self.first as u64) << 32 | self.size as u64
+    /// Writes the message to a packet of the sender.
+    pub fn write(self, packet: &mut Packet) {
+        packet.ack = (self.first as u64) << 32 | self.size as u64;
     }
 
-    /// Decodes the message of a packet.
-    pub fn decode(bits: u64) -> MessageRange {
-        MessageRange { first: (bits >> 32) as u32, size: bits as u32 }
+    /// Message of a packet.
+    pub fn read(p: &Packet) -> MessageRange {
+        MessageRange { first: (p.ack >> 32) as u32, size: p.ack as u32 }
     }
 
     /// Number of packets within the first `bytes` bytes. The `unscheduled` bytes are in packets of their own.
@@ -57,11 +58,15 @@ pub struct Rank {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::packet::Kind;
+    use crate::ids::NodeId;
 
     #[test]
     fn a_message_is_cut_where_grants_begin() {
         let range = MessageRange { first: 7, size: 30_000 };
-        assert_eq!(MessageRange::decode(range.encode()), range);
+        let mut packet = Packet::forward(Kind::Rts, FlowId(0), NodeId(0), 0, 0, Time::ZERO);
+        range.write(&mut packet);
+        assert_eq!(MessageRange::read(&packet), range);
         // six packets of 1472 bytes and one of 496 unscheduled; 14 of 1472 and one of 64 granted
         assert_eq!((range.granted_end(0, 9328, 1472) - 7, range.end(9328, 1472) - 7), (7, 22));
         assert_eq!(

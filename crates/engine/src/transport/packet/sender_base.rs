@@ -12,6 +12,19 @@ use crate::transport::packet::outstanding::Outstanding;
 use incast_cc::Time;
 use incast_record::{FlowRecord, FlowState, Recorder};
 
+/// A packet to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing {
+    /// Number of the packet.
+    pub number: u32,
+    /// Payload in bytes; 0: a request.
+    pub len: u32,
+    /// Set if it is a retransmission.
+    pub again: bool,
+    /// Set if the packet is the last of what was written.
+    pub last: bool,
+}
+
 /// Common part of these senders.
 #[derive(Debug)]
 pub struct SenderBase {
@@ -91,17 +104,19 @@ impl SenderBase {
         fires
     }
 
-    /// Makes a data packet.
-    pub fn data(
-        &mut self,
-        ctx: &NodeCtx<impl Effects>,
-        number: u32,
-        len: u32,
-        flags: u16,
-        size: u32,
-        path: u16,
-    ) -> Packet {
-        let mut packet = self.ip.packet(ctx, Kind::Numbered, number as u64, len, flags, size);
+    /// Takes the first packet to be retransmitted, or a new one of at most `max` bytes, to be sent now.
+    pub fn take(&mut self, ctx: &mut NodeCtx<impl Effects>, max: u64) -> Option<Outgoing> {
+        if let Some((number, sent)) = self.outstanding.resend(ctx.now) {
+            return Some(Outgoing { number, len: sent.len as u32, again: true, last: sent.last });
+        }
+        let (len, last) = self.app.take_at_most(ctx, max)?;
+        Some(Outgoing { number: self.outstanding.push(ctx.now, len, last), len, again: false, last })
+    }
+
+    /// Makes a data packet of `size` bytes.
+    pub fn data(&mut self, ctx: &NodeCtx<impl Effects>, out: &Outgoing, size: u32, path: u16) -> Packet {
+        let flags = if out.again { flag::RETX } else { 0 } | if out.last { flag::PSH } else { 0 };
+        let mut packet = self.ip.packet(ctx, Kind::Numbered, out.number as u64, out.len, flags, size);
         if ctx.net.entropy && self.ip.entropy.is_none() {
             packet.set_entropy(path);
         }

@@ -14,11 +14,11 @@ mod message;
 mod pacer;
 mod receiver;
 mod sender;
+mod wire;
 
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::event::packet::Packet;
 use crate::ids::HostIx;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::TransportSpec;
@@ -40,14 +40,4 @@ impl PacketTime {
     fn times(self, packets: f64) -> Time {
         Time((self.0.0 as f64 * packets).round() as u64).max(Time::ps(1))
     }
-}
-
-/// Writes the token that a data packet uses: its number among those of the message.
-fn write_token(packet: &mut Packet, token: u32) {
-    packet.wnd = token;
-}
-
-/// Reads the token of a data packet.
-fn read_token(packet: &Packet) -> u32 {
-    packet.wnd
 }

@@ -2,8 +2,9 @@
 
 use super::message::Served;
 use super::pacer::Tokens;
-use super::{CONTROL, PacketTime, read_token};
-use crate::event::packet::{Kind, Packet, ReceiverReport, flag};
+use super::wire::{ToSender, UsedToken};
+use super::{CONTROL, PacketTime};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -64,7 +65,7 @@ impl PacketReceiver for Receiver {
 impl Receiver {
     /// Handles the announcement of a message: a new one, a repeated one, or one with an earlier end.
     fn on_request(&mut self, ctx: &mut NodeCtx<impl Effects>, tokens: &mut Tokens, p: &Packet) {
-        let range = MessageRange::decode(p.ack);
+        let range = MessageRange::read(p);
         let t = ctx.net.transport(self.base.transport);
         let (first, end) = (range.first, range.end(0, t.mss));
         match &mut self.served {
@@ -82,9 +83,9 @@ impl Receiver {
                 self.waiting.remove(&first);
             }
         }
-        let has_acked = self.go_on(ctx, 0);
+        let has_acked = self.go_on(ctx, None);
         if !has_acked && (p.has(flag::RETX) || end <= self.base.received.next()) {
-            self.acknowledge(ctx, end, 0);
+            self.acknowledge(ctx, end, None);
         }
         self.wait(ctx, tokens);
     }
@@ -94,16 +95,16 @@ impl Receiver {
         let number = p.seq() as u32;
         let is_new = self.base.take(ctx, t, p);
         let Some(served) = self.served.as_mut().filter(|served| served.has(number)) else { return };
-        served.use_token(read_token(p));
+        served.use_token(UsedToken::read(p).0);
         if is_new {
             served.count_arrival();
-            self.go_on(ctx, if p.has(flag::RETX) { 0 } else { p.sent_at().0 });
+            self.go_on(ctx, (!p.has(flag::RETX)).then(|| p.sent_at()));
         }
         self.wait(ctx, tokens);
     }
 
     /// Acknowledges a complete message and serves the next. Returns whether one was complete.
-    fn go_on(&mut self, ctx: &mut NodeCtx<impl Effects>, echo: u64) -> bool {
+    fn go_on(&mut self, ctx: &mut NodeCtx<impl Effects>, sent_at: Option<Time>) -> bool {
         let mut has_acked = false;
         loop {
             match &self.served {
@@ -111,7 +112,7 @@ impl Receiver {
                 Some(served) => {
                     let end = served.end;
                     self.served = None;
-                    self.acknowledge(ctx, end, if has_acked { 0 } else { echo });
+                    self.acknowledge(ctx, end, sent_at.filter(|_| !has_acked));
                     has_acked = true;
                 }
                 None => {
@@ -129,9 +130,9 @@ impl Receiver {
     }
 
     /// Acknowledges messages up to the one that ends at packet `end`.
-    fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, end: u32, echo: u64) {
-        let report = ReceiverReport { next: self.base.received.next(), number: end, echo, ..ReceiverReport::default() };
-        self.base.send_report(ctx, Class::Control, (Kind::Ack, flag::ACK, report), 0);
+    fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, end: u32, sent_at: Option<Time>) {
+        let message = ToSender::Ack { next: self.base.next(), end, sent_at };
+        self.base.send(ctx, Class::Control, message.encode(), 0);
     }
 
     /// Adds the message to its host's waiting messages, or removes it.
@@ -151,15 +152,8 @@ impl Receiver {
         tokens.give(ctx.now, one.times(own.gap));
         let Some(served) = &mut self.served else { return self.wait(ctx, tokens) };
         let Some((number, token)) = served.give(own, ctx.now, &self.base.received, one) else { return };
-        let left = served.left as u64;
-        let report = ReceiverReport {
-            next: self.base.received.next(),
-            number,
-            map: left,
-            count: token,
-            ..ReceiverReport::default()
-        };
-        let mut packet = self.base.packet(ctx, (Kind::Pull, 0, report), 0);
+        let message = ToSender::Token { next: self.base.next(), number, token, missing: served.left };
+        let mut packet = self.base.packet(ctx, message.encode(), 0);
         packet.set_class(CONTROL);
         ctx.emit(host, Class::Control, &packet);
         self.wait(ctx, tokens);

@@ -1,14 +1,15 @@
 //! Sending endpoint: announces one message after the other, and sends one packet per token.
 
-use super::{CONTROL, PacketTime, write_token};
-use crate::event::packet::{Kind, Packet, ReceiverReport, flag};
+use super::wire::{ToSender, UsedToken};
+use super::{CONTROL, PacketTime};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::PHost;
 use crate::transport::packet::segmentation::MessageRange;
-use crate::transport::packet::sender_base::SenderBase;
+use crate::transport::packet::sender_base::{Outgoing, SenderBase};
 use crate::transport::packet::{PacketSender, has_base, parameters};
 use incast_cc::Time;
 use std::collections::{BTreeSet, VecDeque};
@@ -98,20 +99,22 @@ impl PacketSender for Sender {
     }
 
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
-        let report = p.receiver_report();
-        self.base.acknowledge(ctx, report.next);
-        // a token names its packet, an acknowledgement the packet after the message
-        let about = if p.is(Kind::Pull) { report.number } else { report.number.saturating_sub(1) };
+        let Some(message) = ToSender::decode(p) else { return };
+        let (next, about) = match message {
+            ToSender::Token { next, number, .. } => (next, number),
+            // the last packet of the message
+            ToSender::Ack { next, end, .. } => (next, end.saturating_sub(1)),
+        };
+        self.base.acknowledge(ctx, next);
         self.note_time(ctx.now, about);
         if let Some(message) = self.message_of(about) {
             message.known = true;
         }
-        match p.kind() {
-            Kind::Ack if report.echo > 0 => self.base.sample(ctx, ctx.now - Time(report.echo)),
-            Kind::Pull => self.on_token(ctx, &report),
-            _ => {}
+        match message {
+            ToSender::Ack { sent_at, .. } => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
+            ToSender::Token { number, token, missing, .. } => self.on_token(ctx, number, token, missing),
         }
-        while self.first_end <= report.next {
+        while self.first_end <= next {
             self.messages.pop_front();
             self.note_first();
             self.last_activity = ctx.now;
@@ -191,7 +194,7 @@ impl Sender {
         let size = ctx.net.transport(self.base.transport).ack_size;
         let mut packet = self.base.control(ctx, Kind::Rts, range.first, size, 0);
         packet.flags |= flags;
-        packet.ack = range.encode();
+        range.write(&mut packet);
         packet.set_class(CONTROL);
         self.note_time(ctx.now, range.first);
         ctx.emit(self.base.ip.host, Class::Control, &packet);
@@ -243,11 +246,9 @@ impl Sender {
         let Some(sent) = self.base.outstanding.send(ctx.now, number) else { return };
         let Some(&mut Message { range, .. }) = self.message_of(number) else { return };
         let t = ctx.net.transport(self.base.transport);
-        let again = if sent.times > 1 { flag::RETX } else { 0 };
-        let flags = again | if sent.last { flag::PSH } else { 0 };
-        let len = sent.len as u32;
-        let mut packet = self.base.data(ctx, number, len, flags, t.header + len, 0);
-        write_token(&mut packet, token);
+        let out = Outgoing { number, len: sent.len as u32, again: sent.times > 1, last: sent.last };
+        let mut packet = self.base.data(ctx, &out, t.header + out.len, 0);
+        UsedToken(token).write(&mut packet);
         packet.set_class(parameters::<PHost>(t).class_of(range.size as u64));
         self.note_time(ctx.now, number);
         ctx.send_in_slot(self.base.ip.host, &packet);
@@ -266,20 +267,20 @@ impl Sender {
         self.announce(ctx, range, flag::RETX);
     }
 
-    fn on_token(&mut self, ctx: &mut NodeCtx<impl Effects>, report: &ReceiverReport) {
+    fn on_token(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32, token: u32, missing: u32) {
         let t = ctx.net.transport(self.base.transport);
         self.tokens_received += 1;
-        if report.number >= self.end
+        if number >= self.end
             && let Some(range) = self.cut
         {
             // the receiver does not know of the new end
             self.unused += 1;
             return self.announce(ctx, range, flag::RETX);
         }
-        self.missing = report.map;
+        self.missing = missing as u64;
         let life = PacketTime::of(ctx, t, self.base.ip.host).times(parameters::<PHost>(t).expiry);
         let until = ctx.now.saturating_add(life);
-        if !self.tokens.insert(Token { until, token: report.count, number: report.number }) {
+        if !self.tokens.insert(Token { until, token, number }) {
             self.unused += 1;
         }
     }

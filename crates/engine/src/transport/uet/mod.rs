@@ -11,6 +11,7 @@ mod receiver;
 mod sender;
 mod sleek;
 mod spread;
+mod wire;
 
 pub use receiver::Receiver;
 pub use sender::Sender;

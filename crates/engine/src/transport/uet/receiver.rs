@@ -1,14 +1,15 @@
 //! Receiving endpoint: coalesced ACKs, NACKs, and pulls from the host's pacer under RCCC.
 
 use super::pacer::{CoreRate, Fate};
+use super::wire::{Ack, ToSender};
 use super::{FIRST_PULL, MAP, QUANTUM, full, pull_quanta};
-use crate::event::packet::{Kind, Packet, ReceiverReport, flag};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{TransportSpec, Uet};
-use crate::transport::packet::credits::{CreditGrant, Credits, List};
+use crate::transport::packet::credits::{CreditGrant, Credits, List, PullTarget};
 use crate::transport::packet::receiver_base::ReceiverBase;
 use crate::transport::packet::{HostPacers, PacketReceiver, has_base, parameters};
 use crate::transport::uet::nscc::largest_window;
@@ -83,7 +84,7 @@ impl PacketReceiver for Receiver {
             Kind::Rts => self.on_rts(ctx, credits, t, p),
             Kind::Probe => {
                 let from = self.map_from(p.seq() as u32);
-                self.acknowledge(ctx, p, from, flag::CWR);
+                self.acknowledge(ctx, p, from);
             }
             _ if p.is_trimmed() => {
                 self.base.ip.count_trimmed(ctx, p);
@@ -108,9 +109,8 @@ impl PacketReceiver for Receiver {
         self.credit_granted += quanta;
         self.rtx_backlog = self.rtx_backlog.saturating_sub(quanta);
         self.entropy = (self.entropy + 1) % PULL_ENTROPIES;
-        let report =
-            ReceiverReport { count: self.credit_granted, next: self.base.received.next(), ..ReceiverReport::default() };
-        self.base.send_report(ctx, Class::Fifo, (Kind::Pull, 0, report), self.entropy);
+        let message = ToSender::Pull { next: self.base.next(), credit: self.credit_granted };
+        self.base.send(ctx, Class::Fifo, message.encode(), self.entropy);
         let port = &ctx.ports[ctx.hosts[self.base.ip.host].port];
         // with the link's overhead of each packet that the credit pays for
         let wire = port.serialization(full(t)).0 as f64 * QUANTUM as f64 / full(t) as f64;
@@ -166,12 +166,12 @@ impl Receiver {
     fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, credits: &mut Credits, t: &TransportSpec, p: &Packet) {
         let (number, marked, asks) = (p.seq() as u32, p.has(flag::CE), p.asks_for_ack());
         self.unacknowledged += p.size as u64;
-        self.raise_pull_target(ctx, credits, t, p.ack as u32);
+        self.raise_pull_target(ctx, credits, t, PullTarget::read(p).0);
         let before = self.base.received.next();
         if !self.base.take(ctx, t, p) {
             let from = if marked { number } else { self.map_from(number) };
             self.unacknowledged = 0;
-            return self.acknowledge(ctx, p, from, 0);
+            return self.acknowledge(ctx, p, from);
         }
         self.received_bytes = self.received_bytes.wrapping_add(p.size as u32);
         let mut now = marked || asks || !self.has_received || self.unacknowledged >= parameters::<Uet>(t).ack_bytes;
@@ -183,7 +183,7 @@ impl Receiver {
         if now {
             let from = if marked || asks { number } else { self.map_from(number) };
             self.unacknowledged = 0;
-            self.acknowledge(ctx, p, from, 0);
+            self.acknowledge(ctx, p, from);
         }
     }
 
@@ -191,17 +191,17 @@ impl Receiver {
         let number = p.seq() as u32;
         if self.base.received.has(number) {
             let from = self.map_from(number);
-            return self.acknowledge(ctx, p, from, 0);
+            return self.acknowledge(ctx, p, from);
         }
-        self.raise_pull_target(ctx, credits, t, p.ack as u32);
-        let flags = if p.has(flag::CE) { flag::ECE } else { 0 } | if trimmed_at_last_hop(p) { flag::PSH } else { 0 };
-        let report = ReceiverReport {
+        self.raise_pull_target(ctx, credits, t, PullTarget::read(p).0);
+        let message = ToSender::Nack {
+            next: self.base.next(),
             number,
-            next: self.base.received.next(),
-            count: self.received_bytes,
-            ..ReceiverReport::default()
+            received: self.received_bytes,
+            marked: p.has(flag::CE),
+            at_last_hop: trimmed_at_last_hop(p),
         };
-        self.base.send_report(ctx, Class::Fifo, (Kind::Nack, flags, report), p.entropy());
+        self.base.send(ctx, Class::Fifo, message.encode(), p.entropy());
         if !parameters::<Uet>(t).htsim {
             // the target in the packet assumed that it would arrive
             self.rtx_backlog += full(t).div_ceil(QUANTUM) as u32;
@@ -213,10 +213,10 @@ impl Receiver {
     fn on_rts(&mut self, ctx: &mut NodeCtx<impl Effects>, credits: &mut Credits, t: &TransportSpec, p: &Packet) {
         let number = p.seq() as u32;
         self.base.note_more();
-        self.raise_pull_target(ctx, credits, t, p.ack as u32);
+        self.raise_pull_target(ctx, credits, t, PullTarget::read(p).0);
         self.join(ctx, credits, t);
         self.base.received.insert(number, 0);
-        self.acknowledge(ctx, p, number, 0);
+        self.acknowledge(ctx, p, number);
     }
 
     /// Raises the target: the sender can use credit up to `target`.
@@ -246,17 +246,20 @@ impl Receiver {
     }
 
     /// Sends an ACK with a bitmap from packet `from` on.
-    fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, from: u32, flags: u16) {
+    fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, from: u32) {
         let received = &self.base.received;
-        let report = ReceiverReport {
+        let ack = Ack {
             next: received.next(),
-            number: from,
             map: received.map(from),
-            count: self.received_bytes,
-            echo: p.seq() & 0xffff_ffff | (received.out_of_order() as u64) << 32,
+            from,
+            received: self.received_bytes,
+            answers: p.seq() as u32,
+            early: received.out_of_order(),
+            marked: p.has(flag::CE) && !p.is_trimmed(),
+            of_retransmission: p.has(flag::RETX),
+            of_probe: p.is(Kind::Probe),
         };
-        let flags = flags | if p.has(flag::CE) && !p.is_trimmed() { flag::ECE } else { 0 } | p.flags & flag::RETX;
-        self.base.send_report(ctx, Class::Fifo, (Kind::Ack, flags, report), p.entropy());
+        self.base.send(ctx, Class::Fifo, ToSender::Ack(ack).encode(), p.entropy());
     }
 
     /// Leaves the pacer's list once all that was written has arrived: the remaining demand gets no credit.

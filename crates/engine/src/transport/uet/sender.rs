@@ -3,14 +3,16 @@
 use super::nscc::{Nscc, largest_window};
 use super::sleek::Sleek;
 use super::spread::{Feedback, Spreading};
+use super::wire::{Ack, ToSender};
 use super::{FIRST_PULL, QUANTUM};
 use crate::event::order::Timer;
-use crate::event::packet::{Kind, Packet, ReceiverReport, flag};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{QueueSpec, Uet};
+use crate::transport::packet::credits::PullTarget;
 use crate::transport::packet::outstanding::{SentPacket, State};
 use crate::transport::packet::sender_base::SenderBase;
 use crate::transport::packet::{PacketSender, has_base, parameters};
@@ -107,24 +109,25 @@ impl PacketSender for Sender {
     }
 
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
-        let report = p.receiver_report();
-        match p.kind() {
-            Kind::Ack => self.on_ack(ctx, p, &report),
-            Kind::Nack => self.on_nack(ctx, p, &report),
-            Kind::Pull => {
+        let Some(message) = ToSender::decode(p) else { return };
+        match message {
+            ToSender::Ack(ack) => self.on_ack(ctx, p.entropy(), &ack),
+            ToSender::Nack { number, marked, at_last_hop, .. } => {
+                self.on_nack(ctx, p.entropy(), number, (marked, at_last_hop));
+            }
+            ToSender::Pull { credit, .. } => {
                 self.stop_speculating();
                 if let Some(rccc) = &mut self.rccc
-                    && report.count > rccc.credit_granted
+                    && credit > rccc.credit_granted
                 {
-                    let more = (report.count - rccc.credit_granted) as i64 * QUANTUM as i64;
-                    (rccc.credit, rccc.credit_granted) = ((rccc.credit + more).min(rccc.max_credit), report.count);
+                    let more = (credit - rccc.credit_granted) as i64 * QUANTUM as i64;
+                    (rccc.credit, rccc.credit_granted) = ((rccc.credit + more).min(rccc.max_credit), credit);
                 }
             }
-            _ => return,
         }
         if !self.base.app.is_finished() {
             self.pump(ctx);
-            if p.is(Kind::Pull) {
+            if matches!(message, ToSender::Pull { .. }) {
                 self.request_more_credit(ctx);
             }
         }
@@ -280,38 +283,37 @@ impl Sender {
     /// the NIC.
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>, own: i64) {
         let t = ctx.net.transport(self.base.transport);
-        let (number, len, flags, last) = match self.base.outstanding.resend(ctx.now) {
-            Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last),
-            None => match self.base.app.take(ctx) {
-                Some((len, last)) => (self.base.outstanding.push(ctx.now, len, last), len, 0, last),
-                None => return,
-            },
-        };
-        let size = (t.header + len) as i64;
+        let Some(out) = self.base.take(ctx, u64::MAX) else { return };
+        let size = (t.header + out.len) as i64;
         self.in_flight += size;
-        if flags > 0 {
+        if out.again {
             self.lost -= size;
         }
         if let Some(rccc) = &mut self.rccc {
             rccc.credit -= size;
         }
         let entropy = self.spreading.take();
-        if len == 0 {
-            return self.emit_request(ctx, number, entropy);
+        if out.len == 0 {
+            return self.emit_request(ctx, out.number, entropy);
         }
         let backlog = self.backlog(ctx.now);
         self.set_pull_target(ctx, backlog, own);
         let full_window = |nscc: &Nscc| self.in_flight + size >= nscc.cwnd;
         let asks = backlog == 0
-            || flags > 0
+            || out.again
             || self.rccc.is_some_and(|rccc| rccc.credit <= 0)
             || self.nscc.as_deref().is_some_and(full_window);
-        let flags = flags | flag::ECT | if last { flag::PSH } else { 0 };
-        let mut packet = self.base.data(ctx, number, len, flags, t.header + len, entropy);
-        packet.ack = self.rccc.map_or(0, |rccc| rccc.pull_target as u64);
+        let mut packet = self.base.data(ctx, &out, t.header + out.len, entropy);
+        packet.flags |= flag::ECT;
+        PullTarget(self.pull_target()).write(&mut packet);
         packet.ask_for_ack(asks);
         ctx.send_in_slot(self.base.ip.host, &packet);
         self.arm(ctx);
+    }
+
+    /// Credit target; 0 without RCCC.
+    fn pull_target(&self) -> u32 {
+        self.rccc.map_or(0, |rccc| rccc.pull_target)
     }
 
     /// Sets the credit target from new data and retransmissions.
@@ -354,21 +356,21 @@ impl Sender {
         parameters::<Uet>(ctx.net.transport(self.base.transport)).htsim
     }
 
-    fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, report: &ReceiverReport) {
-        let new = report.count.wrapping_sub(self.received_bytes) as i32;
+    fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, entropy: u16, ack: &Ack) {
+        let new = ack.received.wrapping_sub(self.received_bytes) as i32;
         let new = new.max(0) as i64;
         self.received_bytes = self.received_bytes.wrapping_add(new as u32);
         self.in_flight -= new;
-        let (marked, number) = (p.has(flag::ECE), report.echo as u32);
-        let valid = |sent: &&SentPacket| sent.state == State::InFlight && sent.times == 1 + p.has(flag::RETX) as u8;
-        let sent = self.base.outstanding.get(number).filter(valid).filter(|_| !p.has(flag::CWR)).copied();
+        let (marked, number) = (ack.marked, ack.answers);
+        let valid = |sent: &&SentPacket| sent.state == State::InFlight && sent.times == 1 + ack.of_retransmission as u8;
+        let sent = self.base.outstanding.get(number).filter(valid).filter(|_| !ack.of_probe).copied();
         if let Some(sent) = &sent {
             self.base.sample(ctx, ctx.now - sent.at);
         }
         let mut delay = Time::ZERO;
         if let Some(nscc) = &mut self.nscc {
             nscc.on_received(new);
-            let probed = self.sleek.as_ref().filter(|_| p.has(flag::CWR)).and_then(|sleek| sleek.took(number, ctx.now));
+            let probed = self.sleek.as_ref().filter(|_| ack.of_probe).and_then(|sleek| sleek.took(number, ctx.now));
             delay = match (&sent, probed) {
                 (Some(sent), _) if sent.len > 0 => nscc.sample(ctx.now - sent.at, marked),
                 (None, Some(took)) if took < nscc.base_rtt => Time::ZERO,
@@ -376,24 +378,23 @@ impl Sender {
                 _ => nscc.average(),
             };
         }
-        self.on_sack(ctx, report);
-        self.spreading.note(ctx.now, p.entropy(), if marked { Feedback::Marked } else { Feedback::Good });
+        self.on_sack(ctx, ack);
+        self.spreading.note(ctx.now, entropy, if marked { Feedback::Marked } else { Feedback::Good });
         if let Some(nscc) = &mut self.nscc {
             nscc.on_ack(ctx.now, marked, delay, new, self.in_flight);
         }
-        self.repair(ctx, report, p.has(flag::CWR).then_some(delay));
+        self.repair(ctx, ack, ack.of_probe.then_some(delay));
         self.stop_speculating();
     }
 
     /// Loss recovery by SLEEK after an ACK. `probe`: queueing delay, if the ACK answers a probe.
-    fn repair(&mut self, ctx: &mut NodeCtx<impl Effects>, report: &ReceiverReport, probe: Option<Time>) {
+    fn repair(&mut self, ctx: &mut NodeCtx<impl Effects>, ack: &Ack, probe: Option<Time>) {
         let (Some(sleek), Some(nscc)) = (&mut self.sleek, &self.nscc) else { return };
-        let (next, end) = (report.next, self.base.outstanding.next());
+        let (next, end) = (ack.next, self.base.outstanding.next());
         let backlog = self.base.app.backlog(ctx.now);
         sleek.await_ack(ctx.now, nscc.base_rtt.max(self.rtt / SHARE), (next < end, backlog > 0));
-        let early = (report.echo >> 32) as u32;
         let window = (nscc.cwnd, nscc.max, self.base.sizes.0 as i64);
-        let missing = sleek.on_ack((next, early), end, probe, window, self.base.outstanding.has_lost());
+        let missing = sleek.on_ack((next, ack.early), end, probe, window, self.base.outstanding.has_lost());
         for number in missing {
             let Some(sent) = self.base.outstanding.get(number).filter(|sent| sent.state == State::InFlight) else {
                 continue;
@@ -414,7 +415,7 @@ impl Sender {
 
     /// Takes in the cumulative number and the bitmap of an ACK. Packets that were taken for lost had left the flight;
     /// they are put back, because the receiver's byte count subtracts them too.
-    fn on_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, report: &ReceiverReport) {
+    fn on_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, ack: &Ack) {
         let header = self.base.sizes.1 as i64;
         let mut back = 0;
         let mut arrived = |sent: SentPacket| {
@@ -422,9 +423,9 @@ impl Sender {
                 back += sent.len as i64 + header;
             }
         };
-        let bytes = self.base.outstanding.acknowledge_before(report.next, &mut arrived);
-        for i in (0..64).filter(|i| report.map >> i & 1 > 0) {
-            self.base.outstanding.mark_arrived(report.number + i).into_iter().for_each(&mut arrived);
+        let bytes = self.base.outstanding.acknowledge_before(ack.next, &mut arrived);
+        for i in (0..64).filter(|i| ack.map >> i & 1 > 0) {
+            self.base.outstanding.mark_arrived(ack.from + i).into_iter().for_each(&mut arrived);
         }
         self.in_flight += back;
         self.lost -= back;
@@ -433,16 +434,21 @@ impl Sender {
         }
     }
 
-    fn on_nack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, report: &ReceiverReport) {
-        let (last_hop, marked) = (p.has(flag::PSH), p.has(flag::ECE));
-        let sent = self.base.outstanding.get(report.number).filter(|sent| sent.state == State::InFlight).copied();
+    fn on_nack(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        entropy: u16,
+        number: u32,
+        (marked, last_hop): (bool, bool),
+    ) {
+        let sent = self.base.outstanding.get(number).filter(|sent| sent.state == State::InFlight).copied();
         let Some(sent) = sent else { return };
         let size = sent.len as i64 + self.base.sizes.1 as i64;
         if let Some(nscc) = &mut self.nscc {
             nscc.note_rtt(ctx.now - sent.at);
             nscc.on_nack(ctx.now, size, last_hop && self.rccc.is_some(), self.in_flight);
         }
-        self.lose(report.number, size);
+        self.lose(number, size);
         self.stop_speculating();
         let what = match (last_hop, marked) {
             (false, _) => Feedback::Cut,
@@ -451,7 +457,7 @@ impl Sender {
         };
         // the packet is retransmitted before its path is penalised
         self.pump(ctx);
-        self.spreading.note(ctx.now, p.entropy(), what);
+        self.spreading.note(ctx.now, entropy, what);
     }
 
     fn lose(&mut self, number: u32, size: i64) {
@@ -504,7 +510,7 @@ impl Sender {
         let t = ctx.net.transport(self.base.transport);
         self.requested_at = Some(ctx.now);
         let mut packet = self.base.control(ctx, Kind::Rts, number, t.ack_size, entropy);
-        packet.ack = self.rccc.map_or(0, |rccc| rccc.pull_target as u64);
+        PullTarget(self.pull_target()).write(&mut packet);
         ctx.emit(self.base.ip.host, Class::Fifo, &packet);
         self.arm(ctx);
     }

@@ -18,6 +18,7 @@ mod memory;
 mod program;
 mod protocol;
 mod queue;
+pub(crate) mod refusal;
 mod routing;
 pub mod table;
 mod traffic;

@@ -1,6 +1,7 @@
 //! Transports: the two endpoints of a flow. A host calls [`SendEndpoint`] and [`ReceiveEndpoint`] and nothing beyond
 //! them. A transport that numbers packets is a folder, and a line of the list in [`protocol`](crate::spec::Protocol).
 
+pub mod check;
 mod ends;
 mod eqds;
 mod expresspass;

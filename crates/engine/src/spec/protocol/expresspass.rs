@@ -52,4 +52,8 @@ impl PacketProtocol for ExpressPass {
     fn waits_for_nic(&self) -> bool {
         false
     }
+
+    fn needs_credit_shaping(&self) -> bool {
+        true
+    }
 }

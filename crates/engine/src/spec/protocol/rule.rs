@@ -35,6 +35,10 @@ pub trait PacketProtocol: Debug {
     fn takes_returned_headers(&self) -> bool {
         false
     }
+    /// True if every packet needs a credit that ports shape.
+    fn needs_credit_shaping(&self) -> bool {
+        false
+    }
     /// True if receivers send pulls, which may have a path of their own.
     fn has_pulls(&self) -> bool {
         false

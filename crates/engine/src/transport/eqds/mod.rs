@@ -15,10 +15,11 @@ mod receiver;
 mod sender;
 mod wire;
 
+use crate::spec::refusal::invalid;
+use crate::spec::{Eqds, RunError, Spec, TransportSpec};
+use crate::transport::packet::check::{Check, are_entropies, is_share};
 pub use receiver::Receiver;
 pub use sender::Sender;
-
-use crate::spec::TransportSpec;
 
 /// Size of a quantum, in bytes.
 const QUANTUM: u64 = 512;
@@ -30,4 +31,17 @@ const UNACKNOWLEDGED: u64 = 16_384;
 /// Size of a full packet, in bytes.
 fn full(t: &TransportSpec) -> u64 {
     (t.mss + t.header) as u64
+}
+
+impl Check for Eqds {
+    fn check(&self, _spec: &Spec, _t: &TransportSpec) -> Result<(), RunError> {
+        if self.window > 0 && is_share(self.pull_rate) && are_entropies(self.entropies) {
+            return Ok(());
+        }
+        invalid(format!(
+            "eqds with a window of {} packets (expected at least 1), a credit rate of {} (expected above 0 and at \
+             most 1) and {} entropies (expected a power of two up to 32768)",
+            self.window, self.pull_rate, self.entropies
+        ))
+    }
 }

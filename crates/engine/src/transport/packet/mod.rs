@@ -2,6 +2,7 @@
 //! [`PacketSender`] and [`PacketReceiver`]; what it does not need has a default.
 
 pub mod app_source;
+pub mod check;
 pub mod credits;
 pub mod entropies;
 pub mod message;

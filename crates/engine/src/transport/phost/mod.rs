@@ -16,13 +16,14 @@ mod receiver;
 mod sender;
 mod wire;
 
-pub use receiver::Receiver;
-pub use sender::Sender;
-
 use crate::ids::HostIx;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::TransportSpec;
-use incast_cc::Time;
+use crate::spec::refusal::{invalid, refuse_link};
+use crate::spec::{LinkSpec, PHost, RunError, Spec, TransportSpec};
+use crate::transport::packet::check::{Check, check_classes, flows_of};
+use incast_cc::{Rate, Time};
+pub use receiver::Receiver;
+pub use sender::Sender;
 
 /// Traffic class of requests, tokens and acknowledgements.
 const CONTROL: u8 = 0;
@@ -39,5 +40,38 @@ impl PacketTime {
     /// Duration of `packets` packets.
     fn times(self, packets: f64) -> Time {
         Time((self.0.0 as f64 * packets).round() as u64).max(Time::ps(1))
+    }
+}
+
+impl Check for PHost {
+    fn check(&self, spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
+        let time = |x: f64| x.is_finite() && x > 0.0;
+        let times = [self.gap, self.expiry, self.skip, self.reissue];
+        if !times.into_iter().all(time) || self.window == 0 || self.large == Some(0) {
+            return invalid(format!(
+                "phost with times of {times:?} packets (expected above 0), a window of {} tokens (expected at least \
+                 1) and large messages above {:?} bytes (expected above 0)",
+                self.window, self.large
+            ));
+        }
+        if t.rto_min == Time::ZERO {
+            return invalid(
+                "phost with an rto_min of 0, expected a time above 0: requests are repeated after it".to_owned(),
+            );
+        }
+        check_classes(spec, self, flows_of(spec, self))?;
+        let ends = |l: &&LinkSpec| flows_of(spec, self).any(|f| l.from == f.src || l.from == f.dst);
+        match spec.links.iter().filter(|l| l.rate == Rate::INFINITE).find(ends) {
+            Some(link) => refuse_link(
+                spec,
+                link,
+                format!(
+                    "link {}: phost at a host with infinite rate, expected a rate: a host sends one token per packet \
+                     time",
+                    link.name
+                ),
+            ),
+            None => Ok(()),
+        }
     }
 }

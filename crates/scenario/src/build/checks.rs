@@ -6,6 +6,7 @@ use crate::document::failures::LinkFailure;
 use crate::document::links::OwnQueue;
 use crate::document::pattern::Pattern;
 use crate::document::queue::{Cuts, Queue};
+use crate::document::transport::{self, rule::Around};
 use crate::text::problem::{Errors, Problem, Report};
 use crate::topology::network::Network;
 use incast_cc as cc;
@@ -64,7 +65,10 @@ pub(super) fn ports(
 ) {
     check_classes(doc, problems);
     check_driven(doc, network, own_queues, transports, problems);
-    credits::check(doc, network, own_queues, transports, problems);
+    let queues = credits::queues(doc, own_queues);
+    credits::check_rates(network, &queues, problems);
+    let symmetric = doc.routing.choice().is_symmetric();
+    transport::check_network(&Around { network, queues: &queues, symmetric, transports }, problems);
     doc.queue.check_transports(transports, &mut Report::new("queue", problems));
     let packet = transports.iter().map(full_packet).max().unwrap_or(0);
     doc.queue.check_packet(packet, &mut Report::new("queue", problems));

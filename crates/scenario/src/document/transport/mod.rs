@@ -5,18 +5,33 @@
 //! `presets/NAME.toml` of this crate; explicit values of the user override it. `incast describe transport ns3` prints
 //! a preset's values.
 
+mod eqds;
+mod expresspass;
+mod homa;
+mod ndp;
+mod phost;
+pub(crate) mod rule;
+mod uet;
+mod words;
+
 use crate::document::demotion;
 use crate::document::pacing::Pacing;
-use crate::document::receiver_driven::{Eqds, ExpressPass, Homa, Ndp, PHost, Uet, joined};
-use crate::text::problem::Report;
+use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Auto, Size, Time};
 use crate::text::words::Word;
+use eqds::Eqds;
+use expresspass::ExpressPass;
+use homa::Homa;
 use incast_cc as cc;
 use incast_engine::spec;
+use ndp::Ndp;
+use phost::PHost;
+use rule::{Around, PacketTransport, joined};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
+use uet::Uet;
 
 /// Largest packet in bytes, its header included (IPv4, RFC 791).
 const MAX_PACKET: u32 = 65_535;
@@ -24,7 +39,10 @@ const MAX_PACKET: u32 = 65_535;
 /// Declares the keys of the transport: the table in the scenario, the merge with another, and the values that the
 /// engine has under the same names.
 macro_rules! keys {
-    ($($(#[$about:meta])+ $key:ident: $type:ty,)+) => {
+    (
+        $($(#[$about:meta])+ $key:ident: $type:ty,)+
+        by packets { $($(#[$which:meta])+ $transport:ident: $table:ident,)+ }
+    ) => {
         /// Transport of flows: a preset, and the values that differ from it.
         #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
         pub struct Transport {
@@ -38,24 +56,7 @@ macro_rules! keys {
             /// traffic entry. `demotion_by` selects other measures.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub demotion: Option<Vec<Size>>,
-            /// Further settings of NDP; with `preset = "ndp"`.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub ndp: Option<Ndp>,
-            /// Further settings of EQDS; with `preset = "eqds"`.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub eqds: Option<Eqds>,
-            /// Further settings of UET; with `preset = "uet"`.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub uet: Option<Uet>,
-            /// Further settings of Homa; with `preset = "homa"`.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub homa: Option<Homa>,
-            /// Further settings of ExpressPass; with `preset = "expresspass"`.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub expresspass: Option<ExpressPass>,
-            /// Further settings of pHost; with `preset = "phost"`.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub phost: Option<PHost>,
+            $($(#[$which])+ #[serde(skip_serializing_if = "Option::is_none")] pub $transport: Option<$table>,)+
         }
 
         impl Transport {
@@ -65,12 +66,7 @@ macro_rules! keys {
                     preset: self.preset.or(base.preset),
                     $($key: self.$key.or(base.$key),)+
                     demotion: self.demotion.clone().or_else(|| base.demotion.clone()),
-                    ndp: joined(&self.ndp, &base.ndp, Ndp::over),
-                    eqds: joined(&self.eqds, &base.eqds, Eqds::over),
-                    uet: joined(&self.uet, &base.uet, Uet::over),
-                    homa: joined(&self.homa, &base.homa, Homa::over),
-                    expresspass: joined(&self.expresspass, &base.expresspass, ExpressPass::over),
-                    phost: joined(&self.phost, &base.phost, PHost::over),
+                    $($transport: joined(&self.$transport, &base.$transport, $table::or),)+
                 }
             }
 
@@ -79,6 +75,53 @@ macro_rules! keys {
                 let demotion = self.demotion.iter().flatten().map(|size| size.0.0).collect();
                 Some(spec::TransportSpec { protocol: spec::Protocol::Tcp, demotion, $($key: self.$key?.into()),+ })
             }
+
+            /// Transport of a preset, with the values given here; `None` if one is missing.
+            fn protocol(&self, preset: Preset) -> Option<spec::Protocol> {
+                let all = self.or(preset.values());
+                match preset.name() {
+                    $(stringify!($transport) => all.$transport?.spec(all.mss?),)+
+                    _ => Some(spec::Protocol::Tcp),
+                }
+            }
+
+            /// Reports tables of transports that are not those of the preset.
+            fn check_tables(&self, at: &mut Report) {
+                let tables = [$((stringify!($transport), self.$transport.is_some())),+];
+                let found = self.preset.unwrap_or_default().name();
+                for (name, _) in tables.into_iter().filter(|(name, given)| *given && *name != found) {
+                    let message =
+                        format!("is of {name} alone, and transport.preset is \"{found}\"; expected \"{name}\"");
+                    at.key(name, message);
+                }
+            }
+
+            /// Reports values in those tables that types do not refuse; `all` has every value.
+            fn check_values(&self, all: &spec::TransportSpec, at: &mut Report) {
+                $(if let Some(own) = &self.$transport {
+                    own.check(all, &mut at.below(stringify!($transport)));
+                })+
+            }
+        }
+
+        /// Derives values of transports that are not given from the traffic.
+        pub(crate) fn derive(
+            transports: &mut [spec::TransportSpec],
+            flows: &[spec::FlowSpec],
+            queries: &[spec::QuerySpec],
+            problems: &mut Vec<Problem>,
+        ) {
+            $($table::derive(transports, flows, queries, problems);)+
+        }
+
+        /// Reports a network that lacks what the transports of its flows need.
+        pub(crate) fn check_network(around: &Around, problems: &mut Vec<Problem>) {
+            $($table::check_network(around, problems);)+
+        }
+
+        /// Notes of transports on a run.
+        pub(crate) fn notes(run: &spec::Spec) -> Vec<String> {
+            [$($table::note(run)),+].into_iter().flatten().collect()
         }
     };
 }
@@ -376,56 +419,85 @@ keys! {
     /// size requires.
     #[schemars(range(max = 1000))]
     extra_packets: u32,
+    by packets {
+        /// Further settings of NDP; with `preset = "ndp"`.
+        ndp: Ndp,
+        /// Further settings of EQDS; with `preset = "eqds"`.
+        eqds: Eqds,
+        /// Further settings of UET; with `preset = "uet"`.
+        uet: Uet,
+        /// Further settings of Homa; with `preset = "homa"`.
+        homa: Homa,
+        /// Further settings of ExpressPass; with `preset = "expresspass"`.
+        expresspass: ExpressPass,
+        /// Further settings of pHost; with `preset = "phost"`.
+        phost: PHost,
+    }
 }
 
-/// A named set of values.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preset {
+/// List of the presets, each with its word. Its values are in the file `presets/WORD.toml`.
+macro_rules! presets {
+    ($($(#[$about:meta])+ $name:ident = $word:literal,)+) => {
+        /// A named set of values.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        pub enum Preset {
+            $($(#[$about])+ #[serde(rename = $word)] $name,)+
+        }
+
+        /// Names and files of the presets.
+        const FILES: &[(&str, &str)] =
+            &[$(($word, include_str!(concat!("../../../presets/", $word, ".toml")))),+];
+
+        impl Preset {
+            /// All of them.
+            pub const ALL: &[Preset] = &[$(Preset::$name),+];
+        }
+    };
+}
+
+presets! {
     /// Linux 6.1 as measured: quick ACKs for 16 segments, then one ACK per 2 segments or 40 ms; SACK, PRR also for ECN
     /// reductions, minimum RTO of 200 ms. Loss detection is that of RFC 6675 (no RACK, no tail-loss probe);
     /// `linux-default` has both.
     #[default]
-    Linux,
+    Linux = "linux",
     /// Linux 6.1 with its default settings: `linux`, but RACK with its timer and tail-loss probes detect losses
     /// (net.ipv4.tcp_recovery = 1, tcp_early_retrans = 3).
-    LinuxDefault,
+    LinuxDefault = "linux-default",
     /// ns-3.43's TCP: buffers of 128 KiB, minimum RTO of 1 s, PRR. Without two accidents that decide published ns-3
     /// results: the time-stamp clock is exact, and a full segment fits the MTU.
-    Ns3,
+    Ns3 = "ns3",
     /// `ns3` over IPv6, for radio cells: segments of 536 bytes, headers of 72.
-    Ns3Ipv6,
+    Ns3Ipv6 = "ns3-ipv6",
     /// htsim's TCP family: 4000-byte packets with no header, 40-byte ACKs, no handshake, 15
     /// packets of initial window, an ACK per packet, NewReno recovery without SACK, one packet
     /// more than the size asks for.
-    Htsim,
+    Htsim = "htsim",
     /// A transport as Swift's paper describes it (SIGCOMM 2020, section 3.6): SACK, an ACK per
     /// packet, RTO from the RTT with a floor of 100 us, no handshake. Sizes are our choice.
-    Swift,
+    Swift = "swift",
     /// NDP (SIGCOMM 2017): packets of 4160 bytes, an initial unsolicited window of 15, then a packet per pull.
-    Ndp,
+    Ndp = "ndp",
     /// EQDS (NSDI 2022): packets of 4160 bytes, a window of 50 on speculative credit, then on credit of the receiver.
-    Eqds,
+    Eqds = "eqds",
     /// The transport of Ultra Ethernet: packets of 4160 bytes, NSCC at the sender, RCCC at the receiver, or both.
-    Uet,
+    Uet = "uet",
     /// Homa (SIGCOMM 2018): packets of 1500 bytes, 9328 unscheduled bytes of a message, then grants to the shortest;
     /// eight priorities.
-    Homa,
+    Homa = "homa",
     /// PIAS (NSDI 2015) as in its authors' simulations, beside `controller = "dctcp"`: packets of 1500 bytes, an
     /// initial window of 70, timeouts of at least 2 ms, and eight priorities by bytes sent, with the sizes for web
     /// search.
-    Pias,
+    Pias = "pias",
     /// pFabric (SIGCOMM 2013) as in its authors' simulations, beside `controller = "newreno"` and
     /// `queue.kind = "pfabric"`: packets of 1500 bytes, windows of 12 to 15, timeouts of 45 us, probes after five.
-    Pfabric,
+    Pfabric = "pfabric",
     /// ExpressPass (SIGCOMM 2017) as in its authors' simulations, beside `queue.kind = "credit-shaping"`: packets of
     /// 1538 bytes, each for a credit of 76 to 92 that its receiver sends.
-    #[serde(rename = "expresspass")]
-    ExpressPass,
+    ExpressPass = "expresspass",
     /// pHost (CoNEXT 2015) as in its authors' simulator: packets of 1500 bytes, messages of up to eight at once, others
     /// for tokens of the receiver, one in the time of a packet.
-    #[serde(rename = "phost")]
-    PHost,
+    PHost = "phost",
 }
 
 /// File of a preset: the values that differ from its base, and the meaning of `auto`.
@@ -435,46 +507,10 @@ struct Values {
     delayed_ack: u32,
 }
 
-/// Files of the presets.
-const FILES: [(Preset, &str, &str); 14] = [
-    (Preset::Linux, "linux", include_str!("../../presets/linux.toml")),
-    (Preset::LinuxDefault, "linux-default", include_str!("../../presets/linux-default.toml")),
-    (Preset::Ns3, "ns3", include_str!("../../presets/ns3.toml")),
-    (Preset::Ns3Ipv6, "ns3-ipv6", include_str!("../../presets/ns3-ipv6.toml")),
-    (Preset::Htsim, "htsim", include_str!("../../presets/htsim.toml")),
-    (Preset::Swift, "swift", include_str!("../../presets/swift.toml")),
-    (Preset::Ndp, "ndp", include_str!("../../presets/ndp.toml")),
-    (Preset::Eqds, "eqds", include_str!("../../presets/eqds.toml")),
-    (Preset::Uet, "uet", include_str!("../../presets/uet.toml")),
-    (Preset::Homa, "homa", include_str!("../../presets/homa.toml")),
-    (Preset::Pias, "pias", include_str!("../../presets/pias.toml")),
-    (Preset::Pfabric, "pfabric", include_str!("../../presets/pfabric.toml")),
-    (Preset::ExpressPass, "expresspass", include_str!("../../presets/expresspass.toml")),
-    (Preset::PHost, "phost", include_str!("../../presets/phost.toml")),
-];
-
 impl Preset {
-    /// All of them.
-    pub const ALL: [Preset; 14] = [
-        Preset::Linux,
-        Preset::LinuxDefault,
-        Preset::Ns3,
-        Preset::Ns3Ipv6,
-        Preset::Htsim,
-        Preset::Swift,
-        Preset::Ndp,
-        Preset::Eqds,
-        Preset::Uet,
-        Preset::Homa,
-        Preset::Pias,
-        Preset::Pfabric,
-        Preset::ExpressPass,
-        Preset::PHost,
-    ];
-
     /// Name as in scenarios.
     pub fn name(self) -> &'static str {
-        FILES[self as usize].1
+        FILES[self as usize].0
     }
 
     /// Transport that matches a controller's form; `None` for a form without a reference.
@@ -505,7 +541,7 @@ impl Preset {
     fn read(self) -> &'static Values {
         static READ: [OnceLock<Values>; Preset::ALL.len()] = [const { OnceLock::new() }; Preset::ALL.len()];
         READ[self as usize].get_or_init(|| {
-            let (_, name, text) = FILES[self as usize];
+            let (name, text) = FILES[self as usize];
             let mut table: toml::Table = text.parse().unwrap_or_else(|e| panic!("presets/{name}.toml: {e}"));
             let base = table.remove("base").map(|base| base.try_into::<Preset>());
             let auto = table.remove("auto");
@@ -543,62 +579,23 @@ impl Transport {
     /// Engine settings for flows under a controller of this profile. Missing values are the preset's.
     pub fn spec(&self, profile: &cc::Profile) -> spec::TransportSpec {
         let preset = self.preset.unwrap_or_default();
-        let Some(mut spec) = self.or(preset.values()).engine() else {
+        let (spec, protocol) = (self.or(preset.values()).engine(), self.protocol(preset));
+        let (Some(mut spec), Some(protocol)) = (spec, protocol) else {
             unreachable!("the file of a preset sets every value")
         };
-        spec.protocol = self.protocol(preset);
+        spec.protocol = protocol;
         if spec.delayed_ack == 0 {
             spec.delayed_ack = if profile.ack_every_packet { 1 } else { preset.read().delayed_ack };
         }
         spec
     }
 
-    /// Transport of a preset, with the values given here.
-    fn protocol(&self, preset: Preset) -> spec::Protocol {
-        let all = self.or(preset.values());
-        let receiver_driven = match preset {
-            Preset::Ndp => all.ndp.and_then(|ndp| ndp.spec()).map(spec::Protocol::Ndp),
-            Preset::Eqds => all.eqds.and_then(|eqds| eqds.spec()).map(spec::Protocol::Eqds),
-            Preset::Uet => all.uet.and_then(|uet| uet.spec()).map(spec::Protocol::Uet),
-            Preset::Homa => all.homa.and_then(|homa| homa.spec()).map(spec::Protocol::Homa),
-            Preset::ExpressPass => all.expresspass.and_then(|own| own.spec()).map(spec::Protocol::ExpressPass),
-            Preset::PHost => all.phost.and_then(|own| own.spec(all.mss?)).map(spec::Protocol::PHost),
-            _ => return spec::Protocol::Tcp,
-        };
-        let Some(receiver_driven) = receiver_driven else { unreachable!("the file of a preset sets every value") };
-        receiver_driven
-    }
-
     /// Reports contradictions between values.
     pub(crate) fn check(&self, at: &mut Report) {
         let s = self.spec(&cc::Profile::TCP);
-        let own = [
-            (Preset::Ndp, self.ndp.is_some()),
-            (Preset::Eqds, self.eqds.is_some()),
-            (Preset::Uet, self.uet.is_some()),
-            (Preset::Homa, self.homa.is_some()),
-            (Preset::ExpressPass, self.expresspass.is_some()),
-            (Preset::PHost, self.phost.is_some()),
-        ];
-        for (preset, _) in own.into_iter().filter(|(_, given)| *given) {
-            if self.preset != Some(preset) {
-                let name = preset.name();
-                let found = self.preset.unwrap_or_default().name();
-                let message = format!("is of {name} alone, and transport.preset is \"{found}\"; expected \"{name}\"");
-                at.key(name, message);
-            }
-        }
+        self.check_tables(at);
         demotion::check(&s, at);
-        self.ndp.iter().for_each(|own| own.check(&mut at.below("ndp")));
-        self.eqds.iter().for_each(|own| own.check(&mut at.below("eqds")));
-        self.uet.iter().for_each(|own| own.check(&mut at.below("uet")));
-        if let (Some(own), Some(all)) = (&self.homa, s.protocol.of::<incast_engine::spec::Homa>()) {
-            own.check(all, &mut at.below("homa"));
-        }
-        if let (Some(own), Some(all)) = (&self.expresspass, s.protocol.of::<incast_engine::spec::ExpressPass>()) {
-            own.check(all, &mut at.below("expresspass"));
-        }
-        self.phost.iter().for_each(|own| own.check(&mut at.below("phost")));
+        self.check_values(&s, at);
         let above_zero = "expected a time above 0";
         if s.rto_min > s.rto_max {
             at.text("rto_min", s.rto_min, format!("expected at most rto_max, {}", s.rto_max));

@@ -21,7 +21,7 @@ impl Simulation<'_> {
     /// at which the port's transmission ends. The order of these two depends on the order of events.
     pub(super) fn ports_without_tx_slots(&mut self) -> impl Iterator<Item = &mut Port> {
         let spec = self.net.spec;
-        let paced = spec.transports.iter().any(|t| t.protocol.by_packets().is_some_and(|own| own.waits_for_nic()));
+        let paced = spec.transports.iter().any(|t| t.protocol.facts().waits_for_nic);
         let first = if paced { spec.hosts } else { 0 };
         let ports = self.domains.iter_mut().flat_map(|d| &mut d.nodes.ports);
         ports.filter(move |port| spec.links[port.link.ix()].from >= first)

@@ -151,14 +151,14 @@ impl NicQueue {
         true
     }
 
-    /// Queues a sender.
-    pub fn push_sender(&mut self, flow: FlowId) {
-        self.senders.push_back(flow);
-    }
-
-    /// Queues a sender with `left` bytes to send, before senders with more.
-    pub fn push_ranked(&mut self, left: u64, flow: FlowId) {
-        self.ranked.insert((left, flow));
+    /// Queues a sender; one with `left` bytes to send before those with more.
+    pub fn push_sender(&mut self, flow: FlowId, left: Option<u64>) {
+        match left {
+            Some(left) => {
+                self.ranked.insert((left, flow));
+            }
+            None => self.senders.push_back(flow),
+        }
     }
 
     /// Number of waiting senders.

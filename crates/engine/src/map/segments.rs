@@ -48,7 +48,7 @@ impl Segments {
             _ => bytes,
         };
         // bytes up to the first cut that may split a segment
-        let uncut = t.protocol.by_packets().and_then(|own| own.first_cut()).unwrap_or(write);
+        let uncut = t.protocol.facts().first_cut.unwrap_or(write);
         let buffer = if bytes <= t.send_buffer { bytes } else { t.send_buffer };
         let window = if t.protocol.numbers_packets() { u64::MAX } else { window(spec, flow, t) };
         let whole = |part: u64| part >= bytes || part.is_multiple_of(mss);

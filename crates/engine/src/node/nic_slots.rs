@@ -2,7 +2,7 @@
 
 use crate::event::order::Timer;
 use crate::event::packet::{Packet, flag};
-use crate::host::nic_queue::{Class, NicQueue};
+use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
@@ -12,11 +12,7 @@ use incast_record::Happening;
 impl<E: Effects> NodeCtx<'_, E> {
     /// Queues a packet for its host's wire.
     pub fn emit(&mut self, host: HostIx, class: Class, packet: &Packet) {
-        self.counts.sent += 1;
-        if packet.has(flag::SLOW_PATH) {
-            let node = self.hosts[host].node;
-            self.trace(packet, Happening::Send, Site::Node(node));
-        }
+        self.count_sent(host, packet);
         if self.shared.nic_queues[host.ix()].sends_at_once(class, packet, self.now) {
             self.put_on_wire(host, packet);
         }
@@ -59,32 +55,27 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Sends a packet of a sender that has its tx slot, or found the wire free.
     pub fn send_in_slot(&mut self, host: HostIx, packet: &Packet) {
+        self.count_sent(host, packet);
+        self.put_on_wire(host, packet);
+    }
+
+    /// Counts a packet that the stack of a host hands over.
+    fn count_sent(&mut self, host: HostIx, packet: &Packet) {
         self.counts.sent += 1;
         if packet.has(flag::SLOW_PATH) {
             let node = self.hosts[host].node;
             self.trace(packet, Happening::Send, Site::Node(node));
         }
-        self.put_on_wire(host, packet);
     }
 
-    /// Asks for the wire of a host, for a sender. Returns whether it is free; if not, the sender gets a later tx slot.
-    pub fn request_tx_slot(&mut self, host: HostIx, flow: FlowId) -> bool {
-        self.nic_free_or(host, |nic_queue| nic_queue.push_sender(flow))
-    }
-
-    /// Asks for the wire of a host, for a sender with `left` bytes to send. Returns whether it is free; if not, the
-    /// sender gets its tx slot before senders with more.
-    pub fn request_tx_slot_ranked(&mut self, host: HostIx, flow: FlowId, left: u64) -> bool {
-        self.nic_free_or(host, |nic_queue| nic_queue.push_ranked(left, flow))
-    }
-
-    /// Returns whether the wire of a host is free. If not, calls `waits`.
-    fn nic_free_or(&mut self, host: HostIx, waits: impl FnOnce(&mut NicQueue)) -> bool {
+    /// Asks for the wire of a host, for a sender. Returns whether it is free; if not, the sender gets its tx slot later,
+    /// before senders with more bytes `left` where it has some.
+    pub fn request_tx_slot(&mut self, host: HostIx, flow: FlowId, left: Option<u64>) -> bool {
         let nic_queue = &mut self.shared.nic_queues[host.ix()];
         if nic_queue.is_free(self.now) && nic_queue.is_empty() {
             return true;
         }
-        waits(nic_queue);
+        nic_queue.push_sender(flow, left);
         self.await_tx_slot(host);
         false
     }

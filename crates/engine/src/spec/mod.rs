@@ -140,9 +140,9 @@ pub enum Governor {
 impl Spec {
     /// Governor of `flow`.
     pub fn governor(&self, flow: &FlowSpec) -> Governor {
-        match self.transports[flow.transport as usize].protocol.by_packets() {
+        match self.transports[flow.transport as usize].protocol.facts().control {
             _ if flow.app.datagram_gap().is_some() => Governor::Own("udp"),
-            Some(own) => Governor::Own(own.control()),
+            Some(own) => Governor::Own(own),
             None => Governor::Controller(flow.controller),
         }
     }

@@ -268,8 +268,7 @@ impl TransportSpec {
 
     /// Lowest class of its packets, if the transport assigns classes.
     pub fn lowest_class(&self) -> Option<u8> {
-        let own = self.protocol.by_packets().and_then(|own| own.lowest_class());
-        own.or_else(|| (!self.demotion.is_empty()).then_some(self.demotion.len() as u8))
+        self.protocol.facts().lowest_class.or_else(|| (!self.demotion.is_empty()).then_some(self.demotion.len() as u8))
     }
 }
 

@@ -21,7 +21,7 @@ packet_transports!(list);
 /// Checks a transport of a specification.
 pub fn check(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
     let Some(own) = by_packets(&t.protocol) else { return Ok(()) };
-    check_features(spec, t, own.name())?;
+    check_features(spec, t)?;
     own.check(spec, t)
 }
 

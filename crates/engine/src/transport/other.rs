@@ -8,7 +8,7 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Protocol, packet_transports};
 use crate::transport::packet::credits::{CreditGrant, Credits, List};
 use crate::transport::packet::{HostPacers, PacketReceiver, PacketSender};
-use crate::transport::{eqds, expresspass, homa, ndp, phost, udp, uet};
+use crate::transport::udp;
 use incast_record::{FlowRecord, FlowState, Recorder};
 
 /// Protocol of a flow's transport.
@@ -23,7 +23,33 @@ macro_rules! list {
         pub enum OtherSender {
             /// UDP.
             Udp(udp::Sender),
-            $($(#[$doc])+ $name(Box<$module::Sender>),)+
+            $($(#[$doc])+ $name(Box<crate::transport::$module::Sender>),)+
+        }
+
+        /// Receiver of another transport than TCP.
+        #[derive(Clone, Debug)]
+        pub enum OtherReceiver {
+            /// UDP.
+            Udp(udp::Receiver),
+            $($(#[$doc])+ $name(Box<crate::transport::$module::Receiver>),)+
+        }
+
+        /// Pacers of one host.
+        #[derive(Debug, Default)]
+        pub struct Kept {
+            /// Credit pacer of all transports that have one.
+            pub credits: Credits,
+            $(#[allow(missing_docs)] pub $module: <crate::transport::$module::Receiver as PacketReceiver>::Pacer,)+
+        }
+
+        /// Calls a method of an endpoint: of UDP, and of a transport that numbers packets.
+        macro_rules! of_any {
+            ($end:expr, $udp:ident => $of_udp:expr, $own:ident => $of_other:expr) => {
+                match $end {
+                    Self::Udp($udp) => $of_udp,
+                    $(Self::$name($own) => $of_other,)+
+                }
+            };
         }
 
         impl OtherSender {
@@ -34,93 +60,6 @@ macro_rules! list {
                     $(Protocol::$name(_) => Some(OtherSender::$name(Box::new(PacketSender::new(net, flow, host)))),)+
                 }
             }
-
-            /// Handles a packet.
-            pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
-                match self {
-                    OtherSender::Udp(_) => {}
-                    $(OtherSender::$name(end) if p.is_reverse() => end.on_packet(ctx, p),)+
-                    _ => {}
-                }
-            }
-
-            /// Handles one of the flow's timers, or its trigger.
-            pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
-                match self {
-                    OtherSender::Udp(end) => end.on_timer(ctx, timer),
-                    $(OtherSender::$name(end) => end.on_timer(ctx, timer),)+
-                }
-            }
-
-            /// Sends a message of the host's application.
-            pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
-                match self {
-                    OtherSender::Udp(_) => {}
-                    $(OtherSender::$name(end) => {
-                        end.base_mut().app.on_message(bytes);
-                        end.on_backlog(ctx);
-                    })+
-                }
-            }
-
-            /// Called when the NIC is free for this sender.
-            pub fn on_tx_ready(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-                match self {
-                    OtherSender::Udp(_) => {}
-                    $(OtherSender::$name(end) => end.on_tx_ready(ctx),)+
-                }
-            }
-
-            /// Index of the flow's time series.
-            pub fn probe(&mut self) -> &mut Option<u32> {
-                match self {
-                    OtherSender::Udp(end) => &mut end.probe,
-                    $(OtherSender::$name(end) => &mut end.base_mut().probe,)+
-                }
-            }
-
-            /// Visits the state for time series. UDP data is never acknowledged.
-            pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-                match self {
-                    OtherSender::Udp(_) => visit("acked_bytes", 0.0),
-                    $(OtherSender::$name(end) => {
-                        end.base().observe(visit);
-                        end.observe(visit);
-                    })+
-                }
-            }
-
-            /// Window and state, once the flow has opened.
-            pub fn snapshot(&self) -> Option<(Option<u64>, FlowState)> {
-                match self {
-                    OtherSender::Udp(end) => end.snapshot(),
-                    $(OtherSender::$name(end) => Some((end.window(), end.base().state()?)),)+
-                }
-            }
-
-            /// Adds the sender's fields to the flow's record.
-            pub fn record(&self, record: &mut FlowRecord) {
-                match self {
-                    OtherSender::Udp(end) => end.record(record),
-                    $(OtherSender::$name(end) => end.base().record(record),)+
-                }
-            }
-
-            /// Records the writes that are unfinished at the end of the run.
-            pub fn record_writes(&self, net: &FabricMap, rec: &mut impl Recorder) {
-                match self {
-                    OtherSender::Udp(_) => {}
-                    $(OtherSender::$name(end) => end.base().app.record_writes(net, rec),)+
-                }
-            }
-        }
-
-        /// Receiver of another transport than TCP.
-        #[derive(Clone, Debug)]
-        pub enum OtherReceiver {
-            /// UDP.
-            Udp(udp::Receiver),
-            $($(#[$doc])+ $name(Box<$module::Receiver>),)+
         }
 
         impl OtherReceiver {
@@ -145,46 +84,6 @@ macro_rules! list {
                 }
             }
 
-            /// Handles the flow's timer.
-            pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-                match self {
-                    OtherReceiver::Udp(_) => {}
-                    $(OtherReceiver::$name(end) => end.on_timer(ctx),)+
-                }
-            }
-
-            /// Takes a complete message, if one has arrived.
-            pub fn take_message(&mut self) -> bool {
-                match self {
-                    OtherReceiver::Udp(_) => false,
-                    $(OtherReceiver::$name(end) => end.base_mut().take_message(),)+
-                }
-            }
-
-            /// Bytes delivered.
-            pub fn delivered(&self) -> u64 {
-                match self {
-                    OtherReceiver::Udp(end) => end.delivered(),
-                    $(OtherReceiver::$name(end) => end.base().received.delivered(),)+
-                }
-            }
-
-            /// Flow of the receiver.
-            pub fn flow(&self) -> FlowId {
-                match self {
-                    OtherReceiver::Udp(end) => end.flow,
-                    $(OtherReceiver::$name(end) => end.base().flow,)+
-                }
-            }
-
-            /// Adds the receiver's fields to the flow's record.
-            pub fn record(&self, record: &mut FlowRecord) {
-                match self {
-                    OtherReceiver::Udp(end) => end.record(record),
-                    $(OtherReceiver::$name(end) => end.base().record(record),)+
-                }
-            }
-
             /// Gives credit on behalf of the host's credit pacer, which serves `list`.
             pub fn grant(
                 &mut self,
@@ -198,17 +97,94 @@ macro_rules! list {
                 }
             }
         }
-
-        /// Pacers of one host.
-        #[derive(Debug, Default)]
-        pub struct Kept {
-            /// Credit pacer of all transports that have one.
-            pub credits: Credits,
-            $(#[allow(missing_docs)] pub $module: <$module::Receiver as PacketReceiver>::Pacer,)+
-        }
     };
 }
 packet_transports!(list);
+
+impl OtherSender {
+    /// Handles a packet.
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        if p.is_reverse() {
+            of_any!(self, _udp => {}, end => end.on_packet(ctx, p));
+        }
+    }
+
+    /// Handles one of the flow's timers, or its trigger.
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
+        of_any!(self, udp => udp.on_timer(ctx, timer), end => end.on_timer(ctx, timer));
+    }
+
+    /// Sends a message of the host's application.
+    pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
+        of_any!(self, _udp => {}, end => {
+            end.base_mut().app.on_message(bytes);
+            end.on_backlog(ctx);
+        });
+    }
+
+    /// Called when the NIC is free for this sender.
+    pub fn on_tx_ready(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        of_any!(self, _udp => {}, end => {
+            end.base_mut().waits_for_nic = false;
+            end.on_tx_ready(ctx);
+        });
+    }
+
+    /// Index of the flow's time series.
+    pub fn probe(&mut self) -> &mut Option<u32> {
+        of_any!(self, udp => &mut udp.probe, end => &mut end.base_mut().probe)
+    }
+
+    /// Visits the state for time series. UDP data is never acknowledged.
+    pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        of_any!(self, _udp => visit("acked_bytes", 0.0), end => {
+            end.base().observe(visit);
+            end.observe(visit);
+        });
+    }
+
+    /// Window and state, once the flow has opened.
+    pub fn snapshot(&self) -> Option<(Option<u64>, FlowState)> {
+        of_any!(self, udp => udp.snapshot(), end => Some((end.window(), end.base().state()?)))
+    }
+
+    /// Adds the sender's fields to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        of_any!(self, udp => udp.record(record), end => end.base().record(record));
+    }
+
+    /// Records the writes that are unfinished at the end of the run.
+    pub fn record_writes(&self, net: &FabricMap, rec: &mut impl Recorder) {
+        of_any!(self, _udp => {}, end => end.base().app.record_writes(net, rec));
+    }
+}
+
+impl OtherReceiver {
+    /// Handles the flow's timer.
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        of_any!(self, _udp => {}, end => end.on_timer(ctx));
+    }
+
+    /// Takes a complete message, if one has arrived.
+    pub fn take_message(&mut self) -> bool {
+        of_any!(self, _udp => false, end => end.base_mut().take_message())
+    }
+
+    /// Bytes delivered.
+    pub fn delivered(&self) -> u64 {
+        of_any!(self, udp => udp.delivered(), end => end.base().received.delivered())
+    }
+
+    /// Flow of the receiver.
+    pub fn flow(&self) -> FlowId {
+        of_any!(self, udp => udp.flow, end => end.base().flow)
+    }
+
+    /// Adds the receiver's fields to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        of_any!(self, udp => udp.record(record), end => end.base().record(record));
+    }
+}
 
 /// Pacers of the hosts of a domain: what a host keeps for the receivers of its flows. Empty without transports that
 /// number packets.

@@ -7,7 +7,6 @@ use crate::spec::packet_transports;
 use crate::transport::ends::ReceiveEndpoint;
 use crate::transport::other::{Kept, OtherReceiver, Pacers};
 use crate::transport::packet::{PacketReceiver, Receivers};
-use crate::transport::{eqds, expresspass, homa, ndp, phost, uet};
 
 /// Receivers of a domain.
 struct Ends<'e> {
@@ -27,8 +26,8 @@ fn give_credit(ctx: &mut NodeCtx<impl Effects>, kept: &mut Kept, host: HostIx, e
 
 macro_rules! list {
     ($($(#[$doc:meta])+ $name:ident => $module:ident,)+) => {
-        $(impl Receivers<$module::Receiver> for Ends<'_> {
-            fn of(&mut self, flow: FlowId) -> Option<&mut $module::Receiver> {
+        $(impl Receivers<crate::transport::$module::Receiver> for Ends<'_> {
+            fn of(&mut self, flow: FlowId) -> Option<&mut crate::transport::$module::Receiver> {
                 match &mut self.receivers[self.net.ends[flow].receiver] {
                     ReceiveEndpoint::Other(OtherReceiver::$name(end)) => Some(end),
                     _ => None,
@@ -48,7 +47,7 @@ macro_rules! list {
             let host = net.place[node.ix()].node.of_host();
             let kept = pacers.of(host);
             let mut ends = Ends { net, receivers };
-            $(<$module::Receiver as PacketReceiver>::on_pacer(ctx, &mut kept.$module, host, &mut ends);)+
+            $(<crate::transport::$module::Receiver as PacketReceiver>::on_pacer(ctx, &mut kept.$module, host, &mut ends);)+
             give_credit(ctx, kept, host, &mut ends);
         }
     };

@@ -130,14 +130,13 @@ fn check_driven(
             }
         }
     }
-    let by_packets = transports.iter().filter_map(|t| t.protocol.by_packets());
-    let Some(own) = { by_packets }.find(|own| own.needs_trimming()) else { return };
-    let name = own.name();
+    let Some(facts) = transports.iter().map(|t| t.protocol.facts()).find(|facts| facts.needs_trimming) else { return };
+    let name = facts.name;
     let message = format!("expected \"trimming\": {name} learns from trimmed headers which packets to retransmit");
     let at_switches = own_queues.iter().filter(|own| own.at_switches(network)).map(|own| (own.key.clone(), own.queue));
     for (key, queue) in [("queue".to_owned(), &doc.queue)].into_iter().chain(at_switches) {
         match queue {
-            Queue::Trimming(trimming) if trimming.cuts == Cuts::None && !own.works_without_trimming() => {
+            Queue::Trimming(trimming) if trimming.cuts == Cuts::None && !facts.works_without_trimming => {
                 let message =
                     format!("expected \"either\" or \"arrival\": {name} learns of losses from trimmed headers");
                 problems.push(Problem::quoted(format!("{key}.cuts"), "none", message));

@@ -48,8 +48,7 @@ pub(super) fn check_rates(network: &Network, queues: &[(String, &Queue)], proble
 
 /// A note on ports that shape credits if no transport has any.
 pub(super) fn without_effect(doc: &Document, transports: &[TransportSpec]) -> Option<String> {
-    let credited = |t: &TransportSpec| t.protocol.by_packets().is_some_and(|own| own.needs_credit_shaping());
-    let none = !transports.iter().any(credited);
+    let none = !transports.iter().any(|t| t.protocol.facts().needs_credit_shaping);
     let (key, _) = doc.queue.all().find(|(_, queue)| none && shapes(queue))?;
     Some(format!(
         "{key}.kind = \"credit-shaping\" has no credits to shape: no traffic has transport.preset = \"expresspass\" \

@@ -43,8 +43,8 @@ pub(super) fn key_of_class(doc: &Document, flow: &FlowSpec) -> String {
 
 /// Setting that gives classes, and the one that determines their number.
 pub(super) fn who(t: &TransportSpec) -> (&'static str, String) {
-    match t.protocol.by_packets() {
-        Some(own) => (own.name(), format!("transport.{}.levels", own.name())),
-        None => ("transport.demotion", "one more than transport.demotion has sizes".to_owned()),
+    match t.protocol.facts() {
+        facts if facts.numbers_packets => (facts.name, format!("transport.{}.levels", facts.name)),
+        _ => ("transport.demotion", "one more than transport.demotion has sizes".to_owned()),
     }
 }

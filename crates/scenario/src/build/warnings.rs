@@ -222,7 +222,7 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
         let protocol = &spec.transports[f.transport as usize].protocol;
         // packets may have classes that no entry requests
         let own_classes = spec.transports[f.transport as usize].lowest_class().is_some();
-        of.receiver_driven = protocol.by_packets().map(|own| own.name());
+        of.receiver_driven = protocol.numbers_packets().then(|| protocol.name());
         of.classes |= !own_classes && f.class.max(f.ack_class) > 0;
         if f.start >= spec.duration {
             of.late += 1;
@@ -404,8 +404,8 @@ fn nothing_demoted(doc: &Document, spec: &Spec) -> Option<String> {
 /// Priorities of packets at ports with one queue.
 fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
     let t = spec.transports.iter().find(|t| t.lowest_class() > Some(0))?;
-    let own = t.protocol.by_packets().and_then(|own| Some((own.name(), own.lowest_class()?)));
-    let levels = own.map(|(name, lowest)| format!("transport.{name}.levels = {}", lowest + 1));
+    let facts = t.protocol.facts();
+    let levels = facts.lowest_class.map(|lowest| format!("transport.{}.levels = {}", facts.name, lowest + 1));
     let (by_rank, key) = (levels.is_some(), levels.unwrap_or_else(|| "transport.demotion".to_owned()));
     let most = spec.links.iter().filter(|l| l.from >= spec.hosts).map(|l| &spec.queues[l.queue as usize]);
     let serves = |queue: &&QueueSpec| by_rank && queue.discipline == Discipline::Pfabric;

@@ -71,8 +71,8 @@ impl<'a> Maker<'a> {
             links.iter().for_each(|link| self.port(*link, &mut domain.nodes));
             if node.0 < self.spec.hosts {
                 domain.nodes.hosts.push(self.host(node, first).map_err(|error| (node, error))?);
-                if let Some(own) = self.spec.transports.iter().find_map(|t| t.protocol.by_packets()) {
-                    domain.nodes.shared.nic_queues.push(NicQueue::new(own.data_slot_period()));
+                if let Some(t) = self.spec.transports.iter().find(|t| t.protocol.numbers_packets()) {
+                    domain.nodes.shared.nic_queues.push(NicQueue::new(t.protocol.facts().data_slot_period));
                     domain.endpoints.pacers.add_host();
                 }
                 continue;

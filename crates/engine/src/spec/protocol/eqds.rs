@@ -1,6 +1,6 @@
 //! Parameters of EQDS.
 
-use super::rule::PacketProtocol;
+use super::facts::Facts;
 
 /// EQDS (Olteanu et al., NSDI 2022).
 #[derive(Clone, PartialEq, Debug)]
@@ -17,16 +17,9 @@ pub struct Eqds {
     pub htsim: bool,
 }
 
-impl PacketProtocol for Eqds {
-    fn name(&self) -> &'static str {
-        "eqds"
-    }
-
-    fn needs_trimming(&self) -> bool {
-        true
-    }
-
-    fn has_pulls(&self) -> bool {
-        true
+impl Eqds {
+    /// Facts of the transport.
+    pub fn facts(&self) -> Facts {
+        Facts { needs_trimming: true, has_pulls: true, ..Facts::of("eqds") }
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters of ExpressPass.
 
-use super::rule::PacketProtocol;
+use super::facts::Facts;
 
 /// ExpressPass (Cho et al., "Credit-scheduled delay-bounded congestion control for datacenters", SIGCOMM 2017). Credits
 /// have class 0 and all other packets class 1; flows and ports on their paths have these two classes.
@@ -44,16 +44,9 @@ pub enum Feedback {
     Paper,
 }
 
-impl PacketProtocol for ExpressPass {
-    fn name(&self) -> &'static str {
-        "expresspass"
-    }
-
-    fn waits_for_nic(&self) -> bool {
-        false
-    }
-
-    fn needs_credit_shaping(&self) -> bool {
-        true
+impl ExpressPass {
+    /// Facts of the transport.
+    pub fn facts(&self) -> Facts {
+        Facts { waits_for_nic: false, needs_credit_shaping: true, ..Facts::of("expresspass") }
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters of Homa.
 
-use super::rule::PacketProtocol;
+use super::facts::Facts;
 
 /// Homa (Montazeri et al., SIGCOMM 2018). Level 0 is the highest priority. A level is a traffic class.
 #[derive(Clone, PartialEq, Debug)]
@@ -71,16 +71,13 @@ impl Homa {
     }
 }
 
-impl PacketProtocol for Homa {
-    fn name(&self) -> &'static str {
-        "homa"
-    }
-
-    fn lowest_class(&self) -> Option<u8> {
-        Some(self.levels.saturating_sub(1))
-    }
-
-    fn first_cut(&self) -> Option<u64> {
-        Some(self.unscheduled)
+impl Homa {
+    /// Facts of the transport.
+    pub fn facts(&self) -> Facts {
+        Facts {
+            lowest_class: Some(self.levels.saturating_sub(1)),
+            first_cut: Some(self.unscheduled),
+            ..Facts::of("homa")
+        }
     }
 }

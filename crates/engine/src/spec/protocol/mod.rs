@@ -2,18 +2,18 @@
 
 mod eqds;
 mod expresspass;
+mod facts;
 mod homa;
 mod ndp;
 mod phost;
-mod rule;
 mod uet;
 
 pub use eqds::Eqds;
 pub use expresspass::{ExpressPass, Feedback};
+pub use facts::Facts;
 pub use homa::Homa;
 pub use ndp::{Ndp, Walk};
 pub use phost::{Free, PHost};
-pub use rule::PacketProtocol;
 pub use uet::{Spread, Uet};
 
 /// List of transports that number packets, passed to the macro `$to`: each with its parameters and its folder in
@@ -50,11 +50,13 @@ macro_rules! list {
         }
 
         impl Protocol {
-            /// Facts of the transport, if it numbers packets.
-            pub fn by_packets(&self) -> Option<&dyn PacketProtocol> {
+            /// Facts of the transport.
+            pub fn facts(&self) -> Facts {
                 match self {
-                    Protocol::Tcp => None,
-                    $(Protocol::$name(own) => Some(own),)+
+                    Protocol::Tcp => {
+                        Facts { numbers_packets: false, control: None, waits_for_nic: false, ..Facts::of("tcp") }
+                    }
+                    $(Protocol::$name(own) => own.facts(),)+
                 }
             }
         }
@@ -80,11 +82,11 @@ impl Protocol {
 
     /// True for every transport except TCP.
     pub fn numbers_packets(&self) -> bool {
-        self.by_packets().is_some()
+        self.facts().numbers_packets
     }
 
     /// Name in messages.
     pub fn name(&self) -> &'static str {
-        self.by_packets().map_or("tcp", PacketProtocol::name)
+        self.facts().name
     }
 }

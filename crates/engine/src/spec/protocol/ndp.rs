@@ -1,6 +1,6 @@
 //! Parameters of NDP.
 
-use super::rule::PacketProtocol;
+use super::facts::Facts;
 
 /// NDP (Handley et al., SIGCOMM 2017).
 #[derive(Clone, PartialEq, Debug)]
@@ -24,20 +24,9 @@ pub enum Walk {
     Random,
 }
 
-impl PacketProtocol for Ndp {
-    fn name(&self) -> &'static str {
-        "ndp"
-    }
-
-    fn needs_trimming(&self) -> bool {
-        true
-    }
-
-    fn takes_returned_headers(&self) -> bool {
-        true
-    }
-
-    fn has_pulls(&self) -> bool {
-        true
+impl Ndp {
+    /// Facts of the transport.
+    pub fn facts(&self) -> Facts {
+        Facts { needs_trimming: true, takes_returned_headers: true, has_pulls: true, ..Facts::of("ndp") }
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters of pHost.
 
-use super::rule::PacketProtocol;
+use super::facts::Facts;
 
 /// pHost (Gao et al., CoNEXT 2015). Requests, tokens and acknowledgements have class 0, data has class 1, and data of
 /// large messages class 2. The unit of time is the transmission time of a full packet on the host's link.
@@ -56,16 +56,9 @@ pub enum Free {
     All,
 }
 
-impl PacketProtocol for PHost {
-    fn name(&self) -> &'static str {
-        "phost"
-    }
-
-    fn lowest_class(&self) -> Option<u8> {
-        Some(self.lowest_level())
-    }
-
-    fn has_ranks(&self) -> bool {
-        true
+impl PHost {
+    /// Facts of the transport.
+    pub fn facts(&self) -> Facts {
+        Facts { lowest_class: Some(self.lowest_level()), has_ranks: true, ..Facts::of("phost") }
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters of UET.
 
-use super::rule::PacketProtocol;
+use super::facts::Facts;
 use incast_cc::Time;
 
 /// UET (Ultra Ethernet).
@@ -50,36 +50,21 @@ pub enum Spread {
     Mixed,
 }
 
-impl PacketProtocol for Uet {
-    fn name(&self) -> &'static str {
-        "uet"
-    }
-
-    fn control(&self) -> &'static str {
-        match (self.window, self.credit) {
-            (true, true) => "nscc+rccc",
-            (_, true) => "rccc",
-            _ => "nscc",
+impl Uet {
+    /// Facts of the transport.
+    pub fn facts(&self) -> Facts {
+        Facts {
+            control: Some(match (self.window, self.credit) {
+                (true, true) => "nscc+rccc",
+                (_, true) => "rccc",
+                _ => "nscc",
+            }),
+            data_slot_period: 11,
+            needs_trimming: true,
+            works_without_trimming: true,
+            refuses_trimming: self.sleek,
+            has_pulls: self.credit,
+            ..Facts::of("uet")
         }
-    }
-
-    fn data_slot_period(&self) -> u32 {
-        11
-    }
-
-    fn needs_trimming(&self) -> bool {
-        true
-    }
-
-    fn works_without_trimming(&self) -> bool {
-        true
-    }
-
-    fn refuses_trimming(&self) -> bool {
-        self.sleek
-    }
-
-    fn has_pulls(&self) -> bool {
-        self.credit
     }
 }

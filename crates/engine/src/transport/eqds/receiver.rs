@@ -75,8 +75,7 @@ impl PacketReceiver for Receiver {
         let quanta = (t.mss as u64 / QUANTUM).max(1) as u32;
         self.rtx_backlog = self.rtx_backlog.saturating_sub(quanta);
         self.credit_granted = self.credit_granted.wrapping_add(quanta);
-        let message = ToSender::Pull { next: self.base.next(), credit: self.credit_granted };
-        self.base.send(ctx, Class::Fifo, message.encode(), self.entropy);
+        self.base.send(ctx, Class::Fifo, ToSender::Pull(self.credit_granted).encode(), self.entropy);
         if !eqds.htsim {
             self.entropy = (self.entropy + 1) % eqds.entropies as u16;
         }
@@ -137,8 +136,7 @@ impl Receiver {
             return self.acknowledge(ctx, p, number, false);
         }
         self.raise_pull_target(ctx, credits, PullTarget::read(p).0);
-        let message = ToSender::Nack { next: self.base.next(), number };
-        self.base.send(ctx, Class::Fifo, message.encode(), p.entropy());
+        self.base.send(ctx, Class::Fifo, ToSender::Nack(number).encode(), p.entropy());
         self.demand_rtx_credit(ctx, credits, t);
     }
 
@@ -179,8 +177,7 @@ impl Receiver {
     /// Sends an ACK with a bitmap from packet `from` on.
     fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, from: u32, marked: bool) {
         self.unacknowledged = 0;
-        let received = &self.base.received;
-        let message = ToSender::Ack { next: received.next(), from, map: received.map(from), marked };
+        let message = ToSender::Ack { from, map: self.base.received.map(from), marked };
         self.base.send(ctx, Class::Fifo, message.encode(), p.entropy());
     }
 

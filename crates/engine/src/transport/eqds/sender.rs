@@ -10,6 +10,7 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Eqds, TransportSpec};
 use crate::transport::packet::credits::PullTarget;
 use crate::transport::packet::entropies::Entropies;
+use crate::transport::packet::message::first_missing;
 use crate::transport::packet::sender_base::SenderBase;
 use crate::transport::packet::{PacketSender, has_base, parameters};
 use incast_cc::Time;
@@ -29,8 +30,6 @@ pub struct Sender {
     /// Cumulative credit from the receiver, and the credit target, in quanta.
     credit_granted: u32,
     pull_target: u32,
-    /// Set while the flow waits for the NIC.
-    waits_for_nic: bool,
     /// Time of the last request for credit.
     requested_at: Option<Time>,
     /// Number of the outstanding request.
@@ -51,7 +50,6 @@ impl PacketSender for Sender {
             ended: false,
             credit_granted: 0,
             pull_target: 0,
-            waits_for_nic: false,
             requested_at: None,
             request: None,
         }
@@ -74,9 +72,9 @@ impl PacketSender for Sender {
 
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let Some(message) = ToSender::decode(p) else { return };
-        self.base.acknowledge(ctx, message.next());
+        self.base.acknowledge(ctx, first_missing(p));
         match message {
-            ToSender::Ack { from, map, marked, .. } => {
+            ToSender::Ack { from, map, marked } => {
                 for i in (0..64).filter(|i| map >> i & 1 > 0) {
                     if let Some(sent) = self.base.outstanding.mark_arrived(from + i)
                         && sent.times == 1
@@ -88,12 +86,12 @@ impl PacketSender for Sender {
                     self.entropies.penalise(p.entropy(), 1);
                 }
             }
-            ToSender::Nack { number, .. } => {
+            ToSender::Nack(number) => {
                 self.base.outstanding.mark_lost(number);
                 self.pump(ctx);
                 self.entropies.penalise(p.entropy(), 1);
             }
-            ToSender::Pull { credit, .. } => {
+            ToSender::Pull(credit) => {
                 let more = credit.wrapping_sub(self.credit_granted) as i32;
                 if more > 0 {
                     self.credit_granted = credit;
@@ -110,7 +108,6 @@ impl PacketSender for Sender {
     }
 
     fn on_tx_ready(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        self.waits_for_nic = false;
         if self.credit() > 0 && self.has_work(ctx.now) && self.send(ctx) {
             self.pump(ctx);
         }
@@ -147,7 +144,7 @@ impl PacketSender for Sender {
                 self.pump(ctx);
             }
         }
-        if self.has_work(ctx.now) && !self.waits_for_nic && (others || self.credit() <= 0) {
+        if self.has_work(ctx.now) && !self.base.waits_for_nic && (others || self.credit() <= 0) {
             self.request_credit(ctx);
         }
         self.arm(ctx);
@@ -169,11 +166,10 @@ impl Sender {
 
     /// Sends a packet if credit and the NIC allow it, and returns true; may queue for the NIC.
     fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
-        if self.waits_for_nic || !self.has_work(ctx.now) || self.credit() <= 0 {
+        if self.base.waits_for_nic || !self.has_work(ctx.now) || self.credit() <= 0 {
             return false;
         }
-        self.waits_for_nic = !ctx.request_tx_slot(self.base.ip.host, self.base.ip.flow);
-        !self.waits_for_nic && self.send(ctx)
+        self.base.takes_slot(ctx, None) && self.send(ctx)
     }
 
     /// Spends credit on a packet. Returns false without pulled credit after the speculation; the speculative credit

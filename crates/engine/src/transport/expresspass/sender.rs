@@ -6,6 +6,7 @@ use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::ExpressPass;
+use crate::transport::packet::message::first_missing;
 use crate::transport::packet::sender_base::SenderBase;
 use crate::transport::packet::{PacketSender, has_base, parameters};
 use incast_cc::Time;
@@ -80,13 +81,14 @@ impl PacketSender for Sender {
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let Some(message) = ToSender::decode(p) else { return };
         self.heard = ctx.now;
-        if self.base.acknowledge(ctx, message.next()) > 0 && matches!(self.state, State::Idle | State::Stopped) {
+        let next = first_missing(p);
+        if self.base.acknowledge(ctx, next) > 0 && matches!(self.state, State::Idle | State::Stopped) {
             // the ACK may let the application write, and no credit may arrive that would check
             self.base.app.wait(ctx);
         }
         match message {
-            ToSender::Credit { session, credit, .. } => self.on_credit(ctx, session, credit),
-            ToSender::Nack { next } => {
+            ToSender::Credit { session, credit } => self.on_credit(ctx, session, credit),
+            ToSender::Nack => {
                 // go back to the first missing packet
                 (next..self.base.outstanding.next()).for_each(|number| {
                     self.base.outstanding.mark_lost(number);
@@ -95,7 +97,7 @@ impl PacketSender for Sender {
                     self.ask(ctx);
                 }
             }
-            ToSender::Ack { sent_at, .. } => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
+            ToSender::Ack(sent_at) => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
         }
         self.arm(ctx);
     }

@@ -1,51 +1,43 @@
 //! Messages of ExpressPass, and the packets that carry them.
 
-use crate::event::packet::{Kind, Packet, Words};
+use crate::event::packet::{Kind, Packet};
 use crate::transport::packet::message::{Encoded, sent_at, stamp};
 use incast_cc::Time;
 
-/// Message of a receiver. `next` is the first missing packet.
+/// Message of a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ToSender {
     /// One packet may go, for the request of `session`.
-    Credit { next: u32, session: u32, credit: Credit },
-    /// All before `next` has arrived. `sent_at`: send time of the last packet, if it was sent once.
-    Ack { next: u32, sent_at: Option<Time> },
-    /// Packet `next` is missing.
-    Nack { next: u32 },
+    Credit { session: u32, credit: Credit },
+    /// All before the first missing packet has arrived. Send time of the last packet, if it was sent once.
+    Ack(Option<Time>),
+    /// Packets are missing.
+    Nack,
 }
 
 impl ToSender {
     /// Message as a packet.
     pub fn encode(self) -> Encoded {
-        let (kind, words) = match self {
-            ToSender::Credit { next, session, credit } => (
-                Kind::Pull,
-                Words { ack: [next, credit.number], wnd: session, stamp: credit.sent_at.0, ..Words::default() },
-            ),
-            ToSender::Ack { next, sent_at } => {
-                (Kind::Ack, Words { ack: [next, 0], stamp: stamp(sent_at), ..Words::default() })
+        match self {
+            ToSender::Credit { session, credit: Credit { number, sent_at } } => {
+                Encoded { number, count: session, stamp: sent_at.0, ..Encoded::of(Kind::Pull) }
             }
-            ToSender::Nack { next } => (Kind::Nack, Words { ack: [next, 0], ..Words::default() }),
-        };
-        Encoded { kind, flags: 0, words }
+            ToSender::Ack(sent_at) => Encoded { stamp: stamp(sent_at), ..Encoded::of(Kind::Ack) },
+            ToSender::Nack => Encoded::of(Kind::Nack),
+        }
     }
 
     /// Message of a packet.
     pub fn decode(p: &Packet) -> Option<ToSender> {
-        let Words { ack: [next, number], wnd: session, stamp, .. } = p.words();
-        match p.kind() {
-            Kind::Pull => Some(ToSender::Credit { next, session, credit: Credit { number, sent_at: Time(stamp) } }),
-            Kind::Ack => Some(ToSender::Ack { next, sent_at: sent_at(stamp) }),
-            Kind::Nack => Some(ToSender::Nack { next }),
+        let m = Encoded::read(p);
+        match m.kind {
+            Kind::Pull => {
+                let credit = Credit { number: m.number, sent_at: Time(m.stamp) };
+                Some(ToSender::Credit { session: m.count, credit })
+            }
+            Kind::Ack => Some(ToSender::Ack(sent_at(m.stamp))),
+            Kind::Nack => Some(ToSender::Nack),
             _ => None,
-        }
-    }
-
-    /// First missing packet.
-    pub fn next(&self) -> u32 {
-        match self {
-            ToSender::Credit { next, .. } | ToSender::Ack { next, .. } | ToSender::Nack { next } => *next,
         }
     }
 }

@@ -21,7 +21,7 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 impl Check for Homa {
-    fn check(&self, spec: &Spec, _t: &TransportSpec) -> Result<(), RunError> {
+    fn check(&self, spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
         let cutoffs = self.cutoffs.as_deref().unwrap_or_default();
         let levels = (1..=Homa::MAX_LEVELS).contains(&self.levels) && cutoffs.len() < self.levels as usize;
         if self.unscheduled == 0 || !levels || self.overcommit == Some(0) || !cutoffs.is_sorted_by(|a, b| a < b) {
@@ -39,6 +39,6 @@ impl Check for Homa {
                 "homa with two settings, expected one: a host grants messages of all its flows together".into(),
             );
         }
-        check_classes(spec, self, flows_of(spec, self))
+        check_classes(spec, &t.protocol, flows_of(spec, self))
     }
 }

@@ -153,13 +153,13 @@ impl Receiver {
         if self.ends.first_key_value().is_some_and(|(end, _)| *end <= next) {
             self.ends = self.ends.split_off(&(next + 1));
             let sent_at = (!p.has(flag::RETX)).then(|| p.sent_at());
-            self.send(ctx, ToSender::Ack { next, sent_at });
+            self.send(ctx, ToSender::Ack(sent_at));
         }
     }
 
     /// Responds to a sender that asks what has arrived and has sent packets up to `sent`.
     fn on_probe(&mut self, ctx: &mut NodeCtx<impl Effects>, sent: u32) {
-        self.send(ctx, ToSender::Ack { next: self.base.next(), sent_at: None });
+        self.send(ctx, ToSender::Ack(None));
         if self.base.received.next() < sent.min(self.granted_end) {
             self.request_resend(ctx);
         }
@@ -192,7 +192,7 @@ impl Receiver {
             if let Some(mut latest) = self.ends.last_entry() {
                 latest.insert(ctx.now);
             }
-            self.send(ctx, ToSender::Grant { next: self.base.next(), end: granted_end, level });
+            self.send(ctx, ToSender::Grant { end: granted_end, level });
             self.arm(ctx);
         }
         self.granted >= size
@@ -202,7 +202,7 @@ impl Receiver {
     fn request_resend(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let from = self.base.received.next();
         let to = (from..self.granted_end).find(|number| self.base.received.has(*number)).unwrap_or(self.granted_end);
-        self.send(ctx, ToSender::Resend { next: from, from, to });
+        self.send(ctx, ToSender::Resend { from, to });
     }
 
     /// Timeout of the first incomplete message, whatever arrives of others.

@@ -7,6 +7,7 @@ use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::Homa;
+use crate::transport::packet::message::first_missing;
 use crate::transport::packet::segmentation::MessageRange;
 use crate::transport::packet::sender_base::SenderBase;
 use crate::transport::packet::{PacketSender, has_base, parameters};
@@ -26,8 +27,6 @@ pub struct Sender {
     /// Packet number up to which packets are granted, and their priority.
     granted: u32,
     level: u8,
-    /// Set while the flow waits for the NIC.
-    waits_for_nic: bool,
     /// Set once the receiver has responded to the last message.
     known: bool,
     /// Time of the last packet sent or received.
@@ -46,7 +45,6 @@ impl PacketSender for Sender {
             unscheduled: 0,
             granted: 0,
             level: homa.levels - 1,
-            waits_for_nic: false,
             known: false,
             last_activity: Time::ZERO,
         }
@@ -54,13 +52,9 @@ impl PacketSender for Sender {
 
     fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.begin(ctx);
-        let (host, flow) = (self.base.ip.host, self.base.ip.flow);
-        while !self.waits_for_nic && self.may_send() {
-            self.waits_for_nic = !ctx.request_tx_slot_ranked(host, flow, self.left);
-            if !self.waits_for_nic {
-                self.send(ctx);
-                self.begin(ctx);
-            }
+        while !self.base.waits_for_nic && self.may_send() && self.base.takes_slot(ctx, Some(self.left)) {
+            self.send(ctx);
+            self.begin(ctx);
         }
         self.arm(ctx);
     }
@@ -68,19 +62,20 @@ impl PacketSender for Sender {
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let Some(message) = ToSender::decode(p) else { return };
         self.last_activity = ctx.now;
-        self.base.acknowledge(ctx, message.next());
-        while self.messages.get(1).is_some_and(|range| range.first <= message.next()) {
+        let next = first_missing(p);
+        self.base.acknowledge(ctx, next);
+        while self.messages.get(1).is_some_and(|range| range.first <= next) {
             self.messages.pop_front();
         }
         let begun = self.messages.back().map_or(0, |range| range.first);
         match message {
-            ToSender::Ack { sent_at, .. } => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
-            ToSender::Grant { end, level, .. } => {
+            ToSender::Ack(sent_at) => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
+            ToSender::Grant { end, level } => {
                 self.granted = self.granted.max(end);
                 self.level = level;
                 self.known |= end > begun;
             }
-            ToSender::Resend { from, to, .. } => {
+            ToSender::Resend { from, to } => {
                 self.granted = self.granted.max(to);
                 self.known |= to > begun;
                 let sent = to.min(self.base.outstanding.next());
@@ -97,7 +92,6 @@ impl PacketSender for Sender {
     }
 
     fn on_tx_ready(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        self.waits_for_nic = false;
         if self.may_send() {
             self.send(ctx);
         }

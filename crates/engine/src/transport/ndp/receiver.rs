@@ -62,7 +62,7 @@ impl PacketReceiver for Receiver {
         let gap = Time((wire.0 as f64 / ndp.pull_rate) as u64);
         let pull = Pull { flow: self.base.flow, count: self.pulls, path };
         let is_pull = pacers.own.goes_now(ctx, host, gap, pull);
-        let answer = Answer { number, sent_at: p.sent_at(), next: self.base.next(), pulls: self.pulls, is_pull };
+        let answer = Answer { number, sent_at: p.sent_at(), pulls: self.pulls, is_pull };
         let (message, class) = match nack {
             true if ndp.htsim => (ToSender::Nack(answer), Class::Data),
             true => (ToSender::Nack(answer), Class::Control),
@@ -92,7 +92,6 @@ impl PacketReceiver for Receiver {
 impl Receiver {
     /// Sends a pull that is due.
     fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
-        let message = ToSender::Pull { next: self.base.next(), pulls: pull.count };
-        self.base.send(ctx, Class::Control, message.encode(), pull.path);
+        self.base.send(ctx, Class::Control, ToSender::Pull(pull.count).encode(), pull.path);
     }
 }

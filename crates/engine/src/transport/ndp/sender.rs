@@ -7,6 +7,7 @@ use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Ndp, QueueSpec, TransportSpec};
+use crate::transport::packet::message::first_missing;
 use crate::transport::packet::paths::Paths;
 use crate::transport::packet::sender_base::SenderBase;
 use crate::transport::packet::{PacketSender, has_base, parameters};
@@ -143,7 +144,7 @@ impl PacketSender for Sender {
                 self.base.sample(ctx, rtt);
             }
         }
-        self.base.acknowledge(ctx, message.next());
+        self.base.acknowledge(ctx, first_missing(p));
         if let ToSender::Nack(Answer { number, .. }) = message {
             self.note_answer(false);
             // uses a pull that had found nothing to send

@@ -1,7 +1,7 @@
 //! Messages of NDP, and the packets that carry them.
 
-use crate::event::packet::{Kind, Packet, Words, flag};
-use crate::transport::packet::message::Encoded;
+use crate::event::packet::{Kind, Packet, flag};
+use crate::transport::packet::message::{Encoded, when};
 use incast_cc::Time;
 
 /// Message of a receiver.
@@ -11,13 +11,8 @@ pub enum ToSender {
     Ack(Answer),
     /// A packet has arrived trimmed.
     Nack(Answer),
-    /// Data may go.
-    Pull {
-        /// First missing packet.
-        next: u32,
-        /// Packets pulled so far.
-        pulls: u32,
-    },
+    /// Data may go: packets pulled so far.
+    Pull(u32),
 }
 
 /// Answer to a packet.
@@ -27,51 +22,34 @@ pub struct Answer {
     pub number: u32,
     /// Time at which it was sent.
     pub sent_at: Time,
-    /// First missing packet.
-    pub next: u32,
     /// Packets pulled so far.
     pub pulls: u32,
     /// Set if the answer is a pull, too.
     pub is_pull: bool,
 }
 
-impl Answer {
-    fn encode(self, kind: Kind) -> Encoded {
-        let words = Words { ack: [self.next, self.number], wnd: self.pulls, stamp: self.sent_at.0, number: 0 };
-        Encoded { kind, flags: if self.is_pull { flag::PSH } else { 0 }, words }
-    }
-}
-
 impl ToSender {
     /// Message as a packet.
     pub fn encode(self) -> Encoded {
-        match self {
-            ToSender::Ack(answer) => answer.encode(Kind::Ack),
-            ToSender::Nack(answer) => answer.encode(Kind::Nack),
-            ToSender::Pull { next, pulls } => {
-                let words = Words { ack: [next, 0], wnd: pulls, ..Words::default() };
-                Encoded { kind: Kind::Pull, flags: 0, words }
-            }
-        }
+        let (kind, answer) = match self {
+            ToSender::Ack(answer) => (Kind::Ack, answer),
+            ToSender::Nack(answer) => (Kind::Nack, answer),
+            ToSender::Pull(pulls) => return Encoded { count: pulls, ..Encoded::of(Kind::Pull) },
+        };
+        let Answer { number, sent_at, pulls, is_pull } = answer;
+        Encoded { flags: when(is_pull, flag::PSH), number, count: pulls, stamp: sent_at.0, ..Encoded::of(kind) }
     }
 
     /// Message of a packet.
     pub fn decode(p: &Packet) -> Option<ToSender> {
-        let Words { ack: [next, number], wnd: pulls, stamp, .. } = p.words();
-        let answer = Answer { number, sent_at: Time(stamp), next, pulls, is_pull: p.has(flag::PSH) };
-        match p.kind() {
+        let m = Encoded::read(p);
+        let (number, sent_at, pulls) = (m.number, Time(m.stamp), m.count);
+        let answer = Answer { number, sent_at, pulls, is_pull: m.has(flag::PSH) };
+        match m.kind {
             Kind::Ack => Some(ToSender::Ack(answer)),
             Kind::Nack => Some(ToSender::Nack(answer)),
-            Kind::Pull => Some(ToSender::Pull { next, pulls }),
+            Kind::Pull => Some(ToSender::Pull(pulls)),
             _ => None,
-        }
-    }
-
-    /// First missing packet.
-    pub fn next(&self) -> u32 {
-        match self {
-            ToSender::Ack(answer) | ToSender::Nack(answer) => answer.next,
-            ToSender::Pull { next, .. } => *next,
         }
     }
 
@@ -79,7 +57,7 @@ impl ToSender {
     pub fn pulls(&self) -> Option<u32> {
         match self {
             ToSender::Ack(answer) | ToSender::Nack(answer) => answer.is_pull.then_some(answer.pulls),
-            ToSender::Pull { pulls, .. } => Some(*pulls),
+            ToSender::Pull(pulls) => Some(*pulls),
         }
     }
 }

@@ -3,10 +3,10 @@
 use crate::ids::FlowId;
 use crate::map::ideal::Fabric;
 use crate::spec::refusal::{invalid, refuse_flow, refuse_link};
-use crate::spec::{Discipline, FlowSpec, LinkSpec, PacketProtocol, Protocol, QuerySpec, RunError, Spec, TransportSpec};
+use crate::spec::{Discipline, FlowSpec, LinkSpec, Protocol, QuerySpec, RunError, Spec, TransportSpec};
 
 /// Parameters of a transport, as its folder validates them.
-pub trait Check: PacketProtocol {
+pub trait Check {
     /// Refuses parameters out of range, and specifications in which the transport `t` does not work.
     fn check(&self, spec: &Spec, t: &TransportSpec) -> Result<(), RunError>;
 
@@ -40,10 +40,10 @@ where
 /// Checks that packets without a class of their own have the lowest class, and those of receivers the highest.
 pub fn check_classes<'s>(
     spec: &Spec,
-    own: &impl PacketProtocol,
+    own: &Protocol,
     flows: impl IntoIterator<Item = &'s FlowSpec>,
 ) -> Result<(), RunError> {
-    let (name, class) = (own.name(), own.lowest_class().unwrap_or(0));
+    let (name, class) = (own.name(), own.facts().lowest_class.unwrap_or(0));
     match flows.into_iter().find(|f| (f.class, f.ack_class) != (class, 0)) {
         Some(flow) => refuse_flow(
             spec,
@@ -58,7 +58,8 @@ pub fn check_classes<'s>(
 }
 
 /// Checks what no transport that numbers packets has.
-pub fn check_features(spec: &Spec, t: &TransportSpec, name: &str) -> Result<(), RunError> {
+pub fn check_features(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
+    let name = t.protocol.name();
     if t.mtu > 0 && t.mss + t.header > t.mtu {
         return invalid(format!("{name} with an MTU below a segment: it does not support IP fragments"));
     }

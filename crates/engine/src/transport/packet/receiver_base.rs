@@ -145,8 +145,8 @@ impl ReceiverBase {
     /// Makes a packet for the sender.
     pub fn packet(&mut self, ctx: &NodeCtx<impl Effects>, message: Encoded, path: u16) -> Packet {
         let t = ctx.net.transport(self.transport);
-        let Encoded { kind, flags, words } = message;
-        let mut packet = Packet::answer(kind, self.flow, self.src, words);
+        let Encoded { kind, flags, .. } = message;
+        let mut packet = Packet::answer(kind, self.flow, self.src, message.words(self.next()));
         packet.id = self.packets as u16;
         self.packets = self.packets.wrapping_add(1);
         packet.size = t.ack_size as u16;

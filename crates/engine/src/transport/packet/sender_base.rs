@@ -40,6 +40,8 @@ pub struct SenderBase {
     pub outstanding: Outstanding,
     /// Opening of the flow.
     pub opening: Opening,
+    /// Set while the flow waits for the NIC of its host.
+    pub waits_for_nic: bool,
     /// Payload size and header size of a full packet.
     pub sizes: (u32, u32),
     /// Time of the retransmission timer's event.
@@ -66,6 +68,7 @@ impl SenderBase {
             app: AppSource::new(net, flow),
             outstanding: Outstanding::default(),
             opening: Opening::new(net, flow),
+            waits_for_nic: false,
             sizes: (t.mss, t.header),
             at: Time::NEVER,
             timeouts: 0,
@@ -102,6 +105,13 @@ impl SenderBase {
             self.at = Time::NEVER;
         }
         fires
+    }
+
+    /// Takes the NIC of the host, if it is free; else the sender waits for it, before senders with more bytes `left`.
+    pub fn takes_slot(&mut self, ctx: &mut NodeCtx<impl Effects>, left: Option<u64>) -> bool {
+        let takes = ctx.request_tx_slot(self.ip.host, self.ip.flow, left);
+        self.waits_for_nic = !takes;
+        takes
     }
 
     /// Takes the first packet to be retransmitted, or a new one of at most `max` bytes, to be sent now.

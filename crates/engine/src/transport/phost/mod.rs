@@ -59,7 +59,7 @@ impl Check for PHost {
                 "phost with an rto_min of 0, expected a time above 0: requests are repeated after it".to_owned(),
             );
         }
-        check_classes(spec, self, flows_of(spec, self))?;
+        check_classes(spec, &t.protocol, flows_of(spec, self))?;
         let ends = |l: &&LinkSpec| flows_of(spec, self).any(|f| l.from == f.src || l.from == f.dst);
         match spec.links.iter().filter(|l| l.rate == Rate::INFINITE).find(ends) {
             Some(link) => refuse_link(

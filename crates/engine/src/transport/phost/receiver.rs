@@ -131,7 +131,7 @@ impl Receiver {
 
     /// Acknowledges messages up to the one that ends at packet `end`.
     fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, end: u32, sent_at: Option<Time>) {
-        let message = ToSender::Ack { next: self.base.next(), end, sent_at };
+        let message = ToSender::Ack { end, sent_at };
         self.base.send(ctx, Class::Control, message.encode(), 0);
     }
 
@@ -152,7 +152,7 @@ impl Receiver {
         tokens.give(ctx.now, one.times(own.gap));
         let Some(served) = &mut self.served else { return self.wait(ctx, tokens) };
         let Some((number, token)) = served.give(own, ctx.now, &self.base.received, one) else { return };
-        let message = ToSender::Token { next: self.base.next(), number, token, missing: served.left };
+        let message = ToSender::Token { number, token, missing: served.left };
         let mut packet = self.base.packet(ctx, message.encode(), 0);
         packet.set_class(CONTROL);
         ctx.emit(host, Class::Control, &packet);

@@ -8,6 +8,7 @@ use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::PHost;
+use crate::transport::packet::message::first_missing;
 use crate::transport::packet::segmentation::MessageRange;
 use crate::transport::packet::sender_base::{Outgoing, SenderBase};
 use crate::transport::packet::{PacketSender, has_base, parameters};
@@ -35,8 +36,6 @@ pub struct Sender {
     tokens: BTreeSet<Token>,
     /// Missing packets of the last message, according to the latest token.
     missing: u64,
-    /// Set while the flow waits for the NIC.
-    waits_for_nic: bool,
     /// Time at which a packet of the first message was last sent or received.
     last_activity: Time,
     /// Tokens received, expired tokens, and tokens for packets that had arrived or do not come.
@@ -77,7 +76,6 @@ impl PacketSender for Sender {
             cut: None,
             tokens: BTreeSet::new(),
             missing: 0,
-            waits_for_nic: false,
             last_activity: Time::ZERO,
             tokens_received: 0,
             expired: 0,
@@ -87,23 +85,20 @@ impl PacketSender for Sender {
 
     fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.begin(ctx);
-        let (host, flow) = (self.base.ip.host, self.base.ip.flow);
-        while !self.waits_for_nic && self.may_send(ctx.now) {
-            self.waits_for_nic = !ctx.request_tx_slot_ranked(host, flow, self.missing);
-            if !self.waits_for_nic {
-                self.send(ctx);
-                self.begin(ctx);
-            }
+        while !self.base.waits_for_nic && self.may_send(ctx.now) && self.base.takes_slot(ctx, Some(self.missing)) {
+            self.send(ctx);
+            self.begin(ctx);
         }
         self.arm(ctx);
     }
 
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let Some(message) = ToSender::decode(p) else { return };
-        let (next, about) = match message {
-            ToSender::Token { next, number, .. } => (next, number),
+        let next = first_missing(p);
+        let about = match message {
+            ToSender::Token { number, .. } => number,
             // the last packet of the message
-            ToSender::Ack { next, end, .. } => (next, end.saturating_sub(1)),
+            ToSender::Ack { end, .. } => end.saturating_sub(1),
         };
         self.base.acknowledge(ctx, next);
         self.note_time(ctx.now, about);
@@ -112,7 +107,7 @@ impl PacketSender for Sender {
         }
         match message {
             ToSender::Ack { sent_at, .. } => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
-            ToSender::Token { number, token, missing, .. } => self.on_token(ctx, number, token, missing),
+            ToSender::Token { number, token, missing } => self.on_token(ctx, number, token, missing),
         }
         while self.first_end <= next {
             self.messages.pop_front();
@@ -125,7 +120,6 @@ impl PacketSender for Sender {
     }
 
     fn on_tx_ready(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        self.waits_for_nic = false;
         if self.may_send(ctx.now) {
             self.send(ctx);
         }

@@ -1,42 +1,38 @@
 //! Messages of pHost, and the packets that carry them.
 
-use crate::event::packet::{Kind, Packet, Words, flag};
+use crate::event::packet::{Kind, Packet, flag};
 use crate::transport::packet::message::{Encoded, sent_at, stamp};
 use incast_cc::Time;
 
-/// Message of a receiver. `next` is the first missing packet.
+/// Message of a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ToSender {
     /// Packet `number` may go, by token `token` of its message, of which `missing` packets are missing.
-    Token { next: u32, number: u32, token: u32, missing: u32 },
+    Token { number: u32, token: u32, missing: u32 },
     /// The messages up to the one that ends before packet `end` are known. `sent_at`: send time of the last packet, if
     /// it was sent once.
-    Ack { next: u32, end: u32, sent_at: Option<Time> },
+    Ack { end: u32, sent_at: Option<Time> },
 }
 
 impl ToSender {
     /// Message as a packet.
     pub fn encode(self) -> Encoded {
         match self {
-            ToSender::Token { next, number, token, missing } => Encoded {
-                kind: Kind::Pull,
-                flags: 0,
-                words: Words { ack: [next, number], number: missing as u64, wnd: token, ..Words::default() },
-            },
-            ToSender::Ack { next, end, sent_at } => Encoded {
-                kind: Kind::Ack,
-                flags: flag::ACK,
-                words: Words { ack: [next, end], stamp: stamp(sent_at), ..Words::default() },
-            },
+            ToSender::Token { number, token, missing } => {
+                Encoded { number, map: missing as u64, count: token, ..Encoded::of(Kind::Pull) }
+            }
+            ToSender::Ack { end, sent_at } => {
+                Encoded { flags: flag::ACK, number: end, stamp: stamp(sent_at), ..Encoded::of(Kind::Ack) }
+            }
         }
     }
 
     /// Message of a packet.
     pub fn decode(p: &Packet) -> Option<ToSender> {
-        let Words { ack: [next, number], number: missing, wnd: token, stamp } = p.words();
-        match p.kind() {
-            Kind::Pull => Some(ToSender::Token { next, number, token, missing: missing as u32 }),
-            Kind::Ack => Some(ToSender::Ack { next, end: number, sent_at: sent_at(stamp) }),
+        let m = Encoded::read(p);
+        match m.kind {
+            Kind::Pull => Some(ToSender::Token { number: m.number, token: m.count, missing: m.map as u32 }),
+            Kind::Ack => Some(ToSender::Ack { end: m.number, sent_at: sent_at(m.stamp) }),
             _ => None,
         }
     }

@@ -109,8 +109,7 @@ impl PacketReceiver for Receiver {
         self.credit_granted += quanta;
         self.rtx_backlog = self.rtx_backlog.saturating_sub(quanta);
         self.entropy = (self.entropy + 1) % PULL_ENTROPIES;
-        let message = ToSender::Pull { next: self.base.next(), credit: self.credit_granted };
-        self.base.send(ctx, Class::Fifo, message.encode(), self.entropy);
+        self.base.send(ctx, Class::Fifo, ToSender::Pull(self.credit_granted).encode(), self.entropy);
         let port = &ctx.ports[ctx.hosts[self.base.ip.host].port];
         // with the link's overhead of each packet that the credit pays for
         let wire = port.serialization(full(t)).0 as f64 * QUANTUM as f64 / full(t) as f64;
@@ -195,7 +194,6 @@ impl Receiver {
         }
         self.raise_pull_target(ctx, credits, t, PullTarget::read(p).0);
         let message = ToSender::Nack {
-            next: self.base.next(),
             number,
             received: self.received_bytes,
             marked: p.has(flag::CE),
@@ -249,7 +247,6 @@ impl Receiver {
     fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, from: u32) {
         let received = &self.base.received;
         let ack = Ack {
-            next: received.next(),
             map: received.map(from),
             from,
             received: self.received_bytes,

@@ -13,6 +13,7 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{QueueSpec, Uet};
 use crate::transport::packet::credits::PullTarget;
+use crate::transport::packet::message::first_missing;
 use crate::transport::packet::outstanding::{SentPacket, State};
 use crate::transport::packet::sender_base::SenderBase;
 use crate::transport::packet::{PacketSender, has_base, parameters};
@@ -37,8 +38,6 @@ pub struct Sender {
     lost: i64,
     /// Bytes received according to the receiver, modulo 2^32.
     received_bytes: u32,
-    /// Set while the flow waits for the NIC.
-    waits_for_nic: bool,
     /// Time of the last request for credit.
     requested_at: Option<Time>,
     /// Number of the outstanding request.
@@ -85,7 +84,6 @@ impl PacketSender for Sender {
             in_flight: 0,
             lost: 0,
             received_bytes: 0,
-            waits_for_nic: false,
             requested_at: None,
             request: None,
             rtt,
@@ -111,11 +109,11 @@ impl PacketSender for Sender {
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let Some(message) = ToSender::decode(p) else { return };
         match message {
-            ToSender::Ack(ack) => self.on_ack(ctx, p.entropy(), &ack),
+            ToSender::Ack(ack) => self.on_ack(ctx, p, &ack),
             ToSender::Nack { number, marked, at_last_hop, .. } => {
                 self.on_nack(ctx, p.entropy(), number, (marked, at_last_hop));
             }
-            ToSender::Pull { credit, .. } => {
+            ToSender::Pull(credit) => {
                 self.stop_speculating();
                 if let Some(rccc) = &mut self.rccc
                     && credit > rccc.credit_granted
@@ -127,7 +125,7 @@ impl PacketSender for Sender {
         }
         if !self.base.app.is_finished() {
             self.pump(ctx);
-            if matches!(message, ToSender::Pull { .. }) {
+            if matches!(message, ToSender::Pull(_)) {
                 self.request_more_credit(ctx);
             }
         }
@@ -135,7 +133,6 @@ impl PacketSender for Sender {
     }
 
     fn on_tx_ready(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        self.waits_for_nic = false;
         if self.may_send(ctx.now) {
             self.send(ctx, 1);
             self.pump(ctx);
@@ -171,7 +168,7 @@ impl PacketSender for Sender {
                     self.base.outstanding.forget_oldest();
                     if self.rccc.is_some()
                         && self.next_size(ctx.now) > 0
-                        && !self.waits_for_nic
+                        && !self.base.waits_for_nic
                         && !self.may_send(ctx.now)
                     {
                         self.refresh_pull_target(ctx);
@@ -200,7 +197,7 @@ impl PacketSender for Sender {
             None => {}
         }
         if self.next_size(ctx.now) > 0
-            && !self.waits_for_nic
+            && !self.base.waits_for_nic
             && (self.rccc.is_some() || !others)
             && !self.may_send(ctx.now)
         {
@@ -271,11 +268,8 @@ impl Sender {
 
     /// Sends what may go, or queues for the NIC.
     fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        while !self.waits_for_nic && self.may_send(ctx.now) {
-            self.waits_for_nic = !ctx.request_tx_slot(self.base.ip.host, self.base.ip.flow);
-            if !self.waits_for_nic {
-                self.send(ctx, 0);
-            }
+        while !self.base.waits_for_nic && self.may_send(ctx.now) && self.base.takes_slot(ctx, None) {
+            self.send(ctx, 0);
         }
     }
 
@@ -346,7 +340,7 @@ impl Sender {
     /// the target.
     fn request_more_credit(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let short = self.rccc.is_some_and(|rccc| rccc.credit <= 0 && rccc.pull_target <= rccc.credit_granted);
-        if short && !self.waits_for_nic && self.next_size(ctx.now) > 0 && !self.htsim(ctx) {
+        if short && !self.base.waits_for_nic && self.next_size(ctx.now) > 0 && !self.htsim(ctx) {
             self.refresh_pull_target(ctx);
             self.request_credit(ctx);
         }
@@ -356,7 +350,7 @@ impl Sender {
         parameters::<Uet>(ctx.net.transport(self.base.transport)).htsim
     }
 
-    fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, entropy: u16, ack: &Ack) {
+    fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ack: &Ack) {
         let new = ack.received.wrapping_sub(self.received_bytes) as i32;
         let new = new.max(0) as i64;
         self.received_bytes = self.received_bytes.wrapping_add(new as u32);
@@ -378,23 +372,24 @@ impl Sender {
                 _ => nscc.average(),
             };
         }
-        self.on_sack(ctx, ack);
-        self.spreading.note(ctx.now, entropy, if marked { Feedback::Marked } else { Feedback::Good });
+        let next = first_missing(p);
+        self.on_sack(ctx, next, ack.map, ack.from);
+        self.spreading.note(ctx.now, p.entropy(), if marked { Feedback::Marked } else { Feedback::Good });
         if let Some(nscc) = &mut self.nscc {
             nscc.on_ack(ctx.now, marked, delay, new, self.in_flight);
         }
-        self.repair(ctx, ack, ack.of_probe.then_some(delay));
+        self.repair(ctx, (next, ack.early), ack.of_probe.then_some(delay));
         self.stop_speculating();
     }
 
     /// Loss recovery by SLEEK after an ACK. `probe`: queueing delay, if the ACK answers a probe.
-    fn repair(&mut self, ctx: &mut NodeCtx<impl Effects>, ack: &Ack, probe: Option<Time>) {
+    fn repair(&mut self, ctx: &mut NodeCtx<impl Effects>, (next, early): (u32, u32), probe: Option<Time>) {
         let (Some(sleek), Some(nscc)) = (&mut self.sleek, &self.nscc) else { return };
-        let (next, end) = (ack.next, self.base.outstanding.next());
+        let end = self.base.outstanding.next();
         let backlog = self.base.app.backlog(ctx.now);
         sleek.await_ack(ctx.now, nscc.base_rtt.max(self.rtt / SHARE), (next < end, backlog > 0));
         let window = (nscc.cwnd, nscc.max, self.base.sizes.0 as i64);
-        let missing = sleek.on_ack((next, ack.early), end, probe, window, self.base.outstanding.has_lost());
+        let missing = sleek.on_ack((next, early), end, probe, window, self.base.outstanding.has_lost());
         for number in missing {
             let Some(sent) = self.base.outstanding.get(number).filter(|sent| sent.state == State::InFlight) else {
                 continue;
@@ -415,7 +410,7 @@ impl Sender {
 
     /// Takes in the cumulative number and the bitmap of an ACK. Packets that were taken for lost had left the flight;
     /// they are put back, because the receiver's byte count subtracts them too.
-    fn on_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, ack: &Ack) {
+    fn on_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, next: u32, map: u64, from: u32) {
         let header = self.base.sizes.1 as i64;
         let mut back = 0;
         let mut arrived = |sent: SentPacket| {
@@ -423,9 +418,9 @@ impl Sender {
                 back += sent.len as i64 + header;
             }
         };
-        let bytes = self.base.outstanding.acknowledge_before(ack.next, &mut arrived);
-        for i in (0..64).filter(|i| ack.map >> i & 1 > 0) {
-            self.base.outstanding.mark_arrived(ack.from + i).into_iter().for_each(&mut arrived);
+        let bytes = self.base.outstanding.acknowledge_before(next, &mut arrived);
+        for i in (0..64).filter(|i| map >> i & 1 > 0) {
+            self.base.outstanding.mark_arrived(from + i).into_iter().for_each(&mut arrived);
         }
         self.in_flight += back;
         self.lost -= back;

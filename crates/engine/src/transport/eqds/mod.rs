@@ -23,15 +23,8 @@ pub use sender::Sender;
 
 /// Size of a quantum, in bytes.
 const QUANTUM: u64 = 512;
-/// Packets that the bitmap of an ACK covers.
-const MAP: u32 = 64;
-/// Bytes received since the last ACK above which an ACK is due.
-const UNACKNOWLEDGED: u64 = 16_384;
-
-/// Size of a full packet, in bytes.
-fn full(t: &TransportSpec) -> u64 {
-    (t.mss + t.header) as u64
-}
+/// Bytes received since the last ACK at which an ACK is due.
+const UNACKNOWLEDGED: u64 = 16_385;
 
 impl Check for Eqds {
     fn check(&self, _spec: &Spec, _t: &TransportSpec) -> Result<(), RunError> {

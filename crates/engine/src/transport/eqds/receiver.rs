@@ -1,16 +1,17 @@
 //! Receiving endpoint: received packets, and the credit that it asks of its host's pacer.
 
 use super::wire::ToSender;
-use super::{MAP, QUANTUM, UNACKNOWLEDGED, full};
+use super::{QUANTUM, UNACKNOWLEDGED};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Eqds, TransportSpec};
+use crate::transport::packet::coalescing::Coalescing;
 use crate::transport::packet::credits::{CreditGrant, Credits, List, PullTarget};
 use crate::transport::packet::receiver_base::ReceiverBase;
-use crate::transport::packet::{HostPacers, PacketReceiver, has_base, parameters};
+use crate::transport::packet::{HostPacers, PacketReceiver, full, has_base, parameters};
 use incast_cc::Time;
 
 /// EQDS receiver. Credit is in quanta.
@@ -24,12 +25,7 @@ pub struct Receiver {
     rtx_backlog: u32,
     /// Set while the flow is in the active list of its host's pacer.
     active: bool,
-    /// Bytes received since the last ACK.
-    unacknowledged: u64,
-    /// Set if an ACK is requested once no packet is missing.
-    ack_requested: bool,
-    /// Set once something has arrived.
-    has_received: bool,
+    acks: Coalescing,
     /// Entropy of the next credit.
     entropy: u16,
 }
@@ -46,9 +42,7 @@ impl PacketReceiver for Receiver {
             pull_target: 0,
             rtx_backlog: 0,
             active: false,
-            unacknowledged: 0,
-            ack_requested: false,
-            has_received: false,
+            acks: Coalescing::default(),
             entropy: 0,
         }
     }
@@ -58,8 +52,7 @@ impl PacketReceiver for Receiver {
         if p.is(Kind::Rts) {
             self.on_rts(ctx, pacers.credits, t, p);
         } else if p.is_trimmed() {
-            self.base.ip.count_trimmed(ctx, p);
-            self.base.note_end(p);
+            self.base.count_trimmed(ctx, p);
             self.on_trimmed(ctx, pacers.credits, t, p);
         } else if self.base.ip.is_whole(ctx, p) {
             self.on_data(ctx, pacers.credits, t, p);
@@ -109,24 +102,10 @@ impl PacketReceiver for Receiver {
 
 impl Receiver {
     fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, credits: &mut Credits, t: &TransportSpec, p: &Packet) {
-        let (number, marked, asks) = (p.seq() as u32, p.has(flag::CE), p.asks_for_ack());
-        self.unacknowledged += p.size as u64;
         self.raise_pull_target(ctx, credits, PullTarget::read(p).0);
-        let before = self.base.received.next();
-        if !self.base.take(ctx, t, p) {
-            let from = if marked { number } else { self.map_from(number) };
-            return self.acknowledge(ctx, p, from, marked);
-        }
-        let mut now = marked || asks || !self.has_received;
-        self.has_received = true;
-        self.ack_requested |= asks;
-        now |= self.unacknowledged > UNACKNOWLEDGED;
-        if self.base.received.next() > before && self.base.received.out_of_order() == 0 && self.ack_requested {
-            (now, self.ack_requested) = (true, false);
-        }
-        if now {
-            let from = if marked || asks { number } else { self.map_from(number) };
-            self.acknowledge(ctx, p, from, marked);
+        let (_, due) = self.acks.take(ctx, &mut self.base, t, p, UNACKNOWLEDGED);
+        if let Some(from) = due {
+            self.acknowledge(ctx, p, from, p.has(flag::CE));
         }
     }
 
@@ -170,13 +149,9 @@ impl Receiver {
         self.rtx_backlog += full(t).div_ceil(QUANTUM) as u32;
     }
 
-    fn map_from(&self, number: u32) -> u32 {
-        number.saturating_sub(MAP - 1).max(self.base.received.next() + 1)
-    }
-
     /// Sends an ACK with a bitmap from packet `from` on.
     fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, from: u32, marked: bool) {
-        self.unacknowledged = 0;
+        self.acks.unacknowledged = 0;
         let message = ToSender::Ack { from, map: self.base.received.map(from), marked };
         self.base.send(ctx, Class::Fifo, message.encode(), p.entropy());
     }

@@ -1,7 +1,7 @@
 //! Sending endpoint: packets go on credit.
 
+use super::QUANTUM;
 use super::wire::ToSender;
-use super::{QUANTUM, full};
 use crate::event::packet::{Kind, Packet};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
@@ -12,7 +12,7 @@ use crate::transport::packet::credits::PullTarget;
 use crate::transport::packet::entropies::Entropies;
 use crate::transport::packet::message::first_missing;
 use crate::transport::packet::sender_base::SenderBase;
-use crate::transport::packet::{PacketSender, has_base, parameters};
+use crate::transport::packet::{PacketSender, full, has_base, parameters};
 use incast_cc::Time;
 
 /// EQDS sender. Credit is in bytes and may fall below zero.

@@ -45,8 +45,7 @@ impl PacketReceiver for Receiver {
         let number = p.seq() as u32;
         let cut = p.is_trimmed();
         if cut {
-            self.base.ip.count_trimmed(ctx, p);
-            self.base.note_end(p);
+            self.base.count_trimmed(ctx, p);
         } else {
             if !self.base.ip.is_whole(ctx, p) {
                 return;

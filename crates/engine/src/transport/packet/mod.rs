@@ -3,6 +3,7 @@
 
 pub mod app_source;
 pub mod check;
+pub mod coalescing;
 pub mod credits;
 pub mod entropies;
 pub mod message;
@@ -34,6 +35,11 @@ where
         Some(own) => own,
         None => unreachable!("an endpoint is built for the transport of its flow"),
     }
+}
+
+/// Size of a full packet, in bytes.
+pub fn full(t: &TransportSpec) -> u64 {
+    (t.mss + t.header) as u64
 }
 
 /// Sender of a transport that numbers packets.

@@ -113,7 +113,7 @@ impl ReceiverBase {
     }
 
     /// Notes the PSH flag of a data packet, complete or trimmed: it marks the end of what has been written so far.
-    pub fn note_end(&mut self, p: &Packet) {
+    fn note_end(&mut self, p: &Packet) {
         let number = p.seq() as u32;
         if number >= self.newest {
             self.newest = number + 1;
@@ -124,6 +124,12 @@ impl ReceiverBase {
     /// Notes that the sender has more data than has arrived.
     pub fn note_more(&mut self) {
         self.end = None;
+    }
+
+    /// Counts a trimmed data packet, and notes whether it is the last of what has been written.
+    pub fn count_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        self.ip.count_trimmed(ctx, p);
+        self.note_end(p);
     }
 
     /// First missing packet.

@@ -26,13 +26,6 @@ const QUANTUM: u64 = 256;
 const PULL: u64 = 4;
 /// First pull number, so that a target may lie below.
 const FIRST_PULL: u32 = 100_000_000;
-/// Packets that the bitmap of an ACK covers.
-const MAP: u32 = 64;
-
-/// Size of a full packet, in bytes.
-fn full(t: &TransportSpec) -> u64 {
-    (t.mss + t.header) as u64
-}
 
 /// Quanta of one pull.
 fn pull_quanta(t: &TransportSpec) -> u32 {

@@ -2,16 +2,17 @@
 
 use super::pacer::{CoreRate, Fate};
 use super::wire::{Ack, ToSender};
-use super::{FIRST_PULL, MAP, QUANTUM, full, pull_quanta};
+use super::{FIRST_PULL, QUANTUM, pull_quanta};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{TransportSpec, Uet};
+use crate::transport::packet::coalescing::{Coalescing, map_from};
 use crate::transport::packet::credits::{CreditGrant, Credits, List, PullTarget};
 use crate::transport::packet::receiver_base::ReceiverBase;
-use crate::transport::packet::{HostPacers, PacketReceiver, has_base, parameters};
+use crate::transport::packet::{HostPacers, PacketReceiver, full, has_base, parameters};
 use crate::transport::uet::nscc::largest_window;
 use incast_cc::Time;
 
@@ -36,13 +37,9 @@ pub struct Receiver {
     rtx_backlog: u32,
     /// Set while the flow is in the active list of its host's pacer.
     active: bool,
-    /// First-time bytes received, modulo 2^32, and bytes since the last ACK.
+    /// First-time bytes received, modulo 2^32.
     received_bytes: u32,
-    unacknowledged: u64,
-    /// Set if an ACK is requested once no packet is missing.
-    ack_requested: bool,
-    /// Set once something has arrived.
-    has_received: bool,
+    acks: Coalescing,
     /// Entropy of the last pull.
     entropy: u16,
     /// Round-trip time of the fabric.
@@ -67,9 +64,7 @@ impl PacketReceiver for Receiver {
             rtx_backlog: 0,
             active: false,
             received_bytes: 0,
-            unacknowledged: 0,
-            ack_requested: false,
-            has_received: false,
+            acks: Coalescing::default(),
             entropy: 0,
             rtt,
             window: largest_window(rtt, env.line_rate) as u64,
@@ -83,12 +78,11 @@ impl PacketReceiver for Receiver {
         match p.kind() {
             Kind::Rts => self.on_rts(ctx, credits, t, p),
             Kind::Probe => {
-                let from = self.map_from(p.seq() as u32);
+                let from = map_from(&self.base, p.seq() as u32);
                 self.acknowledge(ctx, p, from);
             }
             _ if p.is_trimmed() => {
-                self.base.ip.count_trimmed(ctx, p);
-                self.base.note_end(p);
+                self.base.count_trimmed(ctx, p);
                 self.on_trimmed(ctx, credits, t, p);
             }
             _ if self.base.ip.is_whole(ctx, p) => self.on_data(ctx, credits, t, p),
@@ -163,25 +157,12 @@ impl Receiver {
     }
 
     fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, credits: &mut Credits, t: &TransportSpec, p: &Packet) {
-        let (number, marked, asks) = (p.seq() as u32, p.has(flag::CE), p.asks_for_ack());
-        self.unacknowledged += p.size as u64;
         self.raise_pull_target(ctx, credits, t, PullTarget::read(p).0);
-        let before = self.base.received.next();
-        if !self.base.take(ctx, t, p) {
-            let from = if marked { number } else { self.map_from(number) };
-            self.unacknowledged = 0;
-            return self.acknowledge(ctx, p, from);
+        let (is_new, due) = self.acks.take(ctx, &mut self.base, t, p, parameters::<Uet>(t).ack_bytes);
+        if is_new {
+            self.received_bytes = self.received_bytes.wrapping_add(p.size as u32);
         }
-        self.received_bytes = self.received_bytes.wrapping_add(p.size as u32);
-        let mut now = marked || asks || !self.has_received || self.unacknowledged >= parameters::<Uet>(t).ack_bytes;
-        self.has_received = true;
-        self.ack_requested |= asks;
-        if self.base.received.next() > before && self.base.received.out_of_order() == 0 && self.ack_requested {
-            (now, self.ack_requested) = (true, false);
-        }
-        if now {
-            let from = if marked || asks { number } else { self.map_from(number) };
-            self.unacknowledged = 0;
+        if let Some(from) = due {
             self.acknowledge(ctx, p, from);
         }
     }
@@ -189,7 +170,7 @@ impl Receiver {
     fn on_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, credits: &mut Credits, t: &TransportSpec, p: &Packet) {
         let number = p.seq() as u32;
         if self.base.received.has(number) {
-            let from = self.map_from(number);
+            let from = map_from(&self.base, number);
             return self.acknowledge(ctx, p, from);
         }
         self.raise_pull_target(ctx, credits, t, PullTarget::read(p).0);
@@ -237,10 +218,6 @@ impl Receiver {
             self.active = true;
             credits.wait(ctx, self.base.ip.host, List::Active, self.base.flow);
         }
-    }
-
-    fn map_from(&self, number: u32) -> u32 {
-        number.saturating_sub(MAP - 1).max(self.base.received.next() + 1)
     }
 
     /// Sends an ACK with a bitmap from packet `from` on.

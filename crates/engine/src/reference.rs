@@ -75,17 +75,18 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             Timer::Activation(trigger) => net.place[net.triggers.list[trigger].home].domain,
             Timer::Opening(opening) => net.place[net.triggers.openings[opening].host].domain,
             Timer::Process(engine) => net.place[engine.host()].domain,
-            Timer::Program(node) | Timer::Tx(node) | Timer::Pull(node) | Timer::Token(node) => {
-                net.place[node.ix()].domain
-            }
+            Timer::Program(node) | Timer::NicSlot(node) | Timer::Pacer(node) => net.place[node.ix()].domain,
             Timer::Cell(cell) => net.cells[cell].domain,
-            Timer::DelayedAck(flow) | Timer::WindowUpdate(flow) | Timer::SinkStop(flow) | Timer::SynAck(flow) => {
-                net.ends[flow].receiver_domain
-            }
+            Timer::DelayedAck(flow)
+            | Timer::Receiver(flow)
+            | Timer::WindowUpdate(flow)
+            | Timer::SinkStop(flow)
+            | Timer::SynAck(flow) => net.ends[flow].receiver_domain,
             Timer::Start(flow)
             | Timer::Stop(flow)
             | Timer::Retransmit(flow)
             | Timer::Pace(flow)
+            | Timer::Sender(flow)
             | Timer::Wake(flow)
             | Timer::App(flow)
             | Timer::RunQueue(flow) => net.ends[flow].sender_domain,

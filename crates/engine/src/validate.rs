@@ -1,20 +1,18 @@
 //! Validation of a specification: contradictions are refused before anything is built.
 
 use crate::event::metadata::STAMPS;
-use crate::ids::{EngineId, FlowId, LinkId};
+use crate::ids::{EngineId, FlowId};
 use crate::map::back;
 use crate::map::ideal::Fabric;
 use crate::program::table;
+use crate::spec::refusal::{invalid, refuse_flow, refuse_link};
 use crate::spec::{
-    About, CellSpec, D3, Discipline, Entropy, Eqds, ExpressPass, FlowSpec, Homa, LinkSpec, Loss, MAX_DATAGRAM,
-    MAX_DISCOVERY, MAX_PSDU, MAX_STATIONS, PHost, Pacer, PathChoice, Program, ProgramSpec, Protocol, Qjump, QuerySpec,
-    QueueSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec, Uet, Xcp,
+    About, CellSpec, D3, Discipline, Entropy, FlowSpec, LinkSpec, Loss, MAX_DATAGRAM, MAX_DISCOVERY, MAX_PSDU,
+    MAX_STATIONS, Pacer, PathChoice, Program, ProgramSpec, Protocol, Qjump, Rcp, Rules, RunError, Spec, Ties,
+    TransportSpec, Xcp,
 };
+use crate::transport::check as transport;
 use incast_cc::{Rate, Time};
-
-fn invalid(text: String) -> Result<(), RunError> {
-    Err(RunError::Invalid(text))
-}
 
 /// Checks each of several parts of the specification; `about` names the part by its number.
 fn each<'a, T: 'a>(
@@ -23,18 +21,6 @@ fn each<'a, T: 'a>(
     mut check: impl FnMut(&'a T) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
     (0..).zip(all).try_for_each(|(i, one)| check(one).map_err(|error| error.about(about(i))))
-}
-
-/// Refuses a flow.
-fn refuse_flow(spec: &Spec, flow: &FlowSpec, text: String) -> Result<(), RunError> {
-    let number = spec.flows.iter().position(|other| std::ptr::eq(other, flow)).unwrap_or_default();
-    Err(RunError::Refused(About::Flow(number as u32), text))
-}
-
-/// Refuses a link.
-fn refuse_link(spec: &Spec, link: &LinkSpec, text: String) -> Result<(), RunError> {
-    let number = spec.links.iter().position(|other| std::ptr::eq(other, link)).unwrap_or_default();
-    Err(RunError::Refused(About::Link(number as u32), text))
 }
 
 /// Checks everything that depends on the specification alone.
@@ -54,7 +40,7 @@ fn check_all(spec: &Spec) -> Result<(), RunError> {
     }
     each(&spec.transports, About::Transport, check_segments)?;
     each(&spec.transports, About::Transport, check_demotion)?;
-    check_driven(spec)?;
+    check_transports(spec)?;
     if spec.choice == PathChoice::Flowcell(0) {
         return invalid("flowcells of 0 B, expected at least 1".into());
     }
@@ -83,7 +69,7 @@ fn check_segments(t: &TransportSpec) -> Result<(), RunError> {
     if t.mtu > 0 && (t.mss + t.header).div_ceil((t.mtu - 20) / 8 * 8) > 16 {
         return invalid(format!("a segment of {} bytes needs more than 16 fragments", t.mss + t.header));
     }
-    if t.rank.is_some() && t.protocol.is_receiver_driven() {
+    if t.rank.is_some() && t.protocol.numbers_packets() {
         return invalid(format!("{} does not support ranks", t.protocol.name()));
     }
     Ok(())
@@ -135,173 +121,17 @@ fn check_demotion(t: &TransportSpec) -> Result<(), RunError> {
     ))
 }
 
-/// Receiver-driven transports, and features that they exclude.
-fn check_driven(spec: &Spec) -> Result<(), RunError> {
-    let cuts = |queue: &QueueSpec| matches!(queue.discipline, Discipline::Trimming(_)) && !queue.drops_uncut();
-    let sleeks = |t: &TransportSpec| matches!(&t.protocol, Protocol::Uet(uet) if uet.sleek);
-    if spec.transports.iter().any(sleeks) && spec.queues.iter().any(cuts) {
-        let sleek = spec.transports.iter().position(sleeks).unwrap_or_default() as u32;
-        let text = "SLEEK needs switches that drop instead of trimming: with trimming, NACKs report losses".to_owned();
-        return Err(RunError::Refused(About::Transport(sleek), text));
-    }
+/// Transports, and features that they exclude.
+fn check_transports(spec: &Spec) -> Result<(), RunError> {
     let by_endpoints = matches!(spec.choice, PathChoice::GivenPath | PathChoice::Entropy(Entropy::Given));
-    let receiver_driven = |f: &FlowSpec| {
-        f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.is_receiver_driven()
+    let by_packets = |f: &FlowSpec| {
+        f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.numbers_packets()
     };
-    if by_endpoints && !spec.flows.iter().all(receiver_driven) {
+    if by_endpoints && !spec.flows.iter().all(by_packets) {
         let text = "the routing policy needs endpoints that choose paths; those of TCP and UDP do not".to_owned();
         return Err(RunError::Refused(About::Routing, text));
     }
-    each(&spec.transports, About::Transport, |t| check_alone(spec, t))?;
-    each(&spec.transports, About::Transport, |t| match &t.protocol {
-        Protocol::Tcp => Ok(()),
-        Protocol::Ndp(ndp) if ndp.window == 0 || !(ndp.pull_rate > 0.0 && ndp.pull_rate <= 1.0) => invalid(format!(
-            "ndp with a window of {} packets (expected at least 1) and a pull rate of {} (expected above 0 and at \
-             most 1)",
-            ndp.window, ndp.pull_rate
-        )),
-        Protocol::Ndp(_) => Ok(()),
-        Protocol::Eqds(eqds) => check_eqds(eqds),
-        Protocol::Uet(uet) => check_uet(spec, uet),
-        Protocol::Homa(homa) => check_homa(spec, homa),
-        Protocol::ExpressPass(own) => check_expresspass(spec, own),
-        Protocol::PHost(own) => check_phost(spec, own),
-    })
-}
-
-/// One receiver-driven transport, and features that it excludes.
-fn check_alone(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
-    if !t.protocol.is_receiver_driven() {
-        return Ok(());
-    }
-    let name = t.protocol.name();
-    if t.mtu > 0 && t.mss + t.header > t.mtu {
-        return invalid(format!("{name} with an MTU below a segment: it does not support IP fragments"));
-    }
-    if t.extra_packets > 0 {
-        return invalid(format!("{name} does not support extra packets, which TCP alone has"));
-    }
-    if !spec.host_costs.is_empty() {
-        return invalid(format!("{name} does not support [hosts] processing times"));
-    }
-    let fair = |link: &&LinkSpec| matches!(spec.queues[link.queue as usize].discipline, Discipline::FairNic { .. });
-    if let Some(link) = spec.links.iter().find(fair) {
-        let text =
-            format!("link {}: {name} does not support a fair NIC: it has a queue of its own in the host", link.name);
-        return refuse_link(spec, link, text);
-    }
-    let whole = |q: &QuerySpec| q.close.is_none();
-    if !spec.queries.iter().all(whole) {
-        return invalid(format!(
-            "{name} does not support queries that close their connections: it opens no connection"
-        ));
-    }
-    Ok(())
-}
-
-/// Homa: levels and cutoffs, one setting for all flows, and the lowest level as the class of its flows.
-fn check_homa(spec: &Spec, homa: &Homa) -> Result<(), RunError> {
-    let cutoffs = homa.cutoffs.as_deref().unwrap_or_default();
-    let levels = (1..=Homa::MAX_LEVELS).contains(&homa.levels) && cutoffs.len() < homa.levels as usize;
-    if homa.unscheduled == 0 || !levels || homa.overcommit == Some(0) || !cutoffs.is_sorted_by(|a, b| a < b) {
-        return invalid(format!(
-            "homa with {} unscheduled bytes (expected at least 1), {} levels, overcommit {:?} (expected at least 1) \
-             and cutoffs {cutoffs:?} (expected rising, and fewer than levels), expected 1 to {} levels",
-            homa.unscheduled,
-            homa.levels,
-            homa.overcommit,
-            Homa::MAX_LEVELS
-        ));
-    }
-    if spec.transports.iter().filter_map(|t| t.protocol.homa()).any(|other| other != homa) {
-        return invalid(
-            "homa with two settings, expected one: a host grants messages of all its flows together".into(),
-        );
-    }
-    // datagrams keep the class that they are given
-    let own = |f: &&FlowSpec| {
-        spec.transports[f.transport as usize].protocol.homa().is_some() && f.app.datagram_gap().is_none()
-    };
-    let (class, ack_class) = (homa.levels - 1, 0);
-    match spec.flows.iter().filter(own).find(|f| (f.class, f.ack_class) != (class, ack_class)) {
-        Some(flow) => refuse_flow(
-            spec,
-            flow,
-            format!(
-                "a flow of homa with class {} and ack_class {}, expected {class}, its lowest level, and ack_class 0",
-                flow.class, flow.ack_class
-            ),
-        ),
-        None => Ok(()),
-    }
-}
-
-/// pHost: parameters, classes of its flows, and finite rates at its hosts.
-fn check_phost(spec: &Spec, own: &PHost) -> Result<(), RunError> {
-    let time = |x: f64| x.is_finite() && x > 0.0;
-    let times = [own.gap, own.expiry, own.skip, own.reissue];
-    if !times.into_iter().all(time) || own.window == 0 || own.large == Some(0) {
-        return invalid(format!(
-            "phost with times of {times:?} packets (expected above 0), a window of {} tokens (expected at least 1) and \
-             large messages above {:?} bytes (expected above 0)",
-            own.window, own.large
-        ));
-    }
-    if spec.transports.iter().any(|t| t.protocol.phost() == Some(own) && t.rto_min == Time::ZERO) {
-        return invalid(
-            "phost with an rto_min of 0, expected a time above 0: requests are repeated after it".to_owned(),
-        );
-    }
-    let is_own = |f: &&FlowSpec| {
-        spec.transports[f.transport as usize].protocol.phost() == Some(own) && f.app.datagram_gap().is_none()
-    };
-    let class = own.lowest_class();
-    if let Some(flow) = spec.flows.iter().filter(is_own).find(|f| (f.class, f.ack_class) != (class, 0)) {
-        return refuse_flow(
-            spec,
-            flow,
-            format!(
-                "a flow of phost with class {} and ack_class {}, expected {class}, its lowest class, and ack_class 0",
-                flow.class, flow.ack_class
-            ),
-        );
-    }
-    let ends = |l: &&LinkSpec| spec.flows.iter().filter(is_own).any(|f| l.from == f.src || l.from == f.dst);
-    match spec.links.iter().filter(|l| l.rate == Rate::INFINITE).find(ends) {
-        Some(link) => refuse_link(
-            spec,
-            link,
-            format!(
-                "link {}: phost at a host with infinite rate, expected a rate: a host sends one token per packet time",
-                link.name
-            ),
-        ),
-        None => Ok(()),
-    }
-}
-
-/// ExpressPass: parameters, and symmetric paths.
-fn check_expresspass(spec: &Spec, own: &ExpressPass) -> Result<(), RunError> {
-    let share = |x: f64| x > 0.0 && x <= 1.0;
-    let weights = share(own.weight) && share(own.min_weight) && own.min_weight <= own.weight;
-    let credit = own.credit.0 > 0 && own.credit.0 <= own.credit.1 && own.credit.1 <= u16::MAX as u32;
-    if !credit
-        || !share(own.alpha)
-        || !weights
-        || !(0.0..1.0).contains(&own.target_loss)
-        || !(0.0..1.0).contains(&own.jitter)
-    {
-        return invalid(format!(
-            "expresspass with credits of {:?} bytes (expected a range above 0), alpha {} (above 0, at most 1), weight \
-             {} and min_weight {} (above 0, at most 1, the minimum not larger), target_loss {} and jitter {} (from 0, \
-             below 1)",
-            own.credit, own.alpha, own.weight, own.min_weight, own.target_loss, own.jitter
-        ));
-    }
-    match spec.choice.is_symmetric() {
-        true => Ok(()),
-        false => invalid("expresspass needs credits on the links of their data, expected symmetric routing".into()),
-    }
+    each(&spec.transports, About::Transport, |t| transport::check(spec, t))
 }
 
 /// Ports that shape credits: class 0 only for credits, and no pauses.
@@ -341,85 +171,6 @@ fn check_shaping(spec: &Spec) -> Result<(), RunError> {
         ),
         None => Ok(()),
     }
-}
-
-/// ExpressPass: credit shaping on the whole path of a flow.
-fn check_credits(spec: &Spec, fabric: &Fabric, f: FlowId) -> Result<(), RunError> {
-    let flow = &spec.flows[f];
-    if spec.transports[flow.transport as usize].protocol.expresspass().is_none() || flow.app.datagram_gap().is_some() {
-        return Ok(());
-    }
-    let back = fabric.path(f, true);
-    if let Some(link) = back.iter().find(|l| spec.queues[spec.links[**l].queue as usize].credits().is_none()) {
-        return invalid(format!(
-            "flow {}: expresspass: link {} on the path of its credits does not shape them, expected credit shaping",
-            f.0, spec.links[*link].name
-        ));
-    }
-    let ends = |links: &[LinkId], turn: bool| -> Vec<(u32, u32)> {
-        let of = |l: &LinkId| (spec.links[*l].from, spec.links[*l].to);
-        links.iter().map(of).map(|(from, to)| if turn { (to, from) } else { (from, to) }).collect()
-    };
-    let given = flow.path.is_some() || flow.reverse_path.is_some();
-    let mut there = ends(&fabric.path(f, false), true);
-    there.reverse();
-    if given && there != ends(&back, false) {
-        return invalid(format!("flow {}: expresspass: its reverse path does not use the same links as its path", f.0));
-    }
-    Ok(())
-}
-
-/// EQDS: window, credit rate and entropies.
-fn check_eqds(eqds: &Eqds) -> Result<(), RunError> {
-    let pace = eqds.pull_rate > 0.0 && eqds.pull_rate <= 1.0;
-    if eqds.window > 0 && pace && eqds.entropies.is_power_of_two() && eqds.entropies <= 1 << 15 {
-        return Ok(());
-    }
-    invalid(format!(
-        "eqds with a window of {} packets (expected at least 1), a credit rate of {} (expected above 0 and at most 1) \
-         and {} entropies (expected a power of two up to 32768)",
-        eqds.window, eqds.pull_rate, eqds.entropies
-    ))
-}
-
-/// UET: congestion control, credit rate and entropies.
-fn check_uet(spec: &Spec, uet: &Uet) -> Result<(), RunError> {
-    if !uet.window && !uet.credit {
-        return invalid("uet without NSCC and without RCCC, expected one of them, or both".into());
-    }
-    let ratio = uet.oversubscription;
-    if !(ratio >= 1.0 && ratio.is_finite()) || ratio > 1.0 && !uet.credit {
-        return invalid(format!(
-            "uet {} credit, with oversubscription {ratio}, expected a finite number of at least 1, and 1 without \
-             credit",
-            if uet.credit { "with" } else { "without" }
-        ));
-    }
-    let others = spec.transports.iter().filter_map(|t| t.protocol.uet()).map(|other| other.oversubscription);
-    if let Some(other) = others.filter(|_| ratio > 1.0).find(|other| *other > 1.0 && *other != ratio) {
-        return invalid(format!(
-            "uet with oversubscription {ratio} and {other}, expected one ratio above 1: a host has one credit rate for \
-             all its flows"
-        ));
-    }
-    if ratio > 1.0 && uet.rtt.is_some_and(|rtt| rtt < Uet::MIN_RTT) {
-        return invalid(format!(
-            "uet with oversubscription {ratio} and a round-trip time of {:?}, expected at least {}",
-            uet.rtt,
-            Uet::MIN_RTT
-        ));
-    }
-    let pace = uet.pull_rate > 0.0 && uet.pull_rate <= 1.0;
-    let times = uet.rtt != Some(Time::ZERO) && uet.target_delay != Some(Time::ZERO);
-    if pace && times && uet.ack_bytes > 0 && uet.entropies.is_power_of_two() && uet.entropies <= 1 << 15 {
-        return Ok(());
-    }
-    invalid(format!(
-        "uet with a credit rate of {} (expected above 0 and at most 1), an ACK after {} B (expected at least 1), {} \
-         entropies (expected a power of two up to 32768), a round-trip time of {:?} and a target delay of {:?} \
-         (expected above 0)",
-        uet.pull_rate, uet.ack_bytes, uet.entropies, uet.rtt, uet.target_delay
-    ))
 }
 
 /// Program: nodes, and ranges of its parameters.
@@ -628,7 +379,7 @@ fn check_queue(spec: &Spec, link: &LinkSpec, max: usize) -> Result<(), RunError>
         }
         let whole = |t: &TransportSpec| t.mtu == 0 || t.mss + t.header <= t.mtu;
         let fit =
-            |t: &TransportSpec| whole(t) && (t.protocol.is_receiver_driven() || t.sack && t.scoreboard != Rules::Ns3);
+            |t: &TransportSpec| whole(t) && (t.protocol.numbers_packets() || t.sack && t.scoreboard != Rules::Ns3);
         if !spec.transports.iter().all(fit) {
             return invalid(format!(
                 "link {}: with a trimming queue, transports must not fragment segments, and must detect losses by SACK \
@@ -684,5 +435,5 @@ fn check_flow(spec: &Spec, fabric: &Fabric, f: FlowId, flow: &FlowSpec) -> Resul
             fabric.path(f, false).len()
         ));
     }
-    check_credits(spec, fabric, f)
+    transport::check_flow(spec, fabric, f)
 }

@@ -296,7 +296,7 @@ fn tables_within(schema: Schema, path: &str, tables: &mut Vec<SubTable>) {
 
 /// Keys of the transport with a preset's values as defaults.
 fn preset_keys(name: &str) -> Vec<Key> {
-    let values = Preset::ALL.into_iter().find(|p| p.name() == name).map(Preset::values);
+    let values = Preset::ALL.iter().copied().find(|p| p.name() == name).map(Preset::values);
     let values = values.and_then(|v| toml::Table::try_from(v).ok()).unwrap_or_default();
     let schema = Schema::new(schema()).find(&["transport"], None);
     let mut keys: Vec<Key> = schema.map(keys_of).unwrap_or_default();

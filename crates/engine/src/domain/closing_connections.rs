@@ -2,7 +2,8 @@
 
 use crate::host::messages::Tcb;
 use crate::ids::FlowId;
-use crate::transport::{ReceiveEndpoint, SendEndpoint};
+use crate::transport::tcp::receiver::Receiver;
+use crate::transport::tcp::sender::Sender;
 
 /// One end of a connection not yet closed by both sides, while a later one has its place.
 #[derive(Debug)]
@@ -10,14 +11,14 @@ pub struct ClosingConnection {
     /// Flow sent by its host.
     pub flow: FlowId,
     /// Sender of the connection.
-    pub sender: SendEndpoint,
+    pub sender: Sender,
     /// Receiver of the connection.
-    pub receiver: ReceiveEndpoint,
+    pub receiver: Receiver,
     /// State shared by both.
     pub tcb: Tcb,
 }
 
 /// True if both directions are closed, or the connection was reset.
-pub fn is_closed(sender: &mut SendEndpoint, receiver: &mut ReceiveEndpoint) -> bool {
+pub fn is_closed(sender: &Sender, receiver: &Receiver) -> bool {
     sender.is_over() && (sender.is_dead() || receiver.has_ended())
 }

@@ -2,20 +2,20 @@
 
 use crate::domain::closing_connections::ClosingConnection;
 use crate::domain::flow_frames::{ReceiverFrames, SenderFrames};
-use crate::domain::probe::{FlowProbe, observed};
+use crate::domain::probe::{FlowProbe, observed, observed_tcp};
 use crate::domain::queries::{answered, query_record};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::messages::Query;
 use crate::host::nic::FairNic;
-use crate::ids::{EngineId, FlowId, HostIx, LinkId, Node, QueryId, ReceiverIx, SenderIx, Side};
+use crate::ids::{EngineId, FlowId, HostIx, LinkId, Node, NodeId, QueryId, ReceiverIx, SenderIx, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::program::Programs;
 use crate::radio::repeated::RepeatedArrivals;
 use crate::spec::TimelineSpec;
 use crate::transport::timer::Task;
-use crate::transport::{ReceiveEndpoint, SendEndpoint};
+use crate::transport::{Pacers, ReceiveEndpoint, SendEndpoint, nearby, on_pacer};
 use incast_cc::Time;
 use incast_record::Recorder;
 use incast_record::store::Store;
@@ -27,6 +27,8 @@ pub struct Endpoints {
     pub senders: Vec<SendEndpoint>,
     /// Receivers.
     pub receivers: Vec<ReceiveEndpoint>,
+    /// Pacers of the hosts, for the receivers.
+    pub pacers: Pacers,
     /// Queries.
     pub queries: Vec<Query>,
     pub(super) probes: Vec<FlowProbe>,
@@ -38,9 +40,24 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// Starts a time series of the flow of local sender `sender`.
-    pub fn probe(&mut self, sender: SenderIx) {
-        let flow = self.senders[sender].ip().flow;
+    /// Joins the ends of a two-way connection at one host, where it is TCP's. `tcb`: index of the control block; `size`:
+    /// bytes of an arriving message; `passive`: the other host opens it. Returns the offered window.
+    pub fn make_duplex(
+        &mut self,
+        net: &FabricMap,
+        (sender, receiver): (SenderIx, ReceiverIx),
+        tcb: u32,
+        size: u64,
+        passive: bool,
+    ) -> u32 {
+        if let Some(tcp) = self.senders[sender].tcp() {
+            tcp.make_duplex(tcb, passive);
+        }
+        self.receivers[receiver].tcp().map_or(0, |tcp| tcp.make_duplex(net, tcb, size))
+    }
+
+    /// Starts a time series of `flow`, whose local sender is `sender`.
+    pub fn probe(&mut self, sender: SenderIx, flow: FlowId) {
         self.probe_of(sender).record_series(flow);
     }
 
@@ -107,9 +124,9 @@ impl Endpoints {
     pub fn prefetch(&self, packet: &Packet, net: &FabricMap) {
         let ends = net.ends[packet.flow];
         if packet.is_reverse() {
-            self.senders[ends.sender].prefetch();
+            nearby::sender(&self.senders[ends.sender]);
         } else {
-            self.receivers[ends.receiver].prefetch();
+            nearby::receiver(&self.receivers[ends.receiver]);
         }
     }
 
@@ -125,7 +142,7 @@ impl Endpoints {
             let sender = &mut self.senders[ends.sender];
             observed(&mut self.probes, sender, ctx, |s, ctx| s.on_packet(ctx, packet, ext.as_deref()));
         } else {
-            self.receivers[ends.receiver].on_packet(ctx, packet, ext);
+            self.receivers[ends.receiver].on_packet(ctx, &mut self.pacers, packet, ext);
         }
     }
 
@@ -147,7 +164,7 @@ impl Endpoints {
 
     /// Delivers a packet of a two-way connection.
     #[cold]
-    fn deliver_duplex<E: Effects>(&mut self, ctx: &mut NodeCtx<E>, packet: &Packet, ext: Option<&mut Ext>) {
+    fn deliver_duplex(&mut self, ctx: &mut NodeCtx<impl Effects>, packet: &Packet, ext: Option<&mut Ext>) {
         let net = ctx.net;
         let ends = net.ends[packet.flow];
         let Some(duplex) = net.duplex(packet.flow) else { return };
@@ -156,15 +173,13 @@ impl Endpoints {
         }
         if packet.is_reverse() {
             let sender = &mut self.senders[ends.sender];
-            let act =
-                |s: &mut SendEndpoint, ctx: &mut NodeCtx<E>| s.on_packet_of_connection(ctx, packet, ext.as_deref());
-            return observed(&mut self.probes, sender, ctx, act);
+            return observed(&mut self.probes, sender, ctx, |s, ctx| on_segment(s, ctx, packet, ext.as_deref()));
         }
         // first the acknowledgement, then the data, as a host processes a segment
         let back = net.ends[duplex.other].sender;
         let sender = &mut self.senders[back];
-        observed(&mut self.probes, sender, ctx, |s, ctx| s.on_packet_of_connection(ctx, packet, ext.as_deref()));
-        self.receivers[ends.receiver].on_packet(ctx, packet, ext);
+        observed(&mut self.probes, sender, ctx, |s, ctx| on_segment(s, ctx, packet, ext.as_deref()));
+        self.receivers[ends.receiver].on_packet(ctx, &mut self.pacers, packet, ext);
         while self.receivers[ends.receiver].take_message() {
             if duplex.response {
                 let query = &mut self.queries[net.queries[duplex.query] as usize];
@@ -172,7 +187,10 @@ impl Endpoints {
             } else {
                 let size = net.duplex(duplex.other).map_or(0, |j| j.size);
                 let sender = &mut self.senders[back];
-                observed(&mut self.probes, sender, ctx, |s, ctx| s.on_reply(ctx, size));
+                observed(&mut self.probes, sender, ctx, |s, ctx| match s.tcp() {
+                    Some(tcp) => tcp.on_reply(ctx, size),
+                    None => s.on_message(ctx, size),
+                });
             }
         }
     }
@@ -199,7 +217,7 @@ impl Endpoints {
             observed(&mut self.probes, sender, ctx, |s, ctx| s.on_message(ctx, c.request_size));
             if reconnects {
                 match net.flow(flow).start.saturating_sub(spec.first) {
-                    Time::ZERO => observed(&mut self.probes, sender, ctx, |s, ctx| s.reopen(ctx)),
+                    Time::ZERO => observed_tcp(&mut self.probes, sender, ctx, |tcp, ctx| tcp.reopen(ctx)),
                     later => ctx.timer(ctx.now.saturating_add(later), Timer::Start(flow)),
                 }
             }
@@ -210,25 +228,25 @@ impl Endpoints {
     #[cold]
     fn run_queued(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId) {
         let net = ctx.net;
-        let host = self.senders[net.ends[flow].sender].ip().host;
+        let Some(host) = self.senders[net.ends[flow].sender].tcp().map(|tcp| tcp.ip.host) else { return };
         let queue = &mut ctx.hosts[host].run_queue;
         let (mut due, woken) = (std::mem::take(&mut queue.due), std::mem::take(&mut queue.woken));
         due.sort_unstable_by(|a, b| b.cmp(a));
         for (_, flow, delayed_ack) in due {
             if delayed_ack {
                 let receiver = net.duplex(flow).map_or(flow, |duplex| duplex.other);
-                self.receivers[net.ends[receiver].receiver].run(ctx, Task::Timer);
+                run(&mut self.receivers[net.ends[receiver].receiver], ctx, Task::Timer);
                 self.run_closing(ctx, receiver, true);
                 release(&mut self.receivers, ctx, host);
                 continue;
             }
             let sender = &mut self.senders[net.ends[flow].sender];
-            observed(&mut self.probes, sender, ctx, |s, ctx| s.run(ctx, Task::Timer));
+            observed_tcp(&mut self.probes, sender, ctx, |tcp, ctx| tcp.run(ctx, Task::Timer));
             self.run_closing(ctx, flow, false);
         }
         for flow in woken {
             let sender = &mut self.senders[net.ends[flow].sender];
-            observed(&mut self.probes, sender, ctx, |s, ctx| s.run(ctx, Task::Application));
+            observed_tcp(&mut self.probes, sender, ctx, |tcp, ctx| tcp.run(ctx, Task::Application));
         }
     }
 
@@ -266,9 +284,11 @@ impl Endpoints {
         self.watch_service(ctx, host);
         if let Some(flow) = flow {
             let sender = &mut self.senders[net.ends[flow].sender];
-            sender.begin();
-            sender.on_room(ctx);
-            let waits = sender.waits_for_room();
+            let waits = sender.tcp().is_some_and(|tcp| {
+                tcp.begin();
+                tcp.on_room(ctx);
+                tcp.waits_for_room()
+            });
             if !self.closing.is_empty() {
                 self.nic_room_for_closing(ctx, flow);
             }
@@ -283,10 +303,28 @@ impl Endpoints {
     fn watch_service(&mut self, ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
         let served = ctx.hosts[host].nic.as_ref().and_then(FairNic::in_service);
         if let Some(flow) = served
-            && (self.senders[ctx.net.ends[flow].sender].waits_for_room() || self.has_closing(flow))
+            && (self.waits_for_room(ctx.net.ends[flow].sender) || self.has_closing(flow))
         {
             ctx.watch_nic(host);
         }
+    }
+
+    /// Returns whether a sender might act when the NIC of its host has sent something.
+    #[inline]
+    fn waits_for_room(&mut self, sender: SenderIx) -> bool {
+        self.senders[sender].tcp().is_some_and(|tcp| tcp.waits_for_room())
+    }
+
+    /// Called when a pacer of host `node` is due.
+    #[cold]
+    pub fn on_pacer(&mut self, ctx: &mut NodeCtx<impl Effects>, node: NodeId) {
+        on_pacer(ctx, &mut self.pacers, &mut self.receivers, node);
+    }
+
+    /// Disables the prediction of ACKs and segments.
+    pub fn disable_fast_paths(&mut self) {
+        self.senders.iter_mut().filter_map(SendEndpoint::tcp).for_each(|tcp| tcp.disable_fast_paths());
+        self.receivers.iter_mut().filter_map(ReceiveEndpoint::tcp).for_each(|tcp| tcp.disable_fast_paths());
     }
 
     /// Called when a timer of an endpoint, a query or a host's run queue fires.
@@ -301,19 +339,25 @@ impl Endpoints {
             Timer::Opening(opening) => {
                 for flow in net.triggers.flows(opening) {
                     let sender = &mut self.senders[net.ends[*flow].sender];
-                    observed(&mut self.probes, sender, ctx, |s, ctx| s.open(ctx));
+                    observed(&mut self.probes, sender, ctx, |s, ctx| s.on_timer(ctx, timer));
                 }
             }
-            Timer::DelayedAck(flow) | Timer::WindowUpdate(flow) | Timer::SinkStop(flow) | Timer::SynAck(flow) => {
+            Timer::DelayedAck(flow)
+            | Timer::Receiver(flow)
+            | Timer::WindowUpdate(flow)
+            | Timer::SinkStop(flow)
+            | Timer::SynAck(flow) => {
                 let receiver = &mut self.receivers[net.ends[flow].receiver];
                 receiver.on_timer(ctx, timer);
-                let host = receiver.host();
-                release(&mut self.receivers, ctx, host);
+                if let Some(host) = receiver.tcp().map(|tcp| tcp.ip.host) {
+                    release(&mut self.receivers, ctx, host);
+                }
             }
             Timer::Start(flow)
             | Timer::Stop(flow)
             | Timer::Retransmit(flow)
             | Timer::Pace(flow)
+            | Timer::Sender(flow)
             | Timer::Wake(flow)
             | Timer::App(flow) => {
                 let sender = &mut self.senders[net.ends[flow].sender];
@@ -321,6 +365,21 @@ impl Endpoints {
             }
             _ => {}
         }
+    }
+}
+
+/// Handles a packet of a two-way connection: of the sender's flow, or of the flow in the other direction.
+fn on_segment(sender: &mut SendEndpoint, ctx: &mut NodeCtx<impl Effects>, packet: &Packet, ext: Option<&Ext>) {
+    match sender.tcp() {
+        Some(tcp) => tcp.on_packet_of_connection(ctx, packet, ext),
+        None => sender.on_packet(ctx, packet, ext),
+    }
+}
+
+/// Runs a task of the host's run queue.
+fn run(receiver: &mut ReceiveEndpoint, ctx: &mut NodeCtx<impl Effects>, task: Task) {
+    if let Some(tcp) = receiver.tcp() {
+        tcp.run(ctx, task);
     }
 }
 
@@ -332,6 +391,6 @@ fn release(receivers: &mut [ReceiveEndpoint], ctx: &mut NodeCtx<impl Effects>, h
     let mut released = std::mem::take(&mut ctx.hosts[host].run_queue.released);
     released.sort_unstable();
     for (at, flow) in released {
-        receivers[ctx.net.ends[flow].receiver].run(ctx, Task::Compressed(at));
+        run(&mut receivers[ctx.net.ends[flow].receiver], ctx, Task::Compressed(at));
     }
 }

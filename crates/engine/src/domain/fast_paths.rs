@@ -23,7 +23,7 @@ impl Simulation<'_> {
         ]);
         // these hosts hand over a packet at the instant at which the port's transmission ends: the order of the two
         // depends on the order of events
-        let waits = spec.transports.iter().any(|t| t.protocol.waits_for_nic());
+        let waits = spec.transports.iter().any(|t| t.protocol.facts().waits_for_nic);
         for domain in &mut self.domains {
             let mut of_domain = of_run.and(Features::of([(Feature::Comparison, compares(domain))]));
             for port in &mut domain.nodes.ports {

@@ -7,11 +7,11 @@ pub mod endpoints;
 mod fast_paths;
 mod flow_frames;
 pub mod late_marking;
+mod nic_slots;
 mod outcome;
 mod probe;
 mod programs;
 mod queries;
-mod receiver_driven;
 mod reconnect;
 mod timeline;
 mod timeline_events;
@@ -35,7 +35,7 @@ use crate::port::Port;
 use crate::program::Programs;
 use crate::switch::Switch;
 use crate::switch::route::{Planned, Route};
-use crate::transport::{ReceiveEndpoint, SendEndpoint};
+use crate::transport::nearby;
 use incast_cc::Time;
 use incast_record::{Happening, Recorder};
 
@@ -68,8 +68,7 @@ impl Domain {
     /// Disables fast paths, which give the same results: header prediction, idle ports without a look at their rings,
     /// and a fair NIC without an event at the end of each transmission.
     pub fn disable_fast_paths(&mut self) {
-        self.endpoints.senders.iter_mut().for_each(SendEndpoint::disable_fast_paths);
-        self.endpoints.receivers.iter_mut().for_each(ReceiveEndpoint::disable_fast_paths);
+        self.endpoints.disable_fast_paths();
         self.nodes.ports.iter_mut().for_each(Port::disable_fast_paths);
         self.nodes.hosts.iter_mut().filter_map(|host| host.nic.as_mut()).for_each(FairNic::disable_fast_paths);
     }
@@ -115,7 +114,7 @@ impl Domain {
         let (packet, node) = packet();
         if let Node::Host(host) = node.get() {
             if packet.is_reverse() {
-                self.endpoints.senders[net.ends[packet.flow].sender].prefetch_further();
+                nearby::board(&self.endpoints.senders[net.ends[packet.flow].sender]);
             }
             let host = &self.nodes.hosts[host];
             prefetch::lines(&self.nodes.ports[host.port], 2);
@@ -202,9 +201,8 @@ impl Domain {
             Timer::Process(engine) => self.endpoints.processed(&mut ctx, engine),
             Timer::Program(node) => ctx.time_programs(node, &mut self.programs),
             Timer::Cell(cell) => ctx.advance_cell(cell),
-            Timer::Tx(node) => self.endpoints.on_tx_slot(&mut ctx, node),
-            Timer::Pull(node) => self.endpoints.pull(&mut ctx, node),
-            Timer::Token(node) => self.endpoints.token(&mut ctx, node),
+            Timer::NicSlot(node) => self.endpoints.on_nic_slot(&mut ctx, node),
+            Timer::Pacer(node) => self.endpoints.on_pacer(&mut ctx, node),
             Timer::Activation(trigger) => {
                 let count = &mut self.activations[net.triggers.list[trigger].count as usize];
                 *count += 1;

@@ -7,6 +7,7 @@ use crate::domain::flow_frames::joined;
 use crate::domain::timeline_events::{Traces, events};
 use crate::event::interval::Interval;
 use crate::event::packet::{Kind, Packet, flag};
+use crate::host::nic_queue::NicQueue;
 use crate::ids::{FlowId, LinkId, Side};
 use crate::map::cells::CellMap;
 use crate::map::fabric::FabricMap;
@@ -98,7 +99,7 @@ impl FinalState {
             port.waiting().for_each(|p| self.note(p));
             port.close(end, &measured(interval, end));
         }
-        domain.nodes.shared.receiver_driven.iter().for_each(|host| host.nic_queue.waiting().for_each(|p| self.note(p)));
+        domain.nodes.shared.nic_queues.iter().flat_map(NicQueue::waiting).for_each(|p| self.note(p));
         for cell in &mut domain.nodes.shared.cells {
             cell.under_way().for_each(|p| self.note(p));
             cell.close(end);

@@ -6,6 +6,7 @@ use crate::ids::FlowId;
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::transport::SendEndpoint;
+use crate::transport::tcp::sender::Sender;
 use incast_cc::Time;
 use incast_record::Recorder;
 
@@ -34,7 +35,9 @@ pub fn observed<E: Effects>(
     act: impl FnOnce(&mut SendEndpoint, &mut NodeCtx<E>),
 ) {
     let (now, net) = (ctx.now, ctx.net);
-    sender.begin();
+    if let Some(tcp) = sender.tcp() {
+        tcp.begin();
+    }
     match *sender.probe() {
         Some(probe) => {
             let probe = &mut probes[probe as usize];
@@ -44,9 +47,25 @@ pub fn observed<E: Effects>(
         }
         None => act(sender, ctx),
     }
-    if sender.waits_for_room() {
-        ctx.watch_nic(sender.ip().host);
+    if let Some(tcp) = sender.tcp()
+        && tcp.waits_for_room()
+    {
+        ctx.watch_nic(tcp.ip.host);
     }
+}
+
+/// As [`observed`], for what TCP alone does.
+pub fn observed_tcp<E: Effects>(
+    probes: &mut [FlowProbe],
+    sender: &mut SendEndpoint,
+    ctx: &mut NodeCtx<E>,
+    act: impl FnOnce(&mut Sender, &mut NodeCtx<E>),
+) {
+    observed(probes, sender, ctx, |sender, ctx| {
+        if let Some(tcp) = sender.tcp() {
+            act(tcp, ctx);
+        }
+    });
 }
 
 impl FlowProbe {

@@ -3,16 +3,17 @@
 
 use crate::domain::closing_connections::{ClosingConnection, is_closed};
 use crate::domain::endpoints::Endpoints;
-use crate::domain::probe::observed;
+use crate::domain::probe::observed_tcp;
 use crate::domain::queries::answered;
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::messages::{Duplex, Tcb};
-use crate::ids::FlowId;
+use crate::ids::{FlowId, SenderIx};
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::Close;
+use crate::transport::tcp::receiver::Receiver;
+use crate::transport::tcp::sender::Sender;
 use crate::transport::timer::Task;
-use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use std::mem::swap;
 
 /// Control block of connection `number` at the host that sends `own` and receives `other`.
@@ -35,7 +36,7 @@ impl Endpoints {
         let own = if back { packet.flow } else { duplex.other };
         let Some(other) = net.duplex(duplex.other) else { return };
         let number = duplex.connection(if back { packet.ack } else { packet.seq() });
-        let at = self.senders[net.ends[own].sender].tcb() as usize;
+        let Some(at) = self.tcb(net.ends[own].sender) else { return };
         if number > ctx.tcbs[at].number {
             // nothing precedes SYN
             if back || !packet.is(Kind::Syn) {
@@ -60,10 +61,15 @@ impl Endpoints {
         }
     }
 
+    /// Index of the control block of a sender's connection.
+    fn tcb(&mut self, sender: SenderIx) -> Option<usize> {
+        self.senders[sender].tcp().map(|tcp| tcp.tcb() as usize)
+    }
+
     /// Delivers a packet of the active connection.
-    fn take_in<E: Effects>(
+    fn take_in(
         &mut self,
-        ctx: &mut NodeCtx<E>,
+        ctx: &mut NodeCtx<impl Effects>,
         own: FlowId,
         packet: &Packet,
         duplex: Duplex,
@@ -72,35 +78,35 @@ impl Endpoints {
         let net = ctx.net;
         let sender = &mut self.senders[net.ends[own].sender];
         if packet.is_reverse() {
-            let act =
-                |s: &mut SendEndpoint, ctx: &mut NodeCtx<E>| s.on_packet_of_connection(ctx, packet, ext.as_deref());
-            return observed(&mut self.probes, sender, ctx, act);
+            return observed_tcp(&mut self.probes, sender, ctx, |tcp, ctx| {
+                tcp.on_packet_of_connection(ctx, packet, ext.as_deref());
+            });
         }
-        let receiver = &mut self.receivers[net.ends[packet.flow].receiver];
-        if sender.is_dead() {
-            let Tcb { ahead, ahead_received, .. } = ctx.tcbs[sender.tcb() as usize];
+        let Some(receiver) = self.receivers[net.ends[packet.flow].receiver].tcp() else { return };
+        if let Some(tcp) = sender.tcp().filter(|tcp| tcp.is_dead()) {
+            let Tcb { ahead, ahead_received, .. } = ctx.tcbs[tcp.tcb() as usize];
             if receiver.take_late(ctx, packet, (ahead_received, ahead)) {
-                sender.refuse(ctx);
+                tcp.refuse(ctx);
             }
             return;
         }
-        observed(&mut self.probes, sender, ctx, |s, ctx| exchange(s, receiver, ctx, packet, ext));
+        observed_tcp(&mut self.probes, sender, ctx, |tcp, ctx| exchange(tcp, receiver, ctx, packet, ext));
         let close = duplex.close;
         while receiver.take_message() {
             if !duplex.response {
                 let size = net.duplex(own).map_or(0, |duplex| duplex.size);
-                observed(&mut self.probes, sender, ctx, |s, ctx| {
+                observed_tcp(&mut self.probes, sender, ctx, |tcp, ctx| {
                     if close == Some(Close::Worker) {
-                        s.close_after();
+                        tcp.close_after();
                     }
-                    s.on_reply(ctx, size);
+                    tcp.on_reply(ctx, size);
                 });
                 continue;
             }
             match close {
-                Some(Close::Root) => observed(&mut self.probes, sender, ctx, |s, ctx| s.close(ctx)),
+                Some(Close::Root) => observed_tcp(&mut self.probes, sender, ctx, |tcp, ctx| tcp.close(ctx)),
                 Some(Close::Reset) => {
-                    observed(&mut self.probes, sender, ctx, |s, ctx| s.abort(ctx));
+                    observed_tcp(&mut self.probes, sender, ctx, |tcp, ctx| tcp.abort(ctx));
                     receiver.abandon();
                 }
                 _ => {}
@@ -115,14 +121,13 @@ impl Endpoints {
         let Some(duplex) = net.duplex(own) else { return };
         let Some(other) = net.duplex(duplex.other) else { return };
         self.close_frames(net.ends[own].sender, ctx.now, ctx.counts.last);
-        let sender = &mut self.senders[net.ends[own].sender];
-        let at = sender.tcb() as usize;
-        let receiver = &mut self.receivers[net.ends[duplex.other].receiver];
+        let Some(sender) = self.senders[net.ends[own].sender].tcp() else { return };
+        let Some(receiver) = self.receivers[net.ends[duplex.other].receiver].tcp() else { return };
         let ahead = (other.base(number), duplex.base(number));
-        let (last, received) = (sender.reconnect(net), receiver.reconnect(net, ahead));
-        let (Some(mut last), Some((mut received, wnd))) = (last, received) else { return };
+        let at = sender.tcb() as usize;
+        let (last, (received, wnd)) = (sender.reconnect(net), receiver.reconnect(net, ahead));
         let tcb = std::mem::replace(&mut ctx.tcbs[at], tcb(duplex, other, number, wnd));
-        if !is_closed(&mut last, &mut received) {
+        if !is_closed(&last, &received) {
             self.closing.push(Box::new(ClosingConnection { flow: own, sender: last, receiver: received, tcb }));
         }
     }
@@ -136,11 +141,11 @@ impl Endpoints {
         (received, sent): (Duplex, Duplex),
         number: u64,
     ) {
-        let receiver = &mut self.receivers[ctx.net.ends[packet.flow].receiver];
+        let Some(receiver) = self.receivers[ctx.net.ends[packet.flow].receiver].tcp() else { return };
         if !receiver.take_late(ctx, packet, (received.base(number), sent.base(number))) {
             return;
         }
-        let sender = &mut self.senders[ctx.net.ends[own].sender];
+        let Some(sender) = self.senders[ctx.net.ends[own].sender].tcp() else { return };
         let at = sender.tcb() as usize;
         let mut gone = tcb(sent, received, number, 0);
         swap(&mut ctx.tcbs[at], &mut gone);
@@ -157,13 +162,13 @@ impl Endpoints {
         &mut self,
         ctx: &mut NodeCtx<E>,
         i: usize,
-        act: impl FnOnce(&mut SendEndpoint, &mut ReceiveEndpoint, &mut NodeCtx<E>),
+        act: impl FnOnce(&mut Sender, &mut Receiver, &mut NodeCtx<E>),
     ) {
         let net = ctx.net;
         let ClosingConnection { flow, sender, receiver, tcb } = &mut *self.closing[i];
         let Some(duplex) = net.duplex(*flow) else { return };
-        let at_work = &mut self.senders[net.ends[*flow].sender];
-        let receiving = &mut self.receivers[net.ends[duplex.other].receiver];
+        let Some(at_work) = self.senders[net.ends[*flow].sender].tcp() else { return };
+        let Some(receiving) = self.receivers[net.ends[duplex.other].receiver].tcp() else { return };
         let at = at_work.tcb() as usize;
         swap(&mut ctx.tcbs[at], tcb);
         at_work.swap_shared(sender);
@@ -183,7 +188,7 @@ impl Endpoints {
         &mut self,
         ctx: &mut NodeCtx<E>,
         (flow, receives): (FlowId, bool),
-        act: impl Fn(&mut SendEndpoint, &mut ReceiveEndpoint, &mut NodeCtx<E>),
+        act: impl Fn(&mut Sender, &mut Receiver, &mut NodeCtx<E>),
     ) {
         let mut i = 0;
         while i < self.closing.len() {
@@ -238,8 +243,8 @@ impl Endpoints {
 /// Handles a packet of the data direction, or an acknowledgement: first the acknowledgement, then the data, as a host
 /// processes a segment. An end whose peer has closed closes too.
 fn exchange(
-    sender: &mut SendEndpoint,
-    receiver: &mut ReceiveEndpoint,
+    sender: &mut Sender,
+    receiver: &mut Receiver,
     ctx: &mut NodeCtx<impl Effects>,
     packet: &Packet,
     ext: Option<&mut Ext>,

@@ -9,6 +9,7 @@ use crate::map::fabric::FabricMap;
 use crate::port::Port;
 use crate::spec::{TIMELINE_NEAR, TimelineSpec};
 use crate::switch::route::Planned;
+use crate::transport::nearby;
 use incast_cc::Time;
 use incast_record::store::{Store, StoreBudget};
 use std::sync::Arc;
@@ -79,10 +80,10 @@ impl Endpoints {
         if packet.is_reverse() {
             let probe = self.probes.get(ends.sender.ix());
             if probe.and_then(|probe| probe.frames.as_ref()).is_some_and(|frames| frames.is_due(time)) {
-                self.senders[ends.sender].prefetch_snapshot();
+                nearby::snapshot(&self.senders[ends.sender]);
             }
         } else if self.arrivals.get(ends.receiver.ix()).is_some_and(|frames| frames.is_due(time)) {
-            self.receivers[ends.receiver].prefetch_delivered();
+            nearby::delivered(&self.receivers[ends.receiver]);
         }
     }
 

@@ -49,7 +49,8 @@ impl Key {
     /// Key of a timer or departure.
     #[inline]
     pub fn timer(order: Order, time: Time, generation: u16, timer: Timer) -> Key {
-        let phase = if matches!(timer, Timer::Departure(_) | Timer::Tx(_)) { phase::DEPARTURE } else { phase::TIMER };
+        let phase =
+            if matches!(timer, Timer::Departure(_) | Timer::NicSlot(_)) { phase::DEPARTURE } else { phase::TIMER };
         let (seq, entity) = timer.numbers();
         let tie = match order.ties {
             Ties::Hash => hash::tie(order.seed, entity as u64 | 1 << 40, time),
@@ -93,9 +94,10 @@ impl Order {
     }
 }
 
-/// List of timers, each with its purpose and the type of its entity.
+/// List of timers: the place among timers that tie in everything else, the purpose, and the type of the entity. Timers
+/// with one place are of different transports, of which a flow has one.
 macro_rules! timers {
-    ($($(#[$doc:meta])* $kind:ident($of:ty),)*) => {
+    ($($(#[$doc:meta])* $place:literal $kind:ident($of:ty),)*) => {
         /// The purpose of a pending timer.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub enum Timer {
@@ -103,14 +105,11 @@ macro_rules! timers {
         }
 
         impl Timer {
-            /// Number of the kind, and of the entity: the order of timers that tie in everything else.
+            /// Place of the kind, and number of the entity: the order of timers that tie in everything else.
             #[inline]
             fn numbers(self) -> (u32, u32) {
-                enum Kind {
-                    $($kind,)*
-                }
                 match self {
-                    $(Timer::$kind(of) => (Kind::$kind as u32, of.into()),)*
+                    $(Timer::$kind(of) => ($place, of.into()),)*
                 }
             }
         }
@@ -119,50 +118,52 @@ macro_rules! timers {
 
 timers! {
     /// The explicit queue of a port, or a fair NIC, finished a transmission.
-    Departure(LinkId),
-    /// The wire of a host with scheduled senders is free.
-    Tx(NodeId),
+    0 Departure(LinkId),
+    /// The NIC of a host is free for the next packet or sender that waits for it.
+    1 NicSlot(NodeId),
     /// A flow opens.
-    Start(FlowId),
+    2 Start(FlowId),
     /// The application stops.
-    Stop(FlowId),
+    3 Stop(FlowId),
     /// Retransmission, SYN or persist timer.
-    Retransmit(FlowId),
+    4 Retransmit(FlowId),
     /// Pacing allows the next packet.
-    Pace(FlowId),
+    5 Pace(FlowId),
+    /// A timer of its own that a sender has set.
+    5 Sender(FlowId),
     /// A timer of the controller.
-    Wake(FlowId),
+    6 Wake(FlowId),
     /// The application writes.
-    App(FlowId),
+    7 App(FlowId),
     /// Delayed ACK.
-    DelayedAck(FlowId),
+    8 DelayedAck(FlowId),
+    /// A timer of its own that a receiver has set.
+    8 Receiver(FlowId),
     /// The receiving application has freed buffer space.
-    WindowUpdate(FlowId),
+    9 WindowUpdate(FlowId),
     /// A query begins.
-    Query(QueryId),
+    10 Query(QueryId),
     /// The receiving application closes.
-    SinkStop(FlowId),
+    11 SinkStop(FlowId),
     /// The run queue of a sender's host is empty: timers, then processes.
-    RunQueue(FlowId),
+    12 RunQueue(FlowId),
     /// An engine of a host has finished a packet.
-    Process(EngineId),
+    13 Process(EngineId),
     /// A trigger is activated.
-    Activation(TriggerId),
+    14 Activation(TriggerId),
     /// Flows of a host open together, on a trigger.
-    Opening(OpeningId),
-    /// The next pull of a host is due.
-    Pull(NodeId),
+    15 Opening(OpeningId),
+    /// A pacer of a host is due: it lets a receiver ask for data.
+    16 Pacer(NodeId),
     /// The timer of a node's programs.
-    Program(NodeId),
+    17 Program(NodeId),
     /// An event of a radio cell is due.
-    Cell(CellId),
+    18 Cell(CellId),
     /// A SYN-ACK has not been answered.
-    SynAck(FlowId),
+    19 SynAck(FlowId),
     /// A link or the one in the other direction fails or recovers, or its port has been silent for long enough after
     /// that ([`pfc`](crate::node::pfc)). No effect while the network is empty.
-    Transition(LinkId),
-    /// The next token of a host is due.
-    Token(NodeId),
+    20 Transition(LinkId),
 }
 
 impl Timer {

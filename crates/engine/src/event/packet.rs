@@ -26,7 +26,7 @@ pub enum Kind {
     Pause,
     /// Tells the programs on a flow's path that the flow has become idle or active.
     Idle,
-    /// Data of a receiver-driven transport. Packets are numbered.
+    /// Data of a transport that numbers packets.
     Numbered,
     /// Request for data, from a receiver.
     Pull,
@@ -131,19 +131,17 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 64);
 
-/// Report of a receiver that drives its sender. Packets are numbered from 0.
+/// Header words of an answer. The sender's transport, or the program that asks, gives them their meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct ReceiverReport {
-    /// All packets before this number have arrived.
-    pub next: u32,
-    /// Number of the packet that it answers.
-    pub number: u32,
-    /// Bitmap of 64 packets that have arrived, where the transport reports one.
-    pub map: u64,
-    /// Packets granted or arrived so far.
-    pub count: u32,
-    /// Send time of the packet in ps, or another value to return.
-    pub echo: u64,
+pub struct Words {
+    /// Halves of [`Packet::ack`], the lower one first.
+    pub ack: [u32; 2],
+    /// Word of the sequence number.
+    pub number: u64,
+    /// Word of the advertised window.
+    pub wnd: u32,
+    /// Word of the time stamp.
+    pub stamp: u64,
 }
 
 const NO_EXT: u32 = 0xff_ffff << 8;
@@ -184,11 +182,11 @@ impl Packet {
         Packet { ack, flags: flag::REVERSE, ..Packet::forward(kind, flow, dst, 0, 0, Time::ZERO) }
     }
 
-    /// An answer of a receiver that drives its sender, as a packet.
-    pub fn report(kind: Kind, flow: FlowId, dst: NodeId, report: &ReceiverReport) -> Packet {
-        let ReceiverReport { next, number, map, count, echo } = *report;
-        let numbers = next as u64 | (number as u64) << 32;
-        Packet { number: map, stamp: Time(echo), wnd: count, ..Packet::reverse(kind, flow, dst, numbers) }
+    /// A packet of the ACK direction with these header words.
+    pub fn answer(kind: Kind, flow: FlowId, dst: NodeId, words: Words) -> Packet {
+        let Words { ack: [low, high], number, wnd, stamp } = words;
+        let ack = low as u64 | (high as u64) << 32;
+        Packet { number, stamp: Time(stamp), wnd, ..Packet::reverse(kind, flow, dst, ack) }
     }
 
     /// Sets whether numbered data asks for an immediate acknowledgement.
@@ -216,11 +214,11 @@ impl Packet {
         (self.wnd << 1 >> 2).checked_sub(1)
     }
 
-    /// Content of an answer.
-    pub fn receiver_report(&self) -> ReceiverReport {
+    /// Header words of an answer.
+    pub fn words(&self) -> Words {
         debug_assert!(self.is_reverse());
-        let (next, number) = (self.ack as u32, (self.ack >> 32) as u32);
-        ReceiverReport { next, number, map: self.number, count: self.wnd, echo: self.stamp.0 }
+        let ack = [self.ack as u32, (self.ack >> 32) as u32];
+        Words { ack, number: self.number, wnd: self.wnd, stamp: self.stamp.0 }
     }
 
     /// Fragment `number` of the packet, with `size` IP bytes. `last`: number of the last fragment.

@@ -1,12 +1,9 @@
 //! State of a host: NIC, processing, connections. Pure: creates no events.
 
-pub mod core_rate;
 pub mod messages;
 pub mod nic;
+pub mod nic_queue;
 pub mod processing;
-pub mod receiver_driven;
-pub mod scheduled;
-pub mod tokens;
 
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;

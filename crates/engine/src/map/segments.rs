@@ -6,7 +6,7 @@
 //! Otherwise two facts remain: the first segment, and one more header for a last segment shorter than with the fewest
 //! segments.
 
-use crate::spec::{App, Bulk, FlowSpec, Protocol, Spec, TransportSpec};
+use crate::spec::{App, Bulk, FlowSpec, Spec, TransportSpec};
 use incast_cc::Rate;
 
 /// IP header of a fragment: the minimum of any packet.
@@ -44,20 +44,16 @@ impl Segments {
         let bytes = size.saturating_add(t.extra_packets as u64 * mss);
         let rest = (bytes % mss > 0).then_some((bytes % mss) as u32);
         let write = match flow.app {
-            App::Bulk(Bulk { write, .. }) if !t.protocol.is_receiver_driven() => write.clamp(1, bytes.max(1)),
+            App::Bulk(Bulk { write, .. }) if !t.protocol.numbers_packets() => write.clamp(1, bytes.max(1)),
             _ => bytes,
         };
         // bytes up to the first cut that may split a segment
-        let uncut = match &t.protocol {
-            Protocol::Homa(homa) => homa.unscheduled,
-            _ => write,
-        };
+        let uncut = t.protocol.facts().first_cut.unwrap_or(write);
         let buffer = if bytes <= t.send_buffer { bytes } else { t.send_buffer };
-        let window = if t.protocol.is_receiver_driven() { u64::MAX } else { window(spec, flow, t) };
+        let window = if t.protocol.numbers_packets() { u64::MAX } else { window(spec, flow, t) };
         let whole = |part: u64| part >= bytes || part.is_multiple_of(mss);
-        let filled =
-            whole(buffer) || t.whole_writes && !t.protocol.is_receiver_driven() && whole(write) && write < bytes;
-        let short = !t.protocol.is_receiver_driven() && has_short_segments(spec, t);
+        let filled = whole(buffer) || t.whole_writes && !t.protocol.numbers_packets() && whole(write) && write < bytes;
+        let short = !t.protocol.numbers_packets() && has_short_segments(spec, t);
         let sure = whole(uncut) && filled && !short;
         Segments {
             bytes,

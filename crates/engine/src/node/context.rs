@@ -5,7 +5,7 @@ use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox};
 use crate::host::Host;
 use crate::host::messages::Tcb;
-use crate::host::receiver_driven::HostState;
+use crate::host::nic_queue::NicQueue;
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
 use crate::port::buffer::Pool;
@@ -85,8 +85,8 @@ pub struct Shared {
     pub cells: Vec<Cell>,
     /// Packets of radio cells that have reached their hosts again.
     pub repeated: RepeatedArrivals,
-    /// State of hosts for receiver-driven transports. Empty without such transports.
-    pub receiver_driven: Vec<HostState>,
+    /// NIC queues of hosts. Empty without transports that number packets.
+    pub nic_queues: Vec<NicQueue>,
 }
 
 /// State of a domain's nodes that an event's context borrows.

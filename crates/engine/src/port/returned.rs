@@ -1,6 +1,6 @@
 //! Numbered data that returns to its sender.
 
-use crate::event::packet::{Kind, Packet, ReceiverReport, flag};
+use crate::event::packet::{Kind, Packet, Words, flag};
 use crate::ids::NodeId;
 
 /// Bit of `wnd` of numbered data: its sender accepts returned headers.
@@ -20,12 +20,17 @@ impl Packet {
 
     /// Returned header of `of` to its sender, host `src`: an answer with its number, of `size` IP bytes.
     pub fn returned(of: &Packet, src: NodeId, size: u16) -> Packet {
-        let report = ReceiverReport { number: of.seq() as u32, echo: of.sent_at().0, ..ReceiverReport::default() };
+        let words = Words { ack: [0, of.seq() as u32], stamp: of.sent_at().0, ..Words::default() };
         let flags = of.flags & (flag::DUPLEX | flag::SLOW_PATH | flag::CLASS);
-        let mut back = Packet::report(Kind::Returned, of.flow, src, &report);
+        let mut back = Packet::answer(Kind::Returned, of.flow, src, words);
         back.set_entropy(of.entropy());
         (back.size, back.id, back.hop) = (size, of.id, of.hop);
         back.flags |= flags;
         back
+    }
+
+    /// Number of the packet whose header returns, if this is one.
+    pub fn returned_number(&self) -> Option<u32> {
+        self.is(Kind::Returned).then(|| self.words().ack[1])
     }
 }

@@ -2,7 +2,7 @@
 //! path. Also the packet that notifies a sender of a queue.
 
 use crate::event::metadata::{BoltSignal, Metadata, RateGrant, Signal, WindowGrant};
-use crate::event::packet::{Ext, Kind, Packet, ReceiverReport, flag};
+use crate::event::packet::{Ext, Kind, Packet, Words, flag};
 use crate::ids::NodeId;
 use incast_cc::Rate;
 
@@ -18,9 +18,9 @@ impl Packet {
     /// Queue notification to the source `src` of data packet `of`, which met `queue` bytes at a port with link rate
     /// `rate`.
     pub fn backlog(of: &Packet, src: NodeId, queue: u32, rate: Rate) -> Packet {
-        let (next, number) = (of.seq() as u32, (of.seq() >> 32) as u32);
-        let report = ReceiverReport { next, number, map: rate.0, count: queue, echo: of.sent_at().0 };
-        let mut packet = Packet::report(Kind::Backlog, of.flow, src, &report);
+        let ack = [of.seq() as u32, (of.seq() >> 32) as u32];
+        let words = Words { ack, number: rate.0, wnd: queue, stamp: of.sent_at().0 };
+        let mut packet = Packet::answer(Kind::Backlog, of.flow, src, words);
         packet.flags |= of.flags & (flag::DUPLEX | flag::SLOW_PATH);
         (packet.size, packet.id) = (BACKLOG_PACKET, of.id);
         packet.set_entropy(of.entropy());
@@ -30,8 +30,8 @@ impl Packet {
     /// Queue length in bytes and link rate of the reporting port.
     pub fn reported_queue(&self) -> (u32, Rate) {
         debug_assert!(self.is(Kind::Backlog));
-        let report = self.receiver_report();
-        (report.count, Rate(report.map))
+        let words = self.words();
+        (words.wnd, Rate(words.number))
     }
 
     /// Highest traffic class that a program can set.

@@ -4,7 +4,7 @@
 //! timelines. The number of outstanding packets depends on the controllers: per receiving host, one bandwidth-delay
 //! product of its link plus the part of the last queue that its flows can fill.
 
-use super::{App, Discipline, FlowSpec, Limit, LinkSpec, Protocol, QueueSpec, Spec, TIMELINE_NEAR, TransportSpec};
+use super::{App, Discipline, FlowSpec, Limit, LinkSpec, QueueSpec, Spec, TIMELINE_NEAR, TransportSpec};
 use incast_cc::{Ecn, Rate, Time};
 
 /// Bytes per port.
@@ -221,7 +221,7 @@ fn max_outstanding(spec: &Spec, flow: &FlowSpec, way: &Way) -> u64 {
         Limit::Bytes(bytes) => bytes.div_ceil(mss),
         Limit::None => u64::MAX,
     };
-    let receiver_driven = transport.protocol != Protocol::Tcp || controller.own_recovery;
+    let receiver_driven = transport.protocol.numbers_packets() || controller.own_recovery;
     let marked = transport.ecn.unwrap_or(controller.ecn) != Ecn::Off;
     let queued = match flow.app {
         App::Udp(_) => segments(way.limit),

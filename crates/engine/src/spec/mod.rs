@@ -16,8 +16,9 @@ mod host;
 mod link;
 mod memory;
 mod program;
+mod protocol;
 mod queue;
-mod receiver_driven;
+pub(crate) mod refusal;
 mod routing;
 pub mod table;
 mod traffic;
@@ -29,8 +30,8 @@ pub use host::*;
 pub use link::*;
 pub use memory::memory_of;
 pub use program::*;
+pub use protocol::*;
 pub use queue::*;
-pub use receiver_driven::*;
 pub use routing::*;
 pub use traffic::*;
 pub use transport::*;
@@ -139,7 +140,7 @@ pub enum Governor {
 impl Spec {
     /// Governor of `flow`.
     pub fn governor(&self, flow: &FlowSpec) -> Governor {
-        match self.transports[flow.transport as usize].protocol.control() {
+        match self.transports[flow.transport as usize].protocol.facts().control {
             _ if flow.app.datagram_gap().is_some() => Governor::Own("udp"),
             Some(own) => Governor::Own(own),
             None => Governor::Controller(flow.controller),

@@ -268,11 +268,7 @@ impl TransportSpec {
 
     /// Lowest class of its packets, if the transport assigns classes.
     pub fn lowest_class(&self) -> Option<u8> {
-        match &self.protocol {
-            Protocol::Homa(homa) => Some(homa.levels.saturating_sub(1)),
-            Protocol::PHost(own) => Some(own.lowest_class()),
-            _ => (!self.demotion.is_empty()).then_some(self.demotion.len() as u8),
-        }
+        self.protocol.facts().lowest_class.or_else(|| (!self.demotion.is_empty()).then_some(self.demotion.len() as u8))
     }
 }
 

@@ -43,16 +43,15 @@ impl Sender {
         }
     }
 
-    /// Opens the flow on its trigger, unless its start time lies ahead.
-    pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if self.opening.triggered(ctx.now) {
-            self.send(ctx);
-        }
-    }
-
-    /// Handles the start timer, or that of a datagram.
+    /// Handles the start timer, the trigger, or the timer of a datagram.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
-        if matches!(timer, Timer::App(_)) || matches!(timer, Timer::Start(_)) && self.opening.starts(ctx.now) {
+        let sends = match timer {
+            Timer::App(_) => true,
+            Timer::Start(_) => self.opening.starts(ctx.now),
+            Timer::Opening(_) => self.opening.triggered(ctx.now),
+            _ => false,
+        };
+        if sends {
             self.send(ctx);
         }
     }

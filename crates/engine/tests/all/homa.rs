@@ -23,7 +23,7 @@ pub fn homa(change: impl FnOnce(&mut Homa)) -> TransportSpec {
 /// `spec` with this transport, switches with 8 strict priorities, and flows of the lowest.
 pub fn with(mut spec: Spec, transport: TransportSpec, limit: Limit) -> Spec {
     let class = queue(Discipline::DropTail, limit);
-    let lowest = transport.protocol.homa().map_or(0, |homa| homa.levels - 1);
+    let lowest = transport.protocol.of::<Homa>().map_or(0, |homa| homa.levels - 1);
     spec.transports = vec![transport];
     spec.queues = vec![classes(Scheduler::Strict, vec![class; 8]), endless_queue()];
     let hosts = spec.hosts;
@@ -200,7 +200,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(told(&|s| s.transports = vec![homa(|homa| homa.unscheduled = 0)]).contains(wrong));
     assert!(told(&|s| s.transports = vec![homa(|homa| homa.levels = 9)]).contains(wrong));
     assert!(told(&|s| s.transports = vec![homa(|homa| homa.cutoffs = Some(vec![5, 5]))]).contains(wrong));
-    assert!(told(&|s| s.flows[0].class = 3).contains("expected 7, its lowest level"));
+    assert!(told(&|s| s.flows[0].class = 3).contains("expected 7, its lowest class"));
     assert!(told(&|s| s.transports.push(homa(|homa| homa.levels = 7))).contains("expected one: a host"));
     let four = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 4]);
     assert!(told(&four).contains("has 4 classes"));

@@ -36,7 +36,7 @@ pub fn with(mut spec: Spec, own: PHost, queue: QueueSpec) -> Spec {
     spec.queues = vec![queue, endless_queue()];
     spec.links.iter_mut().filter(|l| l.from < hosts).for_each(|l| l.queue = 1);
     spec.controllers = vec![controller("newreno", &[])];
-    spec.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (own.lowest_class(), 0));
+    spec.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (own.lowest_level(), 0));
     spec.transports = vec![transport(own)];
     spec
 }
@@ -150,7 +150,7 @@ fn priorities_follow_from_sizes() {
     let class = |i: usize| o.ports.iter().filter_map(|p| p.classes.get(i)).map(|c| c.packets).sum::<u64>();
     // each over one port of the switch: requests, tokens and ACKs; the eight packets; the twenty
     assert_eq!((class(1), class(2)), (8, 20));
-    assert_eq!(PHost { large: None, ..authors() }.lowest_class(), 1);
+    assert_eq!(PHost { large: None, ..authors() }.lowest_level(), 1);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn queries_closed_loops_and_endless_flows_run_over_it() {
 fn a_message_that_is_given_up_ends() {
     let mut spec = messages_of(&[(0, 1, 0, 1), (2, 1, 0, 30 * 1460)], authors(), Time::us(1));
     spec.flows[0] = FlowSpec { stop: Time::us(100), at_stop: AtStop::Reset, ..bulk(0, 1, None) };
-    spec.flows[0].class = authors().lowest_class();
+    spec.flows[0].class = authors().lowest_level();
     run_for(&mut spec, Time::ms(2));
     let o = compared(&spec);
     assert!(o.flows[0].delivered < 90_000 && o.flows[0].delivered > 30_000, "{:?}", o.flows[0]);

@@ -22,7 +22,7 @@ fn receiver_driven() -> [TransportSpec; 2] {
 fn a_transfer_that_is_cut_short_has_not_finished() {
     let [one, other] = receiver_driven();
     for transport in [plain(), tcp(), one, other] {
-        let is_receiver_driven = transport.protocol.is_receiver_driven();
+        let is_receiver_driven = transport.protocol.numbers_packets();
         let mut spec = cut(transport, AtStop::Drain);
         if is_receiver_driven {
             let transport = spec.transports[0].clone();
@@ -41,7 +41,7 @@ fn a_transfer_that_is_cut_short_has_not_finished() {
 fn a_transfer_that_is_reset_has_not_finished() {
     let [one, _] = receiver_driven();
     for transport in [tcp(), one] {
-        let is_receiver_driven = transport.protocol.is_receiver_driven();
+        let is_receiver_driven = transport.protocol.numbers_packets();
         let mut spec = cut(transport, AtStop::Reset);
         if is_receiver_driven {
             let transport = spec.transports[0].clone();
@@ -59,7 +59,7 @@ fn a_transfer_that_is_cut_short_opens_no_other() {
     let written = App::ClosedLoop(ClosedLoop { write: 5_000, outstanding: 1, think: Time::ZERO, count: Some(1000) });
     for transport in [plain(), tcp(), one, other] {
         for (at_stop, app) in [(AtStop::Drain, None), (AtStop::Reset, None), (AtStop::Drain, Some(written))] {
-            let is_receiver_driven = transport.protocol.is_receiver_driven();
+            let is_receiver_driven = transport.protocol.numbers_packets();
             let mut spec = cut(transport.clone(), at_stop);
             if is_receiver_driven {
                 let transport = spec.transports[0].clone();
@@ -92,7 +92,7 @@ fn a_transfer_that_is_cut_short_opens_no_other() {
 fn frames_of_what_is_cut_short_end_as_done() {
     let [one, _] = receiver_driven();
     for transport in [tcp(), one] {
-        let is_receiver_driven = transport.protocol.is_receiver_driven();
+        let is_receiver_driven = transport.protocol.numbers_packets();
         let mut spec = cut(transport, AtStop::Reset);
         if is_receiver_driven {
             let transport = spec.transports[0].clone();
@@ -140,7 +140,7 @@ fn a_closed_loop_that_is_cut_short_has_not_finished() {
 fn a_transfer_that_opens_after_its_stop_is_stopped() {
     let [one, _] = receiver_driven();
     for transport in [plain(), one] {
-        let is_receiver_driven = transport.protocol.is_receiver_driven();
+        let is_receiver_driven = transport.protocol.numbers_packets();
         let mut spec = cut(transport, AtStop::Drain);
         if is_receiver_driven {
             let transport = spec.transports[0].clone();

@@ -6,6 +6,7 @@ use crate::document::failures::LinkFailure;
 use crate::document::links::OwnQueue;
 use crate::document::pattern::Pattern;
 use crate::document::queue::{Cuts, Queue};
+use crate::document::transport::{self, rule::Around};
 use crate::text::problem::{Errors, Problem, Report};
 use crate::topology::network::Network;
 use incast_cc as cc;
@@ -64,7 +65,10 @@ pub(super) fn ports(
 ) {
     check_classes(doc, problems);
     check_driven(doc, network, own_queues, transports, problems);
-    credits::check(doc, network, own_queues, transports, problems);
+    let queues = credits::queues(doc, own_queues);
+    credits::check_rates(network, &queues, problems);
+    let symmetric = doc.routing.choice().is_symmetric();
+    transport::check_network(&Around { network, queues: &queues, symmetric, transports }, problems);
     doc.queue.check_transports(transports, &mut Report::new("queue", problems));
     let packet = transports.iter().map(full_packet).max().unwrap_or(0);
     doc.queue.check_packet(packet, &mut Report::new("queue", problems));
@@ -100,12 +104,12 @@ fn check_driven(
 ) {
     let by_endpoints =
         matches!(doc.routing.choice(), PathChoice::GivenPath | PathChoice::Entropy(spec::Entropy::Given));
-    if by_endpoints && !transports.iter().all(|t| t.protocol.is_receiver_driven()) {
+    if by_endpoints && !transports.iter().all(|t| t.protocol.numbers_packets()) {
         let message = "expected a transport that gives packets paths or entropies, such as transport.preset = \"ndp\"";
         problems.push(Problem::quoted("routing.kind", "transport", message));
     }
     check_fragments(transports, problems);
-    let Some(t) = transports.iter().find(|t| t.protocol.is_receiver_driven()) else { return };
+    let Some(t) = transports.iter().find(|t| t.protocol.numbers_packets()) else { return };
     let name = t.protocol.name();
     if doc.hosts.is_some() {
         let message = format!("{name} does not support processing times of hosts; expected none");
@@ -118,7 +122,7 @@ fn check_driven(
         problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
     }
     // a connection would count in the ideal completion time, and never open
-    for t in transports.iter().filter(|t| t.protocol.is_receiver_driven()) {
+    for t in transports.iter().filter(|t| t.protocol.numbers_packets()) {
         for (key, set) in [("handshake", t.handshake), ("lone_syn", t.lone_syn)] {
             if set {
                 let message = format!("expected false: {} opens no connection", t.protocol.name());
@@ -126,13 +130,13 @@ fn check_driven(
             }
         }
     }
-    let Some(t) = transports.iter().find(|t| t.protocol.needs_trimming()) else { return };
-    let name = t.protocol.name();
+    let Some(facts) = transports.iter().map(|t| t.protocol.facts()).find(|facts| facts.needs_trimming) else { return };
+    let name = facts.name;
     let message = format!("expected \"trimming\": {name} learns from trimmed headers which packets to retransmit");
     let at_switches = own_queues.iter().filter(|own| own.at_switches(network)).map(|own| (own.key.clone(), own.queue));
     for (key, queue) in [("queue".to_owned(), &doc.queue)].into_iter().chain(at_switches) {
         match queue {
-            Queue::Trimming(trimming) if trimming.cuts == Cuts::None && !t.protocol.works_without_trimming() => {
+            Queue::Trimming(trimming) if trimming.cuts == Cuts::None && !facts.works_without_trimming => {
                 let message =
                     format!("expected \"either\" or \"arrival\": {name} learns of losses from trimmed headers");
                 problems.push(Problem::quoted(format!("{key}.cuts"), "none", message));
@@ -145,7 +149,7 @@ fn check_driven(
 
 /// Reports receiver-driven transports whose segments would be fragmented.
 fn check_fragments(transports: &[spec::TransportSpec], problems: &mut Vec<Problem>) {
-    let split = |t: &&spec::TransportSpec| t.protocol.is_receiver_driven() && t.mtu > 0 && t.mss + t.header > t.mtu;
+    let split = |t: &&spec::TransportSpec| t.protocol.numbers_packets() && t.mtu > 0 && t.mss + t.header > t.mtu;
     if let Some(t) = transports.iter().find(split) {
         let (name, whole) = (t.protocol.name(), t.mss + t.header);
         let message = format!("expected 0 or at least {whole}, mss plus header: packets of {name} are not fragmented");
@@ -163,7 +167,7 @@ pub(super) fn paths_of_endpoints(
     let by_endpoints =
         matches!(doc.routing.choice(), PathChoice::GivenPath | PathChoice::Entropy(spec::Entropy::Given));
     // a problem of TCP is already reported
-    if !by_endpoints || !transports.iter().all(|t| t.protocol.is_receiver_driven()) {
+    if !by_endpoints || !transports.iter().all(|t| t.protocol.numbers_packets()) {
         return;
     }
     if let Some(flow) = flows.iter().find(|flow| flow.app.datagram_gap().is_some()) {

@@ -1,16 +1,16 @@
-//! Credits (ExpressPass): the required ports and routes, and the class reserved for credits.
+//! Ports that shape credits: their links, and the class reserved for credits.
 
 use super::priorities::key_of_class;
 use crate::document::Document;
 use crate::document::links::OwnQueue;
 use crate::document::queue::Queue;
-use crate::text::problem::{Problem, Report};
+use crate::text::problem::Problem;
 use crate::topology::network::Network;
 use incast_cc::Rate;
-use incast_engine::spec::{FlowSpec, Protocol, TransportSpec};
+use incast_engine::spec::{FlowSpec, TransportSpec};
 
 /// All queues of a document, with their keys.
-fn queues<'d>(doc: &'d Document, own: &[OwnQueue<'d>]) -> Vec<(String, &'d Queue)> {
+pub(super) fn queues<'d>(doc: &'d Document, own: &[OwnQueue<'d>]) -> Vec<(String, &'d Queue)> {
     let all = doc.queue.all().map(|(key, queue)| (key.to_owned(), queue));
     all.chain(own.iter().map(|own| (own.key.clone(), own.queue))).collect()
 }
@@ -36,50 +36,19 @@ pub(super) fn classify(doc: &Document, own: &[OwnQueue], flows: &mut [FlowSpec],
     }
 }
 
-/// Checks the requirements of ExpressPass on ports, their links and routing.
-pub(super) fn check(
-    doc: &Document,
-    network: &Network,
-    own: &[OwnQueue],
-    transports: &[TransportSpec],
-    problems: &mut Vec<Problem>,
-) {
-    let queues = queues(doc, own);
+/// Checks that links at ports that shape credits have a rate.
+pub(super) fn check_rates(network: &Network, queues: &[(String, &Queue)], problems: &mut Vec<Problem>) {
     if let Some((key, queue)) = queues.iter().find(|(_, queue)| shapes(queue))
         && let Some(link) = network.links.iter().find(|link| link.rate == Rate::INFINITE)
     {
         let message = format!("expected all links with a finite rate, unlike {}: credits get a share of it", link.name);
         problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
     }
-    let sizes = |t: &TransportSpec| match &t.protocol {
-        Protocol::ExpressPass(own) => Some((own.clone(), t.mss + t.header)),
-        _ => None,
-    };
-    let own: Vec<_> = transports.iter().filter_map(sizes).collect();
-    let Some((largest, _)) = own.iter().max_by_key(|(t, _)| t.mean_credit()) else { return };
-    if !doc.routing.choice().is_symmetric() {
-        let message = "expected true, with routing.kind = \"ecmp\": credits of expresspass take the links of their \
-                       data in reverse";
-        problems.push(Problem::with_value("routing.symmetric", false, message));
-    }
-    let packet = own.iter().map(|(_, packet)| *packet).max().unwrap_or(0);
-    for (key, queue) in &queues {
-        match queue {
-            Queue::CreditShaping(queue) => {
-                queue.credits.check_sizes(largest, packet, &mut Report::new(key.as_str(), problems))
-            }
-            _ => {
-                let message = "expected \"credit-shaping\": expresspass sends a packet for each arriving credit, so \
-                               ports must pass no more credits than the reverse link carries data";
-                problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
-            }
-        }
-    }
 }
 
 /// A note on ports that shape credits if no transport has any.
 pub(super) fn without_effect(doc: &Document, transports: &[TransportSpec]) -> Option<String> {
-    let none = transports.iter().all(|t| t.protocol.expresspass().is_none());
+    let none = !transports.iter().any(|t| t.protocol.facts().needs_credit_shaping);
     let (key, _) = doc.queue.all().find(|(_, queue)| none && shapes(queue))?;
     Some(format!(
         "{key}.kind = \"credit-shaping\" has no credits to shape: no traffic has transport.preset = \"expresspass\" \

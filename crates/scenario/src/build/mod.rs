@@ -4,7 +4,6 @@ pub mod bounds;
 mod checks;
 mod credits;
 mod failures;
-mod homa;
 pub mod layout;
 mod mirror;
 mod observe;
@@ -12,7 +11,6 @@ mod priorities;
 mod ranks;
 pub(crate) mod refusals;
 mod state_limit;
-mod tokens;
 mod triggers;
 pub(crate) mod warnings;
 
@@ -20,6 +18,7 @@ use crate::document::failures::LinkFailure;
 use crate::document::links;
 use crate::document::program;
 use crate::document::queue::Queue;
+use crate::document::transport;
 use crate::document::{Document, Domains, Until};
 use crate::text::problem::{Errors, Problem};
 use crate::topology::network::MAX_PORTS;
@@ -88,10 +87,9 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
     }
     refuse_above(most, flows.memory)?;
     let Flows { controllers, mut transports, mut flows, failures: of_files, triggers, listed, queries, .. } = flows;
-    homa::prioritise(&mut transports, &flows, &queries, &mut problems);
+    transport::derive(&mut transports, &flows, &queries, &mut problems);
     priorities::classify(doc, &transports, &mut flows, &mut problems);
     credits::classify(doc, &own_queues, &mut flows, &mut problems);
-    tokens::check(&network, &transports, &mut problems);
     failures.extend(of_files);
     checks::ports(doc, &network, &own_queues, &transports, &mut problems);
     checks::paths_of_endpoints(doc, &transports, &flows, &mut problems);

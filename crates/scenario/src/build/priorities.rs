@@ -2,7 +2,7 @@
 
 use crate::document::Document;
 use crate::text::problem::Problem;
-use incast_engine::spec::{FlowSpec, Protocol, TransportSpec};
+use incast_engine::spec::{FlowSpec, TransportSpec};
 
 /// Gives packets without a class from their transport its lowest one, and control packets of receivers the highest.
 pub(super) fn classify(
@@ -42,10 +42,9 @@ pub(super) fn key_of_class(doc: &Document, flow: &FlowSpec) -> String {
 }
 
 /// Setting that gives classes, and the one that determines their number.
-pub(super) fn who(t: &TransportSpec) -> (&'static str, &'static str) {
-    match t.protocol {
-        Protocol::Homa(_) => ("homa", "transport.homa.levels"),
-        Protocol::PHost(_) => ("phost", "transport.phost.levels"),
-        _ => ("transport.demotion", "one more than transport.demotion has sizes"),
+pub(super) fn who(t: &TransportSpec) -> (&'static str, String) {
+    match t.protocol.facts() {
+        facts if facts.numbers_packets => (facts.name, format!("transport.{}.levels", facts.name)),
+        _ => ("transport.demotion", "one more than transport.demotion has sizes".to_owned()),
     }
 }

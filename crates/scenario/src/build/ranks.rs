@@ -9,7 +9,7 @@ pub(super) fn without_effect(doc: &Document, spec: &Spec) -> Vec<String> {
     let (going, rest): (Vec<_>, Vec<_>) = spec.links.iter().filter(|l| l.from >= spec.hosts).partition(by_rank);
     let ranked = |group: u32| {
         let mut own = spec.flows.iter().filter(|f| f.group == group);
-        let has_rank = |t: &TransportSpec| t.rank.is_some() || t.protocol.phost().is_some();
+        let has_rank = |t: &TransportSpec| t.rank.is_some() || t.protocol.facts().has_ranks;
         own.all(|f| f.app.datagram_gap().is_none() && has_rank(&spec.transports[f.transport as usize]))
     };
     let entries = (0..).zip(&doc.traffic);

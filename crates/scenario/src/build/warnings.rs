@@ -2,13 +2,13 @@
 //! without effect, flows that never start.
 
 use super::failures::changes_nothing;
-use super::{Built, credits, ranks, tokens, triggers};
+use super::{Built, credits, ranks, triggers};
 use crate::LeftOut;
 use crate::document::Document;
 use crate::document::app::{App, Bulk};
 use crate::document::program;
 use crate::document::traffic::Traffic;
-use crate::document::transport::{Preset, Transport};
+use crate::document::transport::{self, Preset, Transport};
 use crate::text::controller::Controller;
 use crate::text::words::Word;
 use crate::topology::cell::notes::{at_line_rate, out_of_range};
@@ -16,7 +16,7 @@ use incast_cc as cc;
 use incast_cc::Controller as _;
 use incast_engine::map::triggers::Triggers;
 use incast_engine::spec::{
-    Discipline, Entropy, FlowSpec, Limit, LinkSpec, PathChoice, Protocol, QueueSpec, Recovery, Rules, Spec,
+    Discipline, Entropy, FlowSpec, Limit, LinkSpec, PathChoice, QueueSpec, Recovery, Rules, Spec,
 };
 use std::slice;
 
@@ -48,7 +48,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     }
     found.extend(nothing_demoted(doc, spec).or_else(|| without_priorities(doc, spec)));
     found.extend(ranks::without_effect(doc, spec));
-    found.extend(tokens::short_of_a_round_trip(spec));
+    found.extend(transport::notes(spec));
     found.extend(credits::without_effect(doc, &spec.transports));
     found.extend(threads_not_taken(doc, spec));
     found.extend(short_of_a_window(doc, spec));
@@ -222,7 +222,7 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
         let protocol = &spec.transports[f.transport as usize].protocol;
         // packets may have classes that no entry requests
         let own_classes = spec.transports[f.transport as usize].lowest_class().is_some();
-        of.receiver_driven = (*protocol != Protocol::Tcp).then(|| protocol.name());
+        of.receiver_driven = protocol.numbers_packets().then(|| protocol.name());
         of.classes |= !own_classes && f.class.max(f.ack_class) > 0;
         if f.start >= spec.duration {
             of.late += 1;
@@ -404,12 +404,9 @@ fn nothing_demoted(doc: &Document, spec: &Spec) -> Option<String> {
 /// Priorities of packets at ports with one queue.
 fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
     let t = spec.transports.iter().find(|t| t.lowest_class() > Some(0))?;
-    let key = match &t.protocol {
-        Protocol::Homa(homa) => format!("transport.homa.levels = {}", homa.levels),
-        Protocol::PHost(own) => format!("transport.phost.levels = {}", own.lowest_class() + 1),
-        _ => "transport.demotion".to_owned(),
-    };
-    let by_rank = matches!(t.protocol, Protocol::Homa(_) | Protocol::PHost(_));
+    let facts = t.protocol.facts();
+    let levels = facts.lowest_class.map(|lowest| format!("transport.{}.levels = {}", facts.name, lowest + 1));
+    let (by_rank, key) = (levels.is_some(), levels.unwrap_or_else(|| "transport.demotion".to_owned()));
     let most = spec.links.iter().filter(|l| l.from >= spec.hosts).map(|l| &spec.queues[l.queue as usize]);
     let serves = |queue: &&QueueSpec| by_rank && queue.discipline == Discipline::Pfabric;
     let flat = most.filter(|queue| queue.classes().is_empty() && !serves(queue)).count();

@@ -16,12 +16,10 @@ pub mod program;
 pub mod queue;
 mod queue_fits;
 pub mod queue_words;
-pub mod receiver_driven;
 pub mod roots;
 pub mod routing;
 pub mod traffic;
 pub mod transport;
-mod transport_words;
 pub mod whole;
 
 use crate::document::buffer::Buffer;

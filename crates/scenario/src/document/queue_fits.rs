@@ -11,12 +11,12 @@ impl Queue {
             host.check_transports(transports, &mut at.below("host"));
         }
         let Queue::Trimming(trimming) = self else { return };
-        let probes = |t: &spec::TransportSpec| matches!(&t.protocol, spec::Protocol::Uet(uet) if uet.sleek);
+        let probes = |t: &spec::TransportSpec| t.protocol.facts().refuses_trimming;
         if trimming.cuts != Cuts::None && transports.iter().any(probes) {
             let message = "expected \"none\" with transport.uet.sleek: trimmed packets are reported by NACKs";
             at.text("cuts", if trimming.cuts == Cuts::Either { "either" } else { "arrival" }, message);
         }
-        let takes_back = |t: &spec::TransportSpec| matches!(t.protocol, spec::Protocol::Ndp(_));
+        let takes_back = |t: &spec::TransportSpec| t.protocol.facts().takes_returned_headers;
         if trimming.return_to_sender && !transports.iter().any(takes_back) {
             let message = "expected a transport that takes headers back: transport.preset = \"ndp\"";
             at.value("return_to_sender", true, message);
@@ -26,7 +26,7 @@ impl Queue {
             at.text("kind", "trimming", message);
         }
         let blind =
-            |t: &spec::TransportSpec| !t.protocol.is_receiver_driven() && (!t.sack || t.scoreboard == spec::Rules::Ns3);
+            |t: &spec::TransportSpec| !t.protocol.numbers_packets() && (!t.sack || t.scoreboard == spec::Rules::Ns3);
         if transports.iter().any(blind) {
             let message =
                 "expected transports with SACK, and not ns-3's scoreboard: the sender must distinguish segments";

@@ -226,11 +226,7 @@ impl Reader<'_> {
 
     /// Refuses a path of pulls for transports without pulls.
     fn check_pulls(&mut self, flow: &spec::FlowSpec, row: &Row, flows: &Flows) {
-        let pulls = match &flows.settings(flow.transport).protocol {
-            spec::Protocol::Ndp(_) | spec::Protocol::Eqds(_) => true,
-            spec::Protocol::Uet(uet) => uet.credit,
-            _ => false,
-        };
+        let pulls = flows.settings(flow.transport).protocol.facts().has_pulls;
         if flow.pull_path.is_some() && !pulls {
             let message = "expected none but with NDP, EQDS, and UET with RCCC: no other transport has pulls";
             self.problems.push(row.wrong("pull_path", message));

@@ -59,15 +59,13 @@ pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
             let (request, response) = (net.ends[c.request as usize], net.ends[c.response as usize]);
             let root = &mut domains[request.sender_domain];
             let tcb = root.nodes.tcbs.len() as u32;
-            let wnd = root.endpoints.receivers[response.receiver].make_duplex(net, tcb, c.response_size);
-            root.endpoints.senders[request.sender].make_duplex(tcb, false);
+            let wnd = root.endpoints.make_duplex(net, (request.sender, response.receiver), tcb, c.response_size, false);
             // without a handshake the root's first packet opens the worker's side
             let open = !net.transport(net.flow(FlowId(c.request)).transport).handshake;
             root.nodes.tcbs.push(Tcb { wnd, open, ..Tcb::default() });
             let worker = &mut domains[response.sender_domain];
             let tcb = worker.nodes.tcbs.len() as u32;
-            let wnd = worker.endpoints.receivers[request.receiver].make_duplex(net, tcb, c.request_size);
-            worker.endpoints.senders[response.sender].make_duplex(tcb, true);
+            let wnd = worker.endpoints.make_duplex(net, (response.sender, request.receiver), tcb, c.request_size, true);
             worker.nodes.tcbs.push(Tcb { wnd, ..Tcb::default() });
         }
     }
@@ -84,7 +82,7 @@ pub fn counts_and_probes(net: &mut FabricMap, domains: &mut [Domain]) {
     frame(domains, net);
     for f in &spec.observe.flows {
         let ends = net.ends[*f as usize];
-        domains[ends.sender_domain].endpoints.probe(ends.sender);
+        domains[ends.sender_domain].endpoints.probe(ends.sender, FlowId(*f));
     }
     for l in &spec.observe.ports {
         let at = net.place[spec.links[*l as usize].from as usize];

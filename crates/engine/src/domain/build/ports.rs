@@ -4,8 +4,8 @@ use crate::domain::Domain;
 use crate::event::interval::Interval;
 use crate::event::order::Order;
 use crate::host::nic::FairNic;
+use crate::host::nic_queue::NicQueue;
 use crate::host::processing::Processing;
-use crate::host::receiver_driven::HostState;
 use crate::host::{Host, RunQueue};
 use crate::ids::{CellId, LinkId, NodeId, PoolIx, PortIx};
 use crate::map::ideal::Fabric;
@@ -71,9 +71,9 @@ impl<'a> Maker<'a> {
             links.iter().for_each(|link| self.port(*link, &mut domain.nodes));
             if node.0 < self.spec.hosts {
                 domain.nodes.hosts.push(self.host(node, first).map_err(|error| (node, error))?);
-                if let Some(t) = self.spec.transports.iter().find(|t| t.protocol.is_receiver_driven()) {
-                    let data_slot_period = t.protocol.data_slot_period();
-                    domain.nodes.shared.receiver_driven.push(HostState { data_slot_period, ..HostState::default() });
+                if let Some(t) = self.spec.transports.iter().find(|t| t.protocol.numbers_packets()) {
+                    domain.nodes.shared.nic_queues.push(NicQueue::new(t.protocol.facts().data_slot_period));
+                    domain.endpoints.pacers.add_host();
                 }
                 continue;
             }

@@ -56,7 +56,7 @@ fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
     prop_assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight);
     let (mut sent, mut came, mut gone) = (0, 0, 0);
     for (f, flow) in (0..).zip(&spec.flows) {
-        let receiver_driven = spec.transports[flow.transport as usize].protocol.expresspass().is_some();
+        let receiver_driven = spec.transports[flow.transport as usize].protocol.of::<ExpressPass>().is_some();
         if !receiver_driven || flow.app.datagram_gap().is_some() {
             continue;
         }

@@ -50,9 +50,9 @@ fn with_tokens(spec: &mut Spec, own: &PHost, ports: Ports, slow: bool) {
         (t.ack_size, t.extra_packets) = (64, 0);
         t.rto_min = if slow { Time::ms(5) } else { Time::us(200) };
     }
-    let lowest = own.lowest_class();
+    let lowest = own.lowest_level();
     for flow in &mut spec.flows {
-        let receiver_driven = spec.transports[flow.transport as usize].protocol.phost().is_some();
+        let receiver_driven = spec.transports[flow.transport as usize].protocol.of::<PHost>().is_some();
         (flow.class, flow.ack_class) =
             if receiver_driven && flow.app.datagram_gap().is_none() { (lowest, 0) } else { (0, 0) };
     }
@@ -89,7 +89,7 @@ fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
     }
     let (mut sent, mut came, mut gone) = (0, 0, 0);
     for (f, flow) in (0..).zip(&spec.flows) {
-        let receiver_driven = spec.transports[flow.transport as usize].protocol.phost().is_some();
+        let receiver_driven = spec.transports[flow.transport as usize].protocol.of::<PHost>().is_some();
         if !receiver_driven || flow.app.datagram_gap().is_some() {
             continue;
         }

@@ -140,7 +140,8 @@ struct Sink {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Receiver {
-    pub(in crate::transport) flow: FlowId,
+    /// Flow.
+    pub flow: FlowId,
     src: NodeId,
     transport: u32,
     packets: u32,
@@ -156,7 +157,8 @@ pub struct Receiver {
     ecn: EcnEcho,
     taken: Taken,
     /// IP layer below.
-    pub(in crate::transport) ip: IpSink,
+    /// The IP layer below.
+    pub ip: IpSink,
 
     /// Set if the rules allow segments to be [predicted](prediction).
     predictable: bool,

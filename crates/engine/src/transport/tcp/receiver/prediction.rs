@@ -22,7 +22,7 @@ impl Receiver {
     }
 
     /// Turns off prediction.
-    pub(in crate::transport) fn disable_fast_paths(&mut self) {
+    pub fn disable_fast_paths(&mut self) {
         (self.predictable, self.in_order) = (false, false);
     }
 

@@ -198,7 +198,7 @@ struct RttCount {
 #[repr(C, align(64))]
 pub struct Sender {
     /// IP layer below.
-    pub(in crate::transport) ip: IpSource,
+    pub ip: IpSource,
     /// First unacknowledged byte, and first unsent byte.
     una: u64,
     nxt: u64,

@@ -151,7 +151,7 @@ impl Sender {
 
     /// Handles room at the NIC. htsim's NIC calls back only senders that it refused, so a single segment of a timeout
     /// or a third duplicate stays alone.
-    pub(in crate::transport) fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+    pub fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if std::mem::take(&mut self.refused) || !self.recovery.inflates {
             debug_assert!(!self.was_in_order || self.is_in_order());
             match self.was_in_order {
@@ -163,7 +163,7 @@ impl Sender {
 
     /// Begins an event of the flow.
     #[inline(always)]
-    pub(in crate::transport) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.settled = false;
         self.was_in_order = std::mem::take(&mut self.in_order);
     }
@@ -171,7 +171,7 @@ impl Sender {
     /// Returns whether the sender might act on room at its NIC. Data that the window holds back waits for an ACK,
     /// whatever the NIC does.
     #[inline(always)]
-    pub(in crate::transport) fn waits_for_room(&self) -> bool {
+    pub fn waits_for_room(&self) -> bool {
         !self.settled
     }
 

@@ -38,7 +38,7 @@ impl Sender {
     }
 
     /// Turns off prediction.
-    pub(in crate::transport) fn disable_fast_paths(&mut self) {
+    pub fn disable_fast_paths(&mut self) {
         (self.predictable, self.output_is_plain, self.in_order) = (false, false, false);
     }
 

@@ -55,6 +55,7 @@ impl Sender {
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
             Timer::Start(_) if self.opening.starts(ctx.now) => self.start(ctx),
+            Timer::Opening(_) => self.open(ctx),
             Timer::Stop(_) => self.stop(ctx),
             Timer::Pace(_) if self.pace_at == ctx.now => {
                 self.pace_at = NEVER;

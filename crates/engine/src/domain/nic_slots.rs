@@ -1,0 +1,33 @@
+//! Slots of senders that wait for the NIC of their host.
+
+use crate::domain::endpoints::Endpoints;
+use crate::domain::probe::observed;
+use crate::host::nic_queue::Next;
+use crate::ids::NodeId;
+use crate::node::context::{Effects, NodeCtx};
+
+impl Endpoints {
+    /// Called when the wire of host `node` is free.
+    #[cold]
+    pub fn on_nic_slot(&mut self, ctx: &mut NodeCtx<impl Effects>, node: NodeId) {
+        let host = ctx.net.place[node.ix()].node.of_host();
+        // like other departures: effects at this instant belong to its generation
+        ctx.generation = ctx.generation.saturating_sub(1);
+        ctx.shared.nic_queues[host.ix()].event_pending = false;
+        loop {
+            let nic_queue = &mut ctx.shared.nic_queues[host.ix()];
+            if !nic_queue.is_free(ctx.now) {
+                break;
+            }
+            match nic_queue.next() {
+                None => return,
+                Some(Next::Packet(packet)) => ctx.put_on_wire(host, &packet),
+                Some(Next::Sender(flow)) => {
+                    let sender = &mut self.senders[ctx.net.ends[flow].sender];
+                    observed(&mut self.probes, sender, ctx, |s, ctx| s.on_tx_ready(ctx));
+                }
+            }
+        }
+        ctx.await_tx_slot(host);
+    }
+}

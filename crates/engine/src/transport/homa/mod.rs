@@ -1,0 +1,44 @@
+//! Homa (Montazeri et al., "Homa: a receiver-driven low-latency transport protocol using network priorities", SIGCOMM
+//! 2018).
+//!
+//! The first bytes of a message go unscheduled, the rest on grants of the receiver. A receiver grants the few messages
+//! with the fewest missing bytes, one per sender. Senders give their NIC to the message with the fewest bytes to send.
+//! Priorities: unscheduled packets by message size, granted packets by the rank of their message at the receiver.
+//!
+//! Rules are those on which public implementations agree (PlatformLab/HomaSimulation ab09ecb, HomaModule,
+//! HomaL4Protocol-ns-3 3cac711); they have not been checked against the paper's text. Constants, window and the use of
+//! the lowest levels are from the first, the authors' study; timeouts from the last.
+
+mod pacer;
+mod receiver;
+mod sender;
+mod wire;
+
+use crate::spec::refusal::invalid;
+use crate::spec::{Homa, RunError, Spec, TransportSpec};
+use crate::transport::packet::check::{Check, check_classes, flows_of};
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+impl Check for Homa {
+    fn check(&self, spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
+        let cutoffs = self.cutoffs.as_deref().unwrap_or_default();
+        let levels = (1..=Homa::MAX_LEVELS).contains(&self.levels) && cutoffs.len() < self.levels as usize;
+        if self.unscheduled == 0 || !levels || self.overcommit == Some(0) || !cutoffs.is_sorted_by(|a, b| a < b) {
+            return invalid(format!(
+                "homa with {} unscheduled bytes (expected at least 1), {} levels, overcommit {:?} (expected at least \
+                 1) and cutoffs {cutoffs:?} (expected rising, and fewer than levels), expected 1 to {} levels",
+                self.unscheduled,
+                self.levels,
+                self.overcommit,
+                Homa::MAX_LEVELS
+            ));
+        }
+        if spec.transports.iter().filter_map(|t| t.protocol.of::<Homa>()).any(|other| other != self) {
+            return invalid(
+                "homa with two settings, expected one: a host grants messages of all its flows together".into(),
+            );
+        }
+        check_classes(spec, &t.protocol, flows_of(spec, self))
+    }
+}

@@ -1,0 +1,55 @@
+//! Pacers of hosts: what happens when one is due.
+
+use crate::ids::{FlowId, HostIx, NodeId};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::packet_transports;
+use crate::transport::ends::ReceiveEndpoint;
+use crate::transport::other::{Kept, OtherReceiver, Pacers};
+use crate::transport::packet::{PacketReceiver, Receivers};
+
+/// Receivers of a domain.
+struct Ends<'e> {
+    net: &'e FabricMap<'e>,
+    receivers: &'e mut [ReceiveEndpoint],
+}
+
+/// Gives credit to the next flow of a host, if credit is due.
+fn give_credit(ctx: &mut NodeCtx<impl Effects>, kept: &mut Kept, host: HostIx, ends: &mut Ends) {
+    let Some((flow, list)) = kept.credits.due(ctx.now) else { return };
+    if let ReceiveEndpoint::Other(other) = &mut ends.receivers[ends.net.ends[flow].receiver]
+        && let Some(granted) = other.grant(ctx, kept, list)
+    {
+        kept.credits.granted(ctx, host, flow, granted);
+    }
+}
+
+macro_rules! list {
+    ($($(#[$doc:meta])+ $name:ident => $module:ident,)+) => {
+        $(impl Receivers<crate::transport::$module::Receiver> for Ends<'_> {
+            fn of(&mut self, flow: FlowId) -> Option<&mut crate::transport::$module::Receiver> {
+                match &mut self.receivers[self.net.ends[flow].receiver] {
+                    ReceiveEndpoint::Other(OtherReceiver::$name(end)) => Some(end),
+                    _ => None,
+                }
+            }
+        })+
+
+        /// Called when the pacer of host `node` is due. `receivers`: those of its domain.
+        #[cold]
+        pub fn on_pacer(
+            ctx: &mut NodeCtx<impl Effects>,
+            pacers: &mut Pacers,
+            receivers: &mut [ReceiveEndpoint],
+            node: NodeId,
+        ) {
+            let net = ctx.net;
+            let host = net.place[node.ix()].node.of_host();
+            let kept = pacers.of(host);
+            let mut ends = Ends { net, receivers };
+            $(<crate::transport::$module::Receiver as PacketReceiver>::on_pacer(ctx, &mut kept.$module, host, &mut ends);)+
+            give_credit(ctx, kept, host, &mut ends);
+        }
+    };
+}
+packet_transports!(list);

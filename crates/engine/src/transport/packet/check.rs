@@ -1,0 +1,85 @@
+//! Validation of transports that number packets.
+
+use crate::ids::FlowId;
+use crate::map::ideal::Fabric;
+use crate::spec::refusal::{invalid, refuse_flow, refuse_link};
+use crate::spec::{Discipline, FlowSpec, LinkSpec, Protocol, QuerySpec, RunError, Spec, TransportSpec};
+
+/// Parameters of a transport, as its folder validates them.
+pub trait Check {
+    /// Refuses parameters out of range, and specifications in which the transport `t` does not work.
+    fn check(&self, spec: &Spec, t: &TransportSpec) -> Result<(), RunError>;
+
+    /// Refuses a flow of the transport for its paths.
+    fn check_flow(&self, _spec: &Spec, _fabric: &Fabric, _flow: FlowId) -> Result<(), RunError> {
+        Ok(())
+    }
+}
+
+/// Returns whether a rate is a share of a link's: above 0 and at most 1.
+pub fn is_share(rate: f64) -> bool {
+    rate > 0.0 && rate <= 1.0
+}
+
+/// Returns whether a number of entropies is a power of two up to 2^15.
+pub fn are_entropies(count: u32) -> bool {
+    count.is_power_of_two() && count <= 1 << 15
+}
+
+/// Flows of the transports with these parameters; datagrams have no transport.
+pub fn flows_of<'s, T: PartialEq>(spec: &'s Spec, own: &'s T) -> impl Iterator<Item = &'s FlowSpec>
+where
+    &'s T: TryFrom<&'s Protocol>,
+{
+    let is_own = |f: &&FlowSpec| {
+        spec.transports[f.transport as usize].protocol.of() == Some(own) && f.app.datagram_gap().is_none()
+    };
+    spec.flows.iter().filter(is_own)
+}
+
+/// Checks that packets without a class of their own have the lowest class, and those of receivers the highest.
+pub fn check_classes<'s>(
+    spec: &Spec,
+    own: &Protocol,
+    flows: impl IntoIterator<Item = &'s FlowSpec>,
+) -> Result<(), RunError> {
+    let (name, class) = (own.name(), own.facts().lowest_class.unwrap_or(0));
+    match flows.into_iter().find(|f| (f.class, f.ack_class) != (class, 0)) {
+        Some(flow) => refuse_flow(
+            spec,
+            flow,
+            format!(
+                "a flow of {name} with class {} and ack_class {}, expected {class}, its lowest class, and ack_class 0",
+                flow.class, flow.ack_class
+            ),
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Checks what no transport that numbers packets has.
+pub fn check_features(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
+    let name = t.protocol.name();
+    if t.mtu > 0 && t.mss + t.header > t.mtu {
+        return invalid(format!("{name} with an MTU below a segment: it does not support IP fragments"));
+    }
+    if t.extra_packets > 0 {
+        return invalid(format!("{name} does not support extra packets, which TCP alone has"));
+    }
+    if !spec.host_costs.is_empty() {
+        return invalid(format!("{name} does not support [hosts] processing times"));
+    }
+    let fair = |link: &&LinkSpec| matches!(spec.queues[link.queue as usize].discipline, Discipline::FairNic { .. });
+    if let Some(link) = spec.links.iter().find(fair) {
+        let text =
+            format!("link {}: {name} does not support a fair NIC: it has a queue of its own in the host", link.name);
+        return refuse_link(spec, link, text);
+    }
+    let whole = |q: &QuerySpec| q.close.is_none();
+    if !spec.queries.iter().all(whole) {
+        return invalid(format!(
+            "{name} does not support queries that close their connections: it opens no connection"
+        ));
+    }
+    Ok(())
+}

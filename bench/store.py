@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from incast.executor import Each, Status
-from incast.study import record
+from incast.batch import record
+from incast.batch.executor import Each, Status
+from incast.batch.workers import Answer
 from incast.study.api import Study
-from incast.study.workers import Answer
 
 RUNS = 100_000
 ALLOWED_S = {"status": 2.0, "query": 2.0, "extend": 5.0}

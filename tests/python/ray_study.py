@@ -11,7 +11,7 @@ import sys
 import threading
 from pathlib import Path
 
-from incast.executor import Status
+from incast.batch.executor import Status
 from incast.study import rays
 from incast.study.api import load
 

@@ -13,15 +13,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Command, made_in
-from incast import FolderError, StudyError, _core, coexistence, coexistence_page
-from incast.calls import compare
-from incast.comparison import load
-from incast.report import number
-from incast.result import rates_of
-from incast.scenario import Scenario
+from incast import FolderError, StudyError, _core
+from incast.commands.calls import compare
+from incast.comparisons import coexistence
+from incast.comparisons.comparison import load
+from incast.comparisons.declaration import Controller, shared_notes
+from incast.comparisons.report_folder import Home
+from incast.report import coexistence_page
+from incast.report.comparison_page import number
+from incast.runs.result import rates_of
+from incast.runs.scenario import Scenario
 from incast.statistics import Estimate
-from incast.study.comparing import Controller, shared_notes
-from incast.study.report_folder import Home
 from stored import SHORT as SHORTEST
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]

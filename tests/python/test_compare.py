@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 from conftest import QUICK, Command, command, environment, left_in, made_in
-from incast import Result, Scenario, Store, figures
-from incast.comparison import SERIES_POINTS, load, samples_of
-from incast.figures import FIGURES
-from incast.report import scaled
-from incast.run_folder import engine_digest
+from incast import Result, Scenario, Store
+from incast.comparisons.comparison import SERIES_POINTS, load, samples_of
+from incast.report import figures
+from incast.report.comparison_page import scaled
+from incast.report.figures import FIGURES
+from incast.runs.run_folder import engine_digest
 
 STUDY = [
     *("random-hotspot", "random-pairs"),

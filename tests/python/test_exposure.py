@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from incast.exposure import on_seconds, seconds
+from incast.runs.exposure import on_seconds, seconds
 
 
 def flows(*starts: float) -> pa.Table:

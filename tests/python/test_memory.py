@@ -12,15 +12,18 @@ from typing import Any
 import pytest
 
 from conftest import command, environment, left_in
-from incast import RunError, Scenario, Study, _core, evaluation, executor, memory
-from incast.plan import Job
-from incast.result import COPIES
+from incast import RunError, Scenario, Study, _core
+from incast.batch import executor
+from incast.batch.plan import Job
+from incast.batch.workers import Processes, Threads
+from incast.runs import evaluation
+from incast.runs.result import COPIES
 from incast.study import inputs, runner
-from incast.study.workers import Processes, Threads
+from incast.system import memory
 
 RUN = """
 import json, sys
-from incast.scenario import Scenario
+from incast.runs.scenario import Scenario
 
 def resident(name):
     lines = open("/proc/self/status").read().splitlines()

@@ -18,14 +18,14 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from conftest import Command, command, environment, left_in
+from incast.batch.executor import Executor
 from incast.errors import PaperError
-from incast.executor import Executor
 from incast.papers import definition, drawing, evaluation, planning, reading
 from incast.papers.definition import Figure, Measure, Paper, Plot, Series
 from incast.papers.expression import parse
 from incast.papers.measuring import reduced
-from incast.scenario import Scenario
-from incast.verdict import Verdict
+from incast.papers.verdict import Verdict
+from incast.runs.scenario import Scenario
 from own_paper import BY_FLOW, PAPER, SCENARIO, WORKED_OUT
 
 

@@ -13,11 +13,12 @@ from typer.testing import CliRunner
 
 import incast
 from conftest import Command
-from incast import Scenario, Store, Study, UnsoundError, soundness
+from incast import Scenario, Store, Study, UnsoundError
+from incast.batch.executor import Executor
+from incast.batch.plan import Job
 from incast.cli import program
-from incast.executor import Executor
 from incast.learn import FlowEnv
-from incast.plan import Job
+from incast.runs import soundness
 from incast.study import estimate, reading, status
 
 STAR = """

@@ -21,19 +21,19 @@ from rich.console import Console
 
 import incast as package
 from conftest import Command, command, environment
-from incast import FolderError, ScenarioError, Store, StudyError, progress
-from incast.executor import Status
-from incast.folders import put_first
+from incast import FolderError, ScenarioError, Store, StudyError
+from incast.batch import record
+from incast.batch.executor import Status
+from incast.batch.workers import Answer, Processes, Threads
+from incast.commands import progress
+from incast.comparisons.declaration import ComparisonStudy
 from incast.study import estimate, runner
 from incast.study.api import extend, load
 from incast.study.axes import Axis, in_base_unit, read_axis
 from incast.study.axes import points as points_of
-from incast.study.comparing import ComparisonStudy
 from incast.study.definition import Point
-from incast.study.record import Journal, Task
-from incast.study.record import make as make_record
 from incast.study.runner import make
-from incast.study.workers import Answer, Processes, Threads
+from incast.system.folders import put_first
 from stored import SHORT, contents, small
 
 FILE = """
@@ -348,15 +348,15 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
 
 def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) -> None:
     scenario = small().scenario_of(small().points()[0])
-    records = [make_record(Task(name, scenario.toml(), "dumbbell", 1), tmp_path, ("flows",)) for name in "ab"]
-    journal = Journal(tmp_path / "j.bin")
+    records = [record.make(record.Task(name, scenario.toml(), "dumbbell", 1), tmp_path, ("flows",)) for name in "ab"]
+    journal = record.Journal(tmp_path / "j.bin")
     for one in records:
         journal.append(one)
     journal.close()
     whole = journal.path.read_bytes()
     for cut in (len(whole) - 1, len(records[0]) + 3, len(records[0]) - 1, 0):
         journal.path.write_bytes(whole[:cut])
-        torn = Journal(journal.path)
+        torn = record.Journal(journal.path)
         kept = [run for run, _ in torn.runs()]
         assert kept == (["a"] if cut >= len(records[0]) else [])
         for one in records[len(kept) :]:
@@ -638,7 +638,7 @@ def test_an_unknown_key_names_the_point() -> None:
 def test_threads_stop_when_they_are_told(tmp_path: Path) -> None:
     long = package.Scenario.load("dumbbell").with_({"run.duration": "1000s"})
     crew = Threads(1, tmp_path, ())
-    answer = crew.submit([Task("x", long.toml(), "dumbbell", 1)])
+    answer = crew.submit([record.Task("x", long.toml(), "dumbbell", 1)])
     crew.close()
     assert isinstance(answer.result().error, package.RunStopped)
 
@@ -646,7 +646,7 @@ def test_threads_stop_when_they_are_told(tmp_path: Path) -> None:
 def test_threads_tell_how_far_the_runs_under_way_have_come(tmp_path: Path) -> None:
     long = package.Scenario.load("dumbbell").with_({"run.duration": "1000s"})
     crew, status = Threads(1, tmp_path, ()), Status(total=1)
-    crew.submit([Task("x", long.toml(), "dumbbell", 1)])
+    crew.submit([record.Task("x", long.toml(), "dumbbell", 1)])
     deadline = time.monotonic() + 60
     while not status.hops and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -661,7 +661,7 @@ def test_heavy_runs_begin_first(tmp_path: Path) -> None:
     begun: list[str] = []
 
     class Listed(Threads):
-        def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
+        def submit(self, tasks: Sequence[record.Task]) -> Future[Answer]:
             begun.extend(f"{task.name} {task.toml.count('flows = 50')}" for task in tasks)
             return super().submit(tasks)
 

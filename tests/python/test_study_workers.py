@@ -11,9 +11,10 @@ import pytest
 
 from conftest import ROOT
 from incast import Result, Scenario, Study
-from incast.study import record, runner
+from incast.batch import record
+from incast.batch.workers import Processes
+from incast.study import runner
 from incast.study.definition import KEEPS
-from incast.study.workers import Processes
 
 
 @pytest.mark.slow("processes that load the program")

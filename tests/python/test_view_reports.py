@@ -12,11 +12,14 @@ import pytest
 import incast
 import test_coexistence
 from conftest import Command
-from incast import Result, coexistence, coexistence_page, comparison, run_folder
-from incast.executor import Executor
+from incast import Result
+from incast.batch.executor import Executor
+from incast.comparisons import coexistence, comparison
+from incast.comparisons.declaration import ComparisonStudy
 from incast.papers import evaluation, planning, reading
 from incast.papers import page as papers_page
-from incast.study.comparing import ComparisonStudy
+from incast.report import coexistence_page
+from incast.runs import run_folder
 from incast.view import chosen, page
 
 SHELL = "<!doctype html><body><!--incast-runs--></body>"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incast import memory, output, progress
+from incast.commands import progress
 from incast.commands.options import (
     AllowCode,
     Format,
@@ -27,10 +27,11 @@ from incast.commands.options import (
     without_effect,
 )
 from incast.commands.options import folder as folder_of
-from incast.interrupts import loading
+from incast.system import memory, output
+from incast.system.interrupts import loading
 
 if TYPE_CHECKING:
-    from incast.coexistence import Meeting, Pairs
+    from incast.comparisons.coexistence import Meeting, Pairs
 
 
 def coexist(
@@ -62,8 +63,9 @@ def coexist(
     """
     allow(allow_code)
     with loading():
-        from incast import coexistence, coexistence_page
-        from incast.style import formats_of
+        from incast.comparisons import coexistence
+        from incast.pictures.style import formats_of
+        from incast.report import coexistence_page
         from incast.view import chosen
 
     formats = formats_of(format_)
@@ -86,7 +88,7 @@ def coexist(
 
 def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path, quiet: bool) -> None:
     """Print the results of the pairs, and the path of the report."""
-    from incast import coexistence_page
+    from incast.report import coexistence_page
     from incast.view import chosen
 
     with output.about(folder):

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from incast import output
 from incast.commands.options import Quiet, beside
 from incast.errors import FolderError
-from incast.files import held
-from incast.interrupts import loading
+from incast.system import output
+from incast.system.files import held
+from incast.system.interrupts import loading
 
 
 def export(
@@ -34,8 +34,8 @@ def export(
     with loading():
         from incast.export import pcapng as captures
         from incast.export import perfetto as traces
-        from incast.folders import write_named
-        from incast.result import Result
+        from incast.runs.result import Result
+        from incast.system.folders import write_named
 
     if at not in captures.ENDS:
         raise FolderError(f'--at "{at}": expected {" or ".join(captures.ENDS)}')

@@ -10,8 +10,8 @@ import typer
 
 from incast.commands.options import Quiet, Settings, out, settings
 from incast.errors import ModelError
-from incast.interrupts import loading
-from incast.scenario import Scenario
+from incast.runs.scenario import Scenario
+from incast.system.interrupts import loading
 
 
 def model(
@@ -48,16 +48,15 @@ def model(
         sys.stdout.write(context.get_help() + "\n")
         return
     with loading():
-        from incast import curves, model_overlay
-        from incast import model as models
+        from incast.batch.store import Store
+        from incast.models import closed_form, curves, model_overlay
         from incast.study.api import of_store
-        from incast.study.store import Store
 
     if help_:
-        sys.stdout.write(models.description(name))
+        sys.stdout.write(closed_form.description(name))
         return
     if name == "list":
-        for one, what in models.listing():
+        for one, what in closed_form.listing():
             out.print(f"{one:12} {what}", highlight=False, soft_wrap=True)
         return
     table = None if out_ is None else curves.check_file(out_, curves.TABLES)
@@ -85,16 +84,16 @@ def model(
         return
     if drawing is None and (points is not None or y):
         raise ModelError(f"{'--points' if points is not None else '--y'} is for a picture: expected --plot FILE too")
-    if name in models.SCENARIO_FIGURES:
+    if name in closed_form.SCENARIO_FIGURES:
         if len(rest) != 1 or rest[0].startswith("--") or drawing is not None:
             raise ModelError(f"{name} takes a scenario and draws no picture: incast model {name} permutation")
-        columns = models.bounds(name, Scenario.load(rest[0]).with_(dict(settings(set_))))
+        columns = closed_form.bounds(name, Scenario.load(rest[0]).with_(dict(settings(set_))))
         show = partial(curves.print_bounds, name, columns)
     else:
-        found = models.find(name)
+        found = closed_form.find(name)
         if set_:
-            expected = f"{name} takes parameters, such as --{models.option(found.parameters[0].name)}"
-            raise ModelError(f"--set is for {' and '.join(models.SCENARIO_FIGURES)}: {expected}")
+            expected = f"{name} takes parameters, such as --{closed_form.option(found.parameters[0].name)}"
+            raise ModelError(f"--set is for {' and '.join(closed_form.SCENARIO_FIGURES)}: {expected}")
         grid = curves.work_out(found, curves.parse(rest, found))
         columns = grid.columns()
         show = partial(curves.print_grid, grid)

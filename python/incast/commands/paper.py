@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from incast import consent, memory, output, progress
+from incast.batch.executor import Executor
+from incast.commands import progress
 from incast.commands.options import AllowCode, Format, MemoryLimit, Quiet, Workers, allow, err, out, settings, tell
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, PaperError
-from incast.executor import Executor
-from incast.interrupts import loading
+from incast.external import consent
+from incast.system import memory, output
+from incast.system.interrupts import loading
 
 if TYPE_CHECKING:
     from incast.papers.definition import Figure, Paper
@@ -130,7 +132,7 @@ def run(
     allow(allow_code)
     with loading():
         from incast.papers import planning, reading
-        from incast.style import formats_of
+        from incast.pictures.style import formats_of
 
     _known_scale(scale)
     formats = formats_of(format_)
@@ -165,7 +167,7 @@ def report(
     """Write a paper's report again from its finished runs."""
     with loading():
         from incast.papers import planning
-        from incast.style import formats_of
+        from incast.pictures.style import formats_of
 
     _known_scale(scale)
     formats = formats_of(format_)
@@ -242,8 +244,8 @@ class _Asked:
 
     def changed(self) -> tuple[Paper, list[Figure], Path]:
         """Return the changed paper and figures, and the results folder."""
+        from incast.comparisons.declaration import varied
         from incast.papers import changing
-        from incast.study.comparing import varied
 
         if not (self.set or self.vary):
             if self.series:

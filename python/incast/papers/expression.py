@@ -106,18 +106,18 @@ def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
 
 def model(name: str, figure: str, *parameters: Value) -> float:
     """Return a figure of a closed-form model (``incast model list``); parameters are names followed by values."""
-    from incast import model as models
     from incast.errors import ModelError
+    from incast.models import closed_form
 
     names, values = parameters[::2], parameters[1::2]
     if len(names) != len(values) or not all(isinstance(name, str) for name in names):
         raise MeaninglessError("model: expected a model, a figure, and names of parameters, each followed by its value")
     try:
-        models.find(name).figure(figure)
+        closed_form.find(name).figure(figure)
     except ModelError as error:
         raise MeaninglessError(f"model: {error}") from None
     try:
-        return float(models.evaluate(name, **dict(zip(names, values, strict=True)))[figure])
+        return float(closed_form.evaluate(name, **dict(zip(names, values, strict=True)))[figure])
     except (ModelError, TypeError) as error:
         raise ExpressionError(f"model: {error}") from None
 

@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from incast import files
+from incast.batch.executor import Executor
+from incast.batch.plan import Job, Mark, Plan, slug
 from incast.errors import FolderError, ScenarioError
-from incast.executor import Executor
 from incast.papers.definition import Figure, Paper, Point, Series, X, home
 from incast.papers.measuring import Run, try_curves, work_out
-from incast.plan import Job, Mark, Plan, slug
-from incast.result import Result
+from incast.runs.result import Result
+from incast.system import files
 
 MARK = "paper.json"
 """File that marks a folder with a paper's results."""

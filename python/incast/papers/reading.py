@@ -9,9 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from incast import files
 from incast.errors import PaperError
-from incast.output import nearest
 from incast.papers import expression, judging, reasons, signals
 from incast.papers.definition import (
     FLOWS_SHOWN,
@@ -33,6 +31,8 @@ from incast.papers.definition import (
 from incast.papers.expression import MeaninglessError
 from incast.papers.keys import Table
 from incast.papers.measuring import comparisons
+from incast.system import files
+from incast.system.output import nearest
 
 
 def names() -> list[str]:

@@ -8,13 +8,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from incast import consent
+from incast.batch.store import Store
 from incast.errors import StudyError
-from incast.scenario import text_of
+from incast.external import consent
+from incast.runs.scenario import text_of
 from incast.study.axes import Axis
 from incast.study.definition import Definition, read
 from incast.study.runner import make
-from incast.study.store import Store
 
 
 class Study(Definition):

@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incast import controllers, memory
+from incast import controllers
+from incast.batch.executor import default_workers
+from incast.batch.record import Task, make, read_record, run_of
+from incast.batch.store import Store, parquet
 from incast.errors import RunStopped, ScenarioError, UnsoundError
-from incast.executor import default_workers
-from incast.files import STORE_FILE
-from incast.named_files import kinds_in
-from incast.scenario import Scenario
+from incast.runs.named_files import kinds_in
+from incast.runs.scenario import Scenario
 from incast.study import inputs
 from incast.study.definition import Definition
-from incast.study.record import Task, make, read_record, run_of
 from incast.study.runner import fresh_tasks
-from incast.study.store import Store, parquet
+from incast.system import memory
+from incast.system.files import STORE_FILE
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,14 +10,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from incast import consent, controllers, files, kinds, own_code
+from incast import controllers
+from incast.batch.store import Store
 from incast.errors import FolderError, ScenarioError, StudyError
-from incast.named_files import FILES, LargeError, kinds_in, package_files
-from incast.run_folder import engine_digest
-from incast.scenario import Scenario
+from incast.external import consent, own_code
+from incast.runs.named_files import FILES, LargeError, kinds_in, package_files
+from incast.runs.run_folder import engine_digest
+from incast.runs.scenario import Scenario
 from incast.study.axes import Axis, Value
 from incast.study.definition import Definition, Kind
-from incast.study.store import Store
+from incast.system import files
 
 
 def canonical(store: Store, study: Kind) -> Kind:
@@ -127,7 +129,7 @@ def _controller_kept(store: Store, text: str, folder: Path) -> str:
     if found is None or text.startswith(f"{FILES}/"):
         return text
     place, rest = found[0], text.partition(":")[2].strip()
-    if controllers.registered(text) or place in dict(kinds.listing("controllers")):
+    if controllers.registered(text) or place in controllers.built_in():
         return text
     beside = folder / place
     try:

@@ -21,16 +21,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from incast import consent
+from incast.batch.executor import Each, Status
+from incast.batch.record import Task, make
+from incast.batch.workers import Answer, WorkerDied, error_of, error_text
 from incast.errors import RunError, RunStopped, StudyError
-from incast.executor import Each, Status
-from incast.memory import free_memory
-from incast.named_files import FILES
-from incast.run_folder import engine_digest
+from incast.external import consent
+from incast.runs.named_files import FILES
+from incast.runs.run_folder import engine_digest
 from incast.study.inputs import read_copies
-from incast.study.record import Task, make
 from incast.study.runner import Hire
-from incast.study.workers import Answer, WorkerDied, error_of, error_text
+from incast.system.memory import free_memory
 
 PATIENCE_S = 60.0
 """Longest time without room for a single worker."""

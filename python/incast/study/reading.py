@@ -11,13 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from incast import files, run_folder, soundness
+from incast.batch.record import run_id
+from incast.batch.store import Store
 from incast.errors import FolderError, StudyError, UnsoundError
-from incast.named_files import FILES, Copies
-from incast.result import Result
+from incast.runs import run_folder, soundness
+from incast.runs.named_files import FILES, Copies
+from incast.runs.result import Result
 from incast.study import inputs
-from incast.study.record import run_id
-from incast.study.store import Store
+from incast.system import files
 
 if TYPE_CHECKING:
     import pyarrow as pa

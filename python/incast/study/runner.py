@@ -14,20 +14,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incast import controllers, files
+from incast import controllers
+from incast.batch.executor import Each, Needs, Status, default_workers, share
+from incast.batch.record import Journal, Task, run_id, run_of
+from incast.batch.store import PENDING, RUNS, SUMS, Pending, Store, column, parquet
+from incast.batch.workers import Answer, Processes, Threads, WorkerDied, Workers
 from incast.errors import REFUSALS, FolderError, RunError, RunStopped, ScenarioError, StudyError, users_traceback
-from incast.executor import Each, Needs, Status, default_workers, share
-from incast.files import STORE_FILE
-from incast.folders import clear_away
-from incast.memory import free_memory, machine_memory
-from incast.named_files import kinds_in
-from incast.run_folder import engine_digest
+from incast.runs.named_files import kinds_in
+from incast.runs.run_folder import engine_digest
 from incast.study import inputs
 from incast.study.definition import Definition, Point
-from incast.study.record import Journal, Task, run_id, run_of
-from incast.study.store import PENDING, RUNS, SUMS, Pending, Store, column, parquet
-from incast.study.workers import Answer, Processes, Threads, WorkerDied, Workers
 from incast.study.writing import POINTS, runs_table, write_chunk
+from incast.system import files
+from incast.system.files import STORE_FILE
+from incast.system.folders import clear_away
+from incast.system.memory import free_memory, machine_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa

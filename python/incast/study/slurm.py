@@ -13,12 +13,12 @@ import sys
 import uuid
 from pathlib import Path
 
-from incast import consent
+from incast.batch.record import Journal, make
+from incast.batch.store import PENDING, Store
 from incast.errors import RunError, StudyError
-from incast.folders import write_whole
-from incast.study.record import Journal, make
+from incast.external import consent
 from incast.study.runner import Outside, journalled, missing
-from incast.study.store import PENDING, Store
+from incast.system.folders import write_whole
 
 PARTS = 200
 """Default number of parts of an array: few enough for a queue, many enough to spread."""

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from incast import soundness
+from incast.batch.store import RUNS, Store
 from incast.errors import FolderError, UnsoundError
-from incast.output import counted
+from incast.runs import soundness
 from incast.study import runner
-from incast.study.store import RUNS, Store
+from incast.system.output import counted
 
 SHOWN = 5
 """Most unsound runs that are listed."""

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from incast import soundness
+from incast.batch.record import Journal
+from incast.batch.store import Store, column, columns_of
+from incast.runs import soundness
 from incast.study import axes, inputs
-from incast.study.record import Journal
-from incast.study.store import Store, column, columns_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,11 +7,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from incast import memory, run_folder
+from incast.batch.executor import Executor, Status
+from incast.batch.plan import Job, slug, unique_names
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError
-from incast.executor import Executor, Status
-from incast.plan import Job, slug, unique_names
-from incast.scenario import Scenario
+from incast.runs import run_folder
+from incast.runs.scenario import Scenario
+from incast.system import memory
 from incast.view import page
 from incast.view.sources import Folder
 

@@ -1,0 +1,243 @@
+"""Workers that make the runs of a study: they take slices of tasks and return records.
+
+A kind of workers is a class with ``count``, ``submit`` and ``close``: threads of this process, processes of this
+machine, or those of another module. A worker stays for the whole study, so that a short run has little overhead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, BinaryIO, Protocol
+
+from incast import errors
+from incast.batch.executor import ALONE, Each, Status
+from incast.batch.record import Task, make
+from incast.errors import RunError, RunStopped
+from incast.external import consent
+
+
+class WorkerDied(RunError):
+    """A worker process ended in the middle of a run."""
+
+
+@dataclass
+class Answer:
+    """Result of a slice: the records of the first tasks, and the error of the next one."""
+
+    records: list[bytes] = field(default_factory=list)
+    error: BaseException | None = None
+
+
+class Workers(Protocol):
+    """Workers of one kind."""
+
+    count: int
+    """Number of slices in parallel."""
+
+    def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
+        """Assign a slice to the next free worker."""
+
+    def tell(self, status: Status) -> None:
+        """Update the progress of active runs, if known."""
+
+    def close(self) -> None:
+        """Stop the workers; active runs are aborted."""
+
+
+class Threads:
+    """Threads of this process; the engine runs without the GIL."""
+
+    def __init__(self, count: int, folder: Path, keep: Sequence[str], each: Each = ALONE) -> None:
+        self.count = count
+        self._place = folder, tuple(keep)
+        self._each = each
+        self._stop = threading.Event()
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-run")
+        self._under_way: dict[str, tuple[float, int]] = {}
+        """Progress and hops of active runs."""
+        self._hops = 0
+
+    def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
+        """Assign a slice to a thread."""
+        return self._pool.submit(self._answer, list(tasks))
+
+    def tell(self, status: Status) -> None:
+        """Update the progress of active runs."""
+        parts = list(self._under_way.items())
+        status.under_way = {run: part for run, (part, _) in parts}
+        status.hops = self._hops + sum(hops for _, (_, hops) in parts)
+
+    def _made(self, task: Task) -> bytes:
+        def progress(now_s: float, end_s: float, hops: int) -> bool:
+            self._under_way[task.run] = now_s / end_s if end_s > 0 else 0.0, hops
+            return not self._stop.is_set()
+
+        try:
+            return make(task, *self._place, progress=progress, each=self._each)
+        finally:
+            self._hops += self._under_way.pop(task.run, (0.0, 0))[1]
+
+    def _answer(self, tasks: Sequence[Task]) -> Answer:
+        answer = Answer()
+        try:
+            for task in tasks:
+                if self._stop.is_set():
+                    raise RunStopped("not begun")
+                answer.records.append(self._made(task))
+        except Exception as error:
+            answer.error = error
+        return answer
+
+    def close(self) -> None:
+        """Stop the active runs."""
+        self._stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class Processes:
+    """Processes of this machine, for Python controllers and many short runs, which hold the GIL."""
+
+    def __init__(self, count: int, folder: Path, keep: Sequence[str], each: Each = ALONE) -> None:
+        self.count = count
+        self._words = [str(folder), json.dumps(list(keep)), str(each.cores), repr(each.memory)]
+        self._idle: list[subprocess.Popen[bytes]] = []
+        self._all: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-worker")
+
+    def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
+        """Assign a slice to a process."""
+        return self._pool.submit(self._answer, list(tasks))
+
+    def tell(self, status: Status) -> None:
+        """Do nothing: progress within a run is unknown."""
+
+    def pids(self) -> list[int]:
+        """Return the process identifiers."""
+        with self._lock:
+            return sorted(one.pid for one in self._all)
+
+    def _answer(self, tasks: Sequence[Task]) -> Answer:
+        answer = Answer()
+        try:
+            process = self._take()
+        except (OSError, RunStopped) as error:
+            answer.error = error
+            return answer
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            words = json.dumps([asdict(task) for task in tasks]).encode()
+            process.stdin.write(_SIZE.pack(b"T", len(words)) + words)
+            process.stdin.flush()
+            while True:
+                kind, data = read_frame(process.stdout)
+                if kind == b"R":
+                    answer.records.append(data)
+                    continue
+                if kind == b"E":
+                    answer.error = error_of(data)
+                break
+        except (OSError, EOFError):
+            answer.error = self._lost(process)
+            return answer
+        with self._lock:
+            self._idle.append(process)
+        return answer
+
+    def _take(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._closed:
+                raise RunStopped("not begun")
+            if self._idle:
+                return self._idle.pop()
+            allowed = json.dumps(consent.granted())
+            # -P: do not import modules from the working directory
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "incast.batch", str(os.getpid()), *self._words, allowed],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
+            )
+            self._all.add(process)
+            return process
+
+    def _lost(self, process: subprocess.Popen[bytes]) -> BaseException:
+        status = process.wait()
+        _close_pipes(process)
+        with self._lock:
+            self._all.discard(process)
+            if self._closed:
+                return RunStopped("stopped")
+        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        hint = "; the system kills programs when memory is short" if status == -signal.SIGKILL else ""
+        return WorkerDied(f"a worker {how}{hint}")
+
+    def close(self) -> None:
+        """End the processes, without waiting for a controller that hangs."""
+        with self._lock:
+            self._closed = True
+            for process in self._all:
+                process.kill()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for process in self._all:
+            process.wait()
+            _close_pipes(process)
+
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            # buffered data is dropped
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+_SIZE = struct.Struct("<cQ")
+
+
+def read_frame(file: IO[bytes]) -> tuple[bytes, bytes]:
+    """Read a frame (one letter and data) from a pipe; raises ``EOFError`` if the other side is gone."""
+    head = file.read(_SIZE.size)
+    if len(head) < _SIZE.size:
+        raise EOFError
+    kind, size = _SIZE.unpack(head)
+    data = file.read(size)
+    if len(data) < size:
+        raise EOFError
+    return kind, data
+
+
+def write_frame(file: BinaryIO, kind: bytes, data: bytes) -> None:
+    """Write a frame (one letter and data) into a pipe."""
+    file.write(_SIZE.pack(kind, len(data)))
+    file.write(data)
+    file.flush()
+
+
+def error_text(error: BaseException) -> bytes:
+    """Serialise an error for another process."""
+    texts = [one for one in (str(error), errors.users_traceback(error)) if one]
+    kind = type(error).__name__ if hasattr(errors, type(error).__name__) else ""
+    if not kind:
+        kind, texts = "RunError", ["".join(traceback.format_exception(error)).rstrip()]
+    return json.dumps({"kind": kind, "words": "\n".join(texts)}).encode()
+
+
+def error_of(data: bytes) -> BaseException:
+    """Read the error of ``error_text``."""
+    content = json.loads(data)
+    error: BaseException = getattr(errors, content["kind"])(content["words"])
+    return error

@@ -1,0 +1,195 @@
+"""Folder of a report: a file with the arguments, the store of the runs, and the list of its runs.
+
+The default store is the folder's own, ``runs/``. The folder lists its runs with their resolved scenarios: the report
+needs neither the original files, nor the current studies of the store.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import pyarrow as pa
+
+from incast.batch.executor import alone_in
+from incast.batch.plan import Mark
+from incast.batch.store import Store, parquet, refuse_odd_points
+from incast.errors import REFUSALS, FolderError
+from incast.runs.result import Result
+from incast.runs.run_folder import engine_digest
+from incast.study import inputs
+from incast.study.definition import Definition
+from incast.study.reading import Runs
+from incast.study.runner import make
+from incast.system import files
+from incast.system.folders import clear_away, write_whole
+
+OWN_STORE = "runs"
+
+Key = TypeVar("Key", bound=Hashable)
+
+Rows = Callable[[str, Sequence[str]], pa.Table]
+"""Function that returns columns of a run's table by name."""
+
+
+class Place(NamedTuple):
+    """Place of a run in its study; ``values`` as JSON."""
+
+    scenario: str
+    arm: str
+    values: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Home:
+    """Folder of a report."""
+
+    folder: Path
+    store: Path
+    name: str
+    """Name of the study in the store."""
+
+    @classmethod
+    def of(cls, folder: Path, data: Mapping[str, Any]) -> Home:
+        """Read the entries of ``words``."""
+        return cls(folder, Path(os.path.normpath(folder / data["store"])), data["study"])
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Entries of the folder's file: the study and the store's relative path, so that both can move together."""
+        return {"study": self.name, "store": os.path.relpath(self.store, self.folder)}
+
+    @property
+    def given(self) -> str | None:
+        """Store as in ``--store``; ``None`` for the folder's own."""
+        own = os.path.normpath(self.folder / OWN_STORE)
+        return None if os.path.normpath(self.store) == own else str(self.store)
+
+    def make(self, part: Definition, points_file: str, rebuild: bool = False, **options: Any) -> None:
+        """Make the runs of a study that the store lacks, and write the list of its runs.
+
+        Runs by another build of the engine are repeated in the folder's own store; in another store only with
+        ``rebuild``, which also repeats damaged runs. Other options are those of ``runner.make``.
+        """
+        filled = make(self.store, part, rebuild=rebuild, any_build=self.given is None, **options)
+        points = _in_words_of_user(filled, part)
+        write_whole(self.folder / points_file, parquet(points.replace_schema_metadata({"engine": engine_digest()})))
+
+    def governing(self, points_file: str, places: Mapping[Key, Place]) -> dict[Key, str]:
+        """Return what governs the flows of runs, by their places; unreadable runs are left to ``results``."""
+        try:
+            points = files.read_table(self.folder / points_file, ["scenario", "arm", "values", "controller"])
+        except (OSError, ValueError):
+            return {}
+        there = {(row["scenario"], row["arm"], row["values"]): row["controller"] for row in points.to_pylist()}
+        found = {key: there.get(place[:3]) for key, place in places.items()}
+        return {key: value for key, value in found.items() if isinstance(value, str)}
+
+    def results(
+        self, points_file: str, places: Mapping[Key, Place], name_of: Callable[[Key], str], again: str
+    ) -> dict[Key, tuple[Result, Rows]]:
+        """Find runs by their places; raises ``FolderError`` with the command that resumes if one is missing."""
+        advice = f"resume with: {again}"
+        try:
+            points = files.read_table(self.folder / points_file)
+        except FileNotFoundError:
+            raise FolderError(f"{self.folder} is not finished: it has no {points_file}; {advice}") from None
+        except (OSError, ValueError) as error:
+            raise FolderError(
+                f"{self.folder / points_file} cannot be read: {files.message_of(error)}; {advice}"
+            ) from None
+        refuse_odd_points(self.folder / points_file, points, advice)
+        engine = (points.schema.metadata or {}).get(b"engine", b"").decode()
+        there = {(row["scenario"], row["arm"], row["values"]): row for row in points.to_pylist()}
+        named: dict[Key, tuple[str, dict[str, Any]]] = {}
+        for key, place in places.items():
+            row = there.get(place[:3], {"seeds": [], "runs": []})
+            run = dict(zip(row["seeds"], row["runs"], strict=True)).get(place.seed)
+            if run is None:
+                raise FolderError(f"{self.folder} is not finished: the run {name_of(key)} is missing; {advice}")
+            named[key] = run, row
+        if not self.store.exists():
+            raise FolderError(
+                f"{self.store}, the store of the runs of {self.folder}, does not exist; if it has moved, give its new "
+                f"place by --store in: {again}"
+            )
+        runs = Runs(Store.at(self.store), (run for run, _ in named.values()))
+        found = {}
+        for key, (run, row) in named.items():
+            if run not in runs:
+                raise FolderError(f"{self.store} lacks the run {name_of(key)}; {advice}")
+            result = runs.result(run, row["toml"], row["name"], places[key].seed, row["hash"], engine)
+            found[key] = result, _rows_of(runs, run)
+        return found
+
+
+def _refuse_store(folder: Path, store: Path) -> None:
+    """Raise ``FolderError`` if a report's folder would be its store, or inside it."""
+    own, other = folder.resolve(), store.resolve()
+    if own == other or other in own.parents:
+        how = "are the same folder" if own == other else "overlap: the report would be inside the store"
+        raise FolderError(
+            f"--out {folder} and --store {store} {how}; give separate folders, or omit --store: "
+            f"then the runs are in {folder / OWN_STORE}"
+        )
+
+
+def _before(path: Path) -> bytes | None:
+    """Read an existing mark, to restore it; an unreadable one is refused later."""
+    try:
+        return files.read_bytes(path, files.MOST_JSON)
+    except (OSError, ValueError):
+        return None
+
+
+@contextmanager
+def claimed(home: Home, store: Path | None, mark: Mark, read: Callable[[Path], Home]) -> Iterator[Home]:
+    """Mark the folder as this report's, or accept an earlier report that this one extends and whose name it keeps.
+
+    The store stays too unless one is given. ``read`` reads the mark; raises ``FolderError`` for the mark of another
+    report. The folder is locked until the end of the block. An exception in the block restores the mark.
+    """
+    if store is not None:
+        _refuse_store(home.folder, store)
+    folder, path = home.folder, home.folder / mark.file
+    there = folder.is_dir()
+    before = _before(path)
+    mark.put(folder)
+    earlier = read(folder)
+    home = Home(folder, store or earlier.store, earlier.name)
+    with alone_in(folder, deep=False):
+        try:
+            yield home
+        except REFUSALS:
+            if before is not None:
+                write_whole(path, before)
+            elif {one.name for one in folder.iterdir()} <= {mark.file, ".lock"}:
+                clear_away(folder, keep=there)
+            raise
+
+
+def _in_words_of_user(store: Store, study: Definition) -> pa.Table:
+    """Return the points of a finished study, with original file names instead of copies."""
+    points = store.points(study.name)
+    assert points is not None, "a finished study has points"
+    columns = (points[name].to_pylist() for name in ("scenario", "arm", "values"))
+    there = {place: row for row, place in enumerate(zip(*columns, strict=True))}
+    rows, values = [], []
+    for asked, kept in zip(study.points(), inputs.canonical(store, study).points(), strict=True):
+        row = there.get((kept.scenario, kept.arm, json.dumps(dict(kept.values))))
+        if row is not None:
+            rows.append(row)
+            values.append(json.dumps(dict(asked.values)))
+    found = points.take(rows)
+    place = found.schema.get_field_index("values")
+    return found.set_column(place, found.schema.field(place), pa.array(values, found.schema.field(place).type))
+
+
+def _rows_of(runs: Runs, run: str) -> Rows:
+    return lambda table, columns: runs.rows(run, table, columns)

@@ -476,8 +476,7 @@ def main(words: Sequence[str] | None = None) -> int:
         for case in cases:
             print(f"{case.id:44} {'quick' if case.quick else '':6} {case.cost_s:>6g} s  {case.title}")
         return 0
-    refused = refusal(options.jobs, options.json)
-    if refused:
+    if refused := refusal(options.jobs, options.json):
         print(refused, file=sys.stderr)
         return 2
 

@@ -8,8 +8,9 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,25 @@ def work_out(of: closed_form.Model, given: Mapping[str, str]) -> Grid:
     arrays = {name: np.array([row[i] for row in combined]) for i, name in enumerate(values)}
     varied = tuple(name for name, some in values.items() if len(some) > 1)
     return Grid(of, varied, arrays, closed_form.evaluate(of.name, **arrays))
+
+
+def evaluated(
+    name: str, words: Sequence[str], is_set: bool, drawing: Path | None, y: str, points: str | None
+) -> tuple[dict[str, list[float]], Callable[[Console], None]]:
+    """Evaluate a model for the words of a command, and draw ``y`` with measured points into a file if one is given.
+
+    Returns the columns, and the function that prints them.
+    """
+    of = closed_form.find(name)
+    if is_set:
+        expected = f"{name} takes parameters, such as --{closed_form.option(of.parameters[0].name)}"
+        raise ModelError(f"--set is for {' and '.join(closed_form.SCENARIO_FIGURES)}: {expected}")
+    grid = work_out(of, parse(words, of))
+    if drawing is not None:
+        figure = of.figure(y or of.figures[0].name).name
+        measured = {} if points is None else read_points(points, (*grid.varied, "")[0], figure)
+        write(drawing, picture(grid, figure, measured, drawing.suffix))
+    return grid.columns(), partial(print_grid, grid)
 
 
 def check_file(path: str, kinds: Sequence[str]) -> Path:

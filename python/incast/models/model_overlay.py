@@ -9,13 +9,14 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from incast.batch.store import Store
-from incast.errors import StudyError
-from incast.models import closed_form
+from incast.errors import ModelError, StudyError
+from incast.models import closed_form, curves
 from incast.runs.scenario import Scenario
 from incast.statistics import Estimate, estimate
 from incast.study.definition import Definition, Point
@@ -108,6 +109,15 @@ class Beside:
             for line in self.lines
             for x, m, f in zip(line.x, line.measured, line.form, strict=True)
         ]
+
+    def drawn(self, file: Path | None) -> dict[str, list[Any]]:
+        """Return the columns of the rows, and draw the picture into a file if one is given."""
+        if file is not None:
+            if file.suffix != ".png":
+                raise ModelError(f"--plot {file}: for a study, expected a .png file")
+            curves.write(file, picture(self))
+        rows = self.rows()
+        return {word: [row[word] for row in rows] for word in rows[0]}
 
 
 def of(store: Store, study: Definition, figure: str, key: str = "") -> Beside:

@@ -34,7 +34,7 @@ from typing import Any
 
 from incast.papers import identity, reading, words
 from incast.papers.definition import SCALES, Figure, Paper, home
-from incast.report.comparison_page import number, rounded
+from incast.report.numbers import number, rounded
 from incast.statistics import Estimate
 
 ROOT = Path(__file__).resolve().parent.parent

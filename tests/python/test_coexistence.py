@@ -20,7 +20,7 @@ from incast.comparisons.comparison import load
 from incast.comparisons.declaration import Controller, shared_notes
 from incast.comparisons.report_folder import Home
 from incast.report import coexistence_page
-from incast.report.comparison_page import number
+from incast.report.numbers import number
 from incast.runs.result import rates_of
 from incast.runs.scenario import Scenario
 from incast.statistics import Estimate

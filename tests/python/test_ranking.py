@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incast.comparisons.ranking import CARRIES, Objective, best, carrying, clearly_better, dominates, undominated
-from incast.report.comparison_page import is_clear_of_zero, shown_reading
+from incast.report.numbers import is_clear_of_zero, shown_reading
 from incast.runs.completions import Reading, difference
 
 

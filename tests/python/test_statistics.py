@@ -9,7 +9,7 @@ from incast.comparisons.comparison import Comparison, Run
 from incast.comparisons.declaration import ComparisonStudy
 from incast.comparisons.report_folder import Home
 from incast.pictures.style import time_unit
-from incast.report.comparison_page import number, rounded
+from incast.report.numbers import number, rounded
 from incast.statistics import Estimate, estimate, nearest_rank
 
 
@@ -76,7 +76,7 @@ def compared(
     runs = {}
     for case in study.cases():
         summary = figures[case.controller.text][case.seed - 1]
-        runs[case] = Run(case, no_rows, summary, {}, 0.0, (), datagrams, rates)
+        runs[case] = Run(case, no_rows, summary, {}, "", datagrams, rates)
     return Comparison(study, Home(Path(), Path(), ""), runs)
 
 

@@ -108,7 +108,7 @@ def compared(
             lambda *_: pa.table({}),
             {part: {name: values[case.controller.text][case.seed - 1] * factors[case.scenario]}},
             {},
-            0.0,
+            "",
         )
         for case in study.cases()
     }

@@ -149,13 +149,13 @@ def _print_compared(chosen: Chosen, seeds: int) -> None:
 
 
 def _cells(row: Compared, factor: float) -> list[str]:
-    from incast.report.comparison_page import number
+    from incast.report.numbers import number
 
     return [number(one, factor) for one in (row.tuned, row.defaults, row.difference)]
 
 
 def _print_front(found: Outcome) -> None:
-    from incast.report.comparison_page import rounded
+    from incast.report.numbers import rounded
     from incast.tuning.pictures import Scale
 
     tuning = found.tuning
@@ -219,7 +219,7 @@ def sensitivity(
 
 
 def _print_indices(found: Found) -> None:
-    from incast.report.comparison_page import rounded
+    from incast.report.numbers import rounded
     from incast.statistics import Estimate
     from incast.tuning import sensitivity as sensitivities
     from incast.tuning.pictures import Scale
@@ -247,6 +247,6 @@ def _print_indices(found: Found) -> None:
 
 
 def _number(one: Estimate, factor: float) -> str:
-    from incast.report.comparison_page import number
+    from incast.report.numbers import number
 
     return number(one, factor)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,7 +19,6 @@ from incast.comparisons.report_folder import OWN_STORE, Home, Place, Rows, claim
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
 from incast.runs import completions, run_notes
 from incast.runs.completions import Bins, Completions, Reading, Sizes
-from incast.runs.exposure import on_seconds
 from incast.runs.result import COMPLETIONS, RATES, Result, rates_of
 from incast.runs.scenario import Scenario
 from incast.statistics import Estimate, jain
@@ -48,10 +46,8 @@ class Run:
     rows: Rows
     summary: dict[str, Any]
     manifest: dict[str, Any]
-    on_s: float
-    """Seconds of ON time inside the measured interval, mean over the flows."""
-    elephants: tuple[str, ...] = ()
-    """Traffic entries of pattern ``elephants``."""
+    toml: str
+    """Scenario with all defaults written out."""
     datagrams: tuple[str, ...] = ()
     """Traffic entries of UDP datagrams in a run that also has flows under controllers."""
     rates: tuple[float, ...] = ()
@@ -410,10 +406,6 @@ def _read(folder: Path) -> tuple[ComparisonStudy, Home]:
 
 def _load(case: Case, result: Result, rows: Rows) -> Run:
     run = result.summary["run"]
-    resolved = tomllib.loads(result.toml)
-    on_s = on_seconds(resolved, rows("flows", ["group", "start_s"]), run["measure_from_s"], run["measure_to_s"])
-    entries = resolved["traffic"]
-    elephants = tuple(entry["name"] for entry in entries if entry["pattern"] == "elephants")
     rates: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
     if result.datagrams:
         flows = rows("flows", RATES)
@@ -427,8 +419,7 @@ def _load(case: Case, result: Result, rows: Rows) -> Run:
         rows,
         result.summary,
         result.manifest,
-        on_s,
-        elephants,
+        result.toml,
         result.datagrams,
         *rates,
         sizes=completions.sizes_of(sized),
@@ -489,7 +480,7 @@ def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[
 
 
 def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
-    """Write every point of the plots as JSON: mean, half width of the interval, runs, hops, ON time.
+    """Write every point of the plots as JSON: mean, half width of the interval, runs, hops.
 
     Each figure also has its difference from the first controller's under the same seeds.
     """
@@ -506,8 +497,6 @@ def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
                     study.key: value,
                     "runs": len(runs),
                     "hops": sum(int(run.summary["run"]["hops"]) for run in runs),
-                    # To the nanosecond: below it stand only the errors of adding binary fractions.
-                    "on_s": round(sum(run.on_s for run in runs), 9),
                 }
                 for key in figures:
                     reading = comparison.reading(scenario, controller.text, value, key)

@@ -19,7 +19,8 @@ from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
 from incast.papers.verdict import STYLE, Verdict
 from incast.pictures import gallery
-from incast.report.comparison_page import PAGE, document, duration, embedded, number, rounded, scaled
+from incast.report.comparison_page import PAGE, document, embedded
+from incast.report.numbers import duration, number, rounded, scaled
 from incast.report.run_index import RUNS, csv_of
 from incast.runs.run_folder import TIMELINE, engine_digest, read_manifest
 from incast.system.folders import refuse_other

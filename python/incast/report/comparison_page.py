@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,21 +10,19 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 
 from incast import _core
 from incast.comparisons.comparison import Comparison, Run, aggregate_json, series_cases
 from incast.comparisons.declaration import Controller, named
 from incast.pictures import gallery
-from incast.report import badges, glossary, run_index, slowdowns, tables
+from incast.report import badges, glossary, locality, run_index, slowdowns, tables
 from incast.report.figures import Figure, axis_name, draw_all, figures_of
+from incast.report.numbers import duration, is_clear_of_zero, scaled, share_of, shown_reading
 from incast.report.run_index import RUNS
 from incast.report.tables import Column
-from incast.runs import completions
 from incast.runs.completions import NAMES, STATISTICS, Reading
 from incast.runs.result import COMPLETIONS
-from incast.statistics import Estimate
 from incast.system.output import counted
 from incast.view import chosen
 
@@ -72,62 +69,6 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     }
     gallery.write(comparison.folder, pictures, formats, files, lambda name: name.startswith(STEMS))
     return Page(comparison.folder / PAGE, pngs)
-
-
-def shown_reading(reading: Reading | None, scale: float = 1.0, interval: bool = True) -> str:
-    """Format a figure with its interval, or the bounds of an open one."""
-    if reading is None:
-        return "–"
-    least, most = reading.least, reading.most
-    if reading.exact:
-        return number(least, scale) if interval or least is None else rounded(least.mean * scale)
-    low, high = (None if end is None else end.mean * scale for end in (least, most))
-    return between(-math.inf if low is None else low, math.inf if high is None else high)
-
-
-def between(low: float, high: float) -> str:
-    """Format a figure by its bounds, which are equal if it is known."""
-    if low == high:
-        return rounded(low)
-    if high == math.inf:
-        return "open" if low == -math.inf else f"≥ {rounded(low)}"
-    return f"≤ {rounded(high)}" if low == -math.inf else f"{rounded(low)} to {rounded(high)}"
-
-
-def is_clear_of_zero(apart: Reading | None) -> bool:
-    """Return whether the interval of a difference excludes zero, for every value that its bounds allow."""
-    if apart is None:
-        return False
-    ends = [(apart.least, 1.0), (apart.most, -1.0)]
-    found = [sign * (e.mean) - e.half_width for e, sign in ends if e is not None and e.half_width is not None]
-    return any(end > 0 for end in found)
-
-
-def share_of(reading: Reading | None) -> str:
-    """Format the share finished of a figure's transfers; empty if all finished."""
-    if reading is None or reading.share == 1:
-        return ""
-    return f"{100 * reading.share:.3g} %"
-
-
-def number(estimate: Estimate | None, scale: float = 1.0) -> str:
-    """Format a mean with its interval, with suitable precision."""
-    if estimate is None:
-        return "–"
-    text = rounded(estimate.mean * scale)
-    if estimate.half_width is not None:
-        text += f" ± {rounded(estimate.half_width * scale, 2)}"
-    return text
-
-
-def rounded(value: float, significant: int = 3) -> str:
-    """Format a number with suitable digits: integers are not rounded, only tiny numbers have exponents."""
-    if value == 0:
-        return "0"
-    text = f"{value:.{significant}g}"
-    if abs(value) >= 1000 or (abs(value) >= 1 and "e" in text):
-        return f"{value:,.0f}"
-    return text if "e" not in text else f"{value:.1e}"
 
 
 BEST, UNDOMINATED = "*", "◆"
@@ -304,7 +245,7 @@ def html(
         _slowdowns(comparison, pictures, left_out, formats),
         _numbers(comparison),
         _differences(comparison),
-        _sharing(comparison),
+        locality.section(comparison),
         _definitions(comparison, first),
         _again(comparison, first, formats),
     ]
@@ -333,22 +274,6 @@ def document(title: str, parts: Sequence[str]) -> str:
 def _first_flows(comparison: Comparison) -> str:
     *first, last = comparison.series[0].flows
     return f"flows {', '.join(map(str, first))} and {last}" if first else f"flow {last}"
-
-
-def scaled(value: float, digits: int = 3) -> str:
-    """Format a count with a readable unit: 950, 2.31 thousand, 4.1 million."""
-    for size, word in [(1e9, " billion"), (1e6, " million"), (1e3, " thousand")]:
-        if abs(value) >= size:
-            return f"{rounded(value / size, digits)}{word}"
-    return f"{value:.{digits}g}"
-
-
-def duration(value: float) -> str:
-    """Format a duration in a suitable unit."""
-    for size, unit in [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")]:
-        if value >= size:
-            return f"{rounded(value / size)} {unit}"
-    return f"{value * 1e9:.3g} ns" if value else "0 s"
 
 
 def _lead(comparison: Comparison) -> str:
@@ -496,8 +421,7 @@ def _numbers(comparison: Comparison) -> str:
     study = comparison.study
     parts = [
         '<section id="numbers"><h2>All numbers</h2>',
-        '<p class="note">Data behind each point: runs, simulated hops, and ON seconds of '
-        "the applications inside the measured interval (mean over flows, sum over runs).</p>",
+        '<p class="note">Data behind each point: runs, and simulated hops.</p>',
     ]
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         figures = figures_of(comparison, scenario)
@@ -511,15 +435,14 @@ def _numbers(comparison: Comparison) -> str:
                     for f in figures
                 )
                 hops = sum(int(run.summary["run"]["hops"]) for run in runs)
-                on_s = sum(run.on_s for run in runs)
                 start = f"<th rowspan={len(study.controllers)}>{escape(value)}</th>" if i == 0 else ""
                 rows.append(
                     f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(controller.label)}</th>{cells}"
-                    f"<td>{len(runs)}</td><td>{scaled(hops)}</td><td>{on_s:.3g}</td></tr>"
+                    f"<td>{len(runs)}</td><td>{scaled(hops)}</td></tr>"
                 )
         parts.append(
             f"<h3>{escape(name)}</h3><div class=wide><table><thead><tr><th>{escape(axis_name(study.key))}</th>"
-            f"<th>controller</th>{head}<th>runs</th><th>hops</th><th>ON seconds</th></tr></thead>"
+            f"<th>controller</th>{head}<th>runs</th><th>hops</th></tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table></div>"
         )
     return "\n".join(parts) + "</section>"
@@ -559,105 +482,6 @@ def _differences(comparison: Comparison) -> str:
     return "\n".join(parts) + "</section>"
 
 
-CLASSES = ("leaf", "pod", "none")
-"""Distance of an elephant to an end of a flow, nearest first."""
-LISTED = 1000
-"""Most flows that the page lists."""
-
-
-def _sharing(comparison: Comparison) -> str:
-    """Return the tables of flows by proximity to elephants; empty without elephants."""
-    study = comparison.study
-    value = study.values[-1]
-    parts = []
-    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
-        found = {
-            controller.label: [near_elephants(run) for run in comparison.point(scenario, controller.text, value)]
-            for controller in study.controllers
-        }
-        if not any(flows for runs in found.values() for flows in runs):
-            continue
-        rows = []
-        for place in sorted({flow.place for runs in found.values() for flows in runs for flow in flows}, key=_nearness):
-            for i, (label, runs) in enumerate(found.items()):
-                there = [flow for flows in runs for flow in flows if flow.place == place]
-                times, done = np.array([flow.time_s for flow in there]), np.array([flow.finished for flow in there])
-                bounds = [completions.figure(times, done.astype(bool), statistic) for statistic in ("mean", "p99")]
-                start = "".join(f"<th rowspan={len(found)}>{escape(near)}</th>" for near in place) if i == 0 else ""
-                cells = (
-                    str(len(there)),
-                    str(int(done.sum())),
-                    *("–" if one is None else between(1e6 * one.low, 1e6 * one.high) for one in bounds),
-                )
-                rows.append(
-                    f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(label)}</th>"
-                    + "".join(f"<td>{cell}</td>" for cell in cells)
-                    + "</tr>"
-                )
-        flows = next(flows for runs in found.values() for flows in runs if flows)
-        each = "".join(
-            f"<tr>{_cells(flow.number, flow.source, flow.destination, *flow.place)}</tr>" for flow in flows[:LISTED]
-        )
-        listed = "Every flow" if len(flows) <= LISTED else f"The first {LISTED:,} of {len(flows):,} flows"
-        seed = next(run.case.seed for run in comparison.point(scenario, study.controllers[0].text, value))
-        parts.append(
-            f"<h3>{escape(name)}, {escape(axis_name(study.key).lower())}: {escape(value)}</h3><div class=wide><table>"
-            "<thead><tr><th>at the source</th><th>at the destination</th><th>controller</th><th>flows</th>"
-            "<th>finished</th><th>mean FCT (us)</th><th>p99 FCT (us)</th></tr></thead>"
-            f"<tbody>{''.join(rows)}</tbody></table></div>"
-            f"<details><summary>{listed} under seed {seed} (all are in flows.parquet)</summary>"
-            "<div class=wide><table><thead><tr><th>flow</th><th>source host</th><th>destination host</th>"
-            "<th>at the source</th><th>at the destination</th></tr></thead>"
-            f"<tbody>{each}</tbody></table></div></details>"
-        )
-    if not parts:
-        return ""
-    return (
-        '<section id="sharing"><h2>Flows by proximity to elephants</h2><p class="note">Location of the nearest '
-        "elephant source relative to a flow's source, and of the nearest elephant destination relative to its "
-        "destination: same leaf, same pod, or neither; over all seeds, elephants excluded. Percentiles are nearest "
-        "ranks over all flows that began; figures that unfinished flows could still change are bounds.</p>"
-        + "".join(parts)
-        + "</section>"
-    )
-
-
-@dataclass(frozen=True)
-class Near:
-    """A flow, and the proximity of elephants to its ends."""
-
-    number: int
-    source: int
-    destination: int
-    place: tuple[str, str]
-    time_s: float
-    """Completion time; of an unfinished flow the time until the run ended."""
-    finished: bool
-
-
-def _cells(*values: object) -> str:
-    """Make cells of a table; values of a store are escaped, since its file may hold anything."""
-    return "".join(f"<td>{escape(str(value))}</td>" for value in values)
-
-
-def _nearness(place: tuple[str, str]) -> tuple[int, ...]:
-    return tuple(CLASSES.index(near) for near in place)
-
-
-def near_elephants(run: Run) -> list[Near]:
-    """Return the flows of a run that are not elephants; empty without elephants."""
-    if not run.elephants:
-        return []
-    names = ["flow", "src", "dst", "shared_source", "shared_destination", "fct_s", "start_s", "group"]
-    columns = (column.to_pylist() for column in run.rows("flows", names).columns)
-    end_s = float(run.summary["run"]["sim_s"])
-    return [
-        Near(flow, src, dst, (source, destination), fct or max(end_s - start, 0.0), fct is not None)
-        for flow, src, dst, source, destination, fct, start, group in zip(*columns, strict=True)
-        if group not in run.elephants and start is not None
-    ]
-
-
 def _definitions(comparison: Comparison, run: Run) -> str:
     """Return the table of definitions of the report's figures, from the summary."""
     definitions, units = run.summary["definitions"], run.summary["units"]
@@ -678,8 +502,6 @@ between controllers, over the n paired differences.</td></tr>
 <tr><td>percentile</td><td></td><td>Nearest rank: of n values in ascending order the one of rank ceil(p n). Computed
 in every run, then averaged over the seeds.</td></tr>
 <tr><td>hop</td><td>packets</td><td>One packet passing one port; data packets and ACKs both count.</td></tr>
-<tr><td>ON second</td><td>s</td><td>A second in which a flow's application has data to send, inside the measured
-interval.</td></tr>
 </tbody></table></div></section>"""
 
 

@@ -14,8 +14,7 @@ from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
 from incast import _core
-from incast.errors import FolderError
-from incast.runs.exposure import seconds
+from incast.errors import FolderError, ModelError
 from incast.system import files
 from incast.system.folders import write_through
 
@@ -167,7 +166,10 @@ def read_entries(toml: str) -> list[str]:
             if not isinstance(value, str):
                 raise ValueError(f"traffic.{i}.{key}: expected a text")
     for key in ("rto_min", "syn_timeout"):
-        seconds(str(transport.get(key)))
+        try:
+            _core.model_quantity("time", str(transport.get(key)))
+        except ModelError as error:
+            raise ValueError(f"transport.{key}: {error}") from None
     for part in ("measure", "measure.series"):
         _, _, inner = part.partition(".")
         table = scenario.get("measure", {})

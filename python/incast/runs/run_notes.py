@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incast.runs.exposure import seconds
+from incast import _core
 from incast.system.output import counted
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _unfinished(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, 
         transport = {**scenario["transport"], **entry.get("transport", {})}
         open_s = end_s - flows["start_s"]
         # a minimum RTO as long as the flow's time: no timeout can have fired
-        floor_s = seconds(transport["rto_min"])
+        floor_s = _core.model_quantity("time", transport["rto_min"])
         kept = int((mine & (flows["dropped_total"] > 0) & (open_s <= floor_s)).sum())
         if kept:
             notes.append(
@@ -52,7 +52,7 @@ def _unfinished(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, 
                 f"minimum retransmission timeout (transport.rto_min = {transport['rto_min']}; the run lasts "
                 f"{end_s:g} s): losses that only a timeout can repair were not repaired before the run ended"
             )
-        syn_s = seconds(transport["syn_timeout"])
+        syn_s = _core.model_quantity("time", transport["syn_timeout"])
         unanswered = int((mine & (flows["sent_packets_total"] == 0) & (open_s > 0)).sum())
         if transport["handshake"] and unanswered:
             again = f"is retransmitted after transport.syn_timeout = {transport['syn_timeout']}"

@@ -14,7 +14,7 @@ import test_coexistence
 from conftest import Command
 from incast import Result
 from incast.batch.executor import Executor
-from incast.comparisons import coexistence, comparison
+from incast.comparisons import coexistence
 from incast.comparisons.declaration import ComparisonStudy
 from incast.papers import evaluation, planning, reading
 from incast.papers import page as papers_page
@@ -159,7 +159,7 @@ def test_two_controllers_of_one_label_are_both_seen(tmp_path: Path) -> None:
     pairs = coexistence.parse("coexistence", names, 1, settings)
     assert list(pairs.viewed()) == ["Own beside Own", f"Own beside {names[1]}"]
     study = ComparisonStudy.parse(["dumbbell"], names, None, 1, settings)
-    seen = comparison.viewed(study)
+    seen = study.viewed()
     assert list(seen) == ["Own", names[1]]
     assert len({scenario.hash for scenario in seen.values()}) == 2
     assert len(set(chosen.places(tmp_path, seen).values())) == 2
@@ -180,7 +180,7 @@ def test_pairs_without_the_viewer_say_why_there_is_no_page(tmp_path: Path, monke
     monkeypatch.setattr(page, "viewer", missing)
     settings = [*SHORT.items(), ("measure.timeline", "auto")]
     pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 1, settings)
-    found, home, gap = coexistence.carry_out(pairs, tmp_path / "r", workers=1)
+    pairs, found, home, gap = coexistence.carry_out(pairs, tmp_path / "r", workers=1)
     assert gap == "the viewer is not built: make viewer"
     text = coexistence_page.write(pairs, found, home, view_gap=gap).read_text(encoding="utf-8")
     assert "No viewer page: the viewer is not built: make viewer." in text

@@ -127,7 +127,7 @@ class Compared:
         if not (self.folder / chosen.PAGE).is_file():
             how = 'compare with settings={"measure.timeline": "auto"}'
             raise IncastError(f"no view over time: these runs have no timeline: {how}")
-        names = comparison.viewed(done.study)
+        names = done.study.viewed()
         return View([(name, Result.load(place)) for name, place in chosen.places(self.folder, names).items()])
 
     def __repr__(self) -> str:

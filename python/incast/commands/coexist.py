@@ -70,17 +70,16 @@ def coexist(
 
     formats = formats_of(format_)
     pairs = coexistence.parse(scenario, cc, seeds, settings(set_))
-    tell(without_effect(pairs.settings, *[lambda kept: [replace(pairs, settings=tuple(kept)).base()[0]]] * 2))
+    tell(without_effect(pairs.settings, *[lambda kept: list(replace(pairs, settings=tuple(kept)).bases.values())] * 2))
     tell(pairs.notes())
     folder = folder_of(out_, pairs.folder_name())
     limit = memory.limit_of(memory_limit)
     if not quiet and (again := chosen.cost(pairs.viewed(), folder)):
         err.print(f"view: {again}", highlight=False, soft_wrap=True)
     with progress.of_batch(err, quiet) as show:
-        found, home, gap = coexistence.carry_out(
+        pairs, found, home, gap = coexistence.carry_out(
             pairs, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit
         )
-    pairs = coexistence.governed(pairs, home)
     print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, home, formats, gap), quiet)
     if gap:
         err.print(f"no viewer page: {gap}", highlight=False, soft_wrap=True)

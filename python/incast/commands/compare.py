@@ -109,7 +109,7 @@ def compare(
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
     folder = folder_of(out_, study.folder_name())
     limit = memory.limit_of(memory_limit)
-    if not quiet and (again := chosen.cost(comparison.viewed(study), folder)):
+    if not quiet and (again := chosen.cost(study.viewed(), folder)):
         err.print(f"view: {again}", highlight=False, soft_wrap=True)
     with progress.of_batch(err, quiet) as show:
         done = comparison.carry_out(
@@ -126,7 +126,7 @@ def _check(study: ComparisonStudy, under: Callable[[Pairs], ComparisonStudy]) ->
         without_effect(
             study.settings,
             lambda pairs: under(pairs).points(),
-            lambda pairs: replace(study, settings=tuple(pairs)).bases(),
+            lambda pairs: list(replace(study, settings=tuple(pairs)).bases.values()),
         )
     )
     study.refuse_equal_scenarios()

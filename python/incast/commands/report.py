@@ -12,7 +12,7 @@ import typer
 from incast.commands.coexist import print_pairs
 from incast.commands.compare import print_comparison
 from incast.commands.options import Bins, Format, Paired, Quiet, out, tell
-from incast.comparisons.declaration import STUDY_FILE
+from incast.comparisons.declaration import ComparisonStudy
 from incast.errors import FolderError, StudyError
 from incast.report import run_table
 from incast.runs.result import Result
@@ -21,6 +21,7 @@ from incast.system import output
 from incast.system.files import STORE_FILE, held
 from incast.system.interrupts import loading
 
+STUDY_FILE = ComparisonStudy.FILE
 PAIRS_FILE, PAPER_MARK = "coexistence.json", "paper.json"
 """Files that mark folders of pairs and of papers, repeated here to avoid slow imports."""
 

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
 
-from incast.batch.executor import Status
-from incast.batch.plan import Mark, slug
-from incast.comparisons.declaration import STUDY_FILE, Case, ComparisonStudy, named
-from incast.comparisons.report_folder import OWN_STORE, Home, Place, Rows, claimed
+from incast.comparisons.declaration import Case, ComparisonStudy
+from incast.comparisons.report_folder import Home, Rows, governed, made, read, results
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
 from incast.runs import completions, run_notes
 from incast.runs.completions import Bins, Completions, Reading, Sizes
 from incast.runs.result import COMPLETIONS, RATES, Result, rates_of
-from incast.runs.scenario import Scenario
 from incast.statistics import Estimate, jain
 from incast.study.definition import Definition
-from incast.system import files
-from incast.system.folders import write_whole
 from incast.view import chosen
 
 SERIES_FLOWS = 3
@@ -34,8 +28,8 @@ SERIES_POINTS = 1000
 """Points of a time series over a whole run: more than a picture's column has pixels."""
 
 
-POINTS_FILE, SERIES_FILE = "points.parquet", "series.parquet"
-"""Tables of the runs in the store that belong to the comparison: its points, and the runs with time series."""
+SERIES_FILE = "series.parquet"
+"""Table of the runs with time series in the store."""
 
 
 @dataclass(frozen=True)
@@ -294,49 +288,20 @@ class Comparison:
         return sum(float(run.manifest["cost"]["cpu_s"]) for run in self.runs.values())
 
 
-def check(study: ComparisonStudy) -> None:
-    """Check the scenario of every point, and that no two scenarios, controllers or values are the same."""
-    for case in study.cases():
-        if case.seed == 1:
-            study.scenario(case).validate()
-    study.refuse_equal_scenarios()
-    study.refuse_equal_controllers()
-    study.refuse_equal_values()
-
-
 def carry_out(
-    study: ComparisonStudy,
-    folder: Path,
-    *,
-    store: Path | None = None,
-    workers: int = 0,
-    show: Callable[[Status], None] = lambda _: None,
-    rebuild: bool = False,
-    memory_limit: float | None = None,
+    study: ComparisonStudy, folder: Path, *, store: Path | None = None, rebuild: bool = False, **options: Any
 ) -> Comparison:
-    """Make the runs that the store lacks, and load them all; default store: the folder's own.
-
-    A folder of a comparison with fewer controllers, values or seeds is extended. Runs by another build of the engine
-    are repeated in the folder's own store; in another store only with ``rebuild``.
-    """
-    check(study)
-    home = Home(folder, store or folder / OWN_STORE, slug(study.folder_name()))
-    grows = "a comparison can be extended by controllers, values and seeds"
-    other = f"another comparison: give another --out, or remove it first; {grows}"
-    mark = Mark(STUDY_FILE, study.json(**home.words), lambda path: study.grows_from(_read(path.parent)[0]), other)
-    alone: dict[str, Any] = {"workers": workers, "show": show, "memory_limit": memory_limit}
-    options = alone | {"rebuild": rebuild}
-    with claimed(home, store, mark, lambda place: _read(place)[1]) as home:
-        write_whole(folder / STUDY_FILE, study.json(**home.words))
-        home.make(study.definition(home.name), POINTS_FILE, **options)
+    """Make the runs that the store lacks, and load them all; options are those of ``runner.make``."""
+    with made(study, folder, store, rebuild, **options) as home:
         gap = None
         try:
-            home.make(_series_study(_without_series(study, home), f"{home.name}-series"), SERIES_FILE, **options)
+            part = _series_study(_without_series(study, home), f"{home.name}-series")
+            home.make(part, SERIES_FILE, rebuild, **options)
         except RunStopped:
             raise
         except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
             gap = "; ".join([str(error), *getattr(error, "__notes__", [])])  # the comparison is complete without them
-        view_gap = chosen.tried(viewed(study), folder, **alone)
+        view_gap = chosen.tried(study.viewed(), folder, **options)
     comparison = load(folder)
     comparison.series_gap, comparison.view_gap = gap or comparison.series_gap, view_gap
     return comparison
@@ -344,8 +309,8 @@ def carry_out(
 
 def load(folder: Path) -> Comparison:
     """Read a comparison back from its folder and its store; every run must be there."""
-    study, home = _read(folder)
-    comparison = _without_series(_governed(study, home), home)
+    study, home = read(ComparisonStudy, folder)
+    comparison = _without_series(governed(study, home), home)
     try:
         comparison.series = _load_series(comparison)
     except (ScenarioError, StudyError, FolderError) as error:
@@ -353,59 +318,27 @@ def load(folder: Path) -> Comparison:
     return comparison
 
 
-def _governed(study: ComparisonStudy, home: Home) -> ComparisonStudy:
-    """Set for each controller what governs the flows of its runs."""
-    found = home.governing(POINTS_FILE, {case: Place(*study.place(case), case.seed) for case in study.cases()})
-    governed = (c.beside(one for case, one in found.items() if case.controller == c) for c in study.controllers)
-    return replace(study, controllers=tuple(governed))
-
-
 def _without_series(study: ComparisonStudy, home: Home) -> Comparison:
-    found = _results(study, home, POINTS_FILE, study.cases())
-    runs = {case: _load(case, result, rows) for case, (result, rows) in found.items()}
-    return Comparison(study, home, runs)
-
-
-def _results(
-    study: ComparisonStudy, home: Home, points_file: str, cases: Iterable[Case]
-) -> dict[Case, tuple[Result, Rows]]:
-    places = {case: Place(*study.place(case), case.seed) for case in cases}
-    return home.results(points_file, places, str, study.command(str(home.folder), store=home.given))
+    found = results(study, home, study.cases())
+    return Comparison(study, home, {case: _load(case, result, rows) for case, (result, rows) in found.items()})
 
 
 def _load_series(comparison: Comparison) -> list[Series]:
     study, home = comparison.study, comparison.home
-    cases = series_cases(study)
+    cases = study.series_cases()
     port = _busiest(comparison, cases[0])
     if not all(comparison.runs[case].first_flows() for case in cases):
         _series_study(comparison, home.name)  # raises with the reason
     found = []
-    for case, (result, rows) in _results(study, home, SERIES_FILE, cases).items():
+    for case, (result, rows) in results(study, home, cases, SERIES_FILE).items():
         start_s = result.summary["run"]["measure_from_s"]
         found.append(Series(case, rows, port, comparison.runs[case].first_flows(), start_s))
     return found
 
 
-def _read(folder: Path) -> tuple[ComparisonStudy, Home]:
-    path = folder / STUDY_FILE
-    again = f"give another --out, or remove {folder} first"
-    try:
-        data = files.read_json(path)
-        return ComparisonStudy.from_data(data), Home.of(folder, data)
-    except FileNotFoundError:
-        if not folder.exists():
-            raise FolderError(f"{folder} does not exist: expected the folder of a comparison") from None
-        raise FolderError(f"{folder} has no {STUDY_FILE}: not the folder of a comparison") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FolderError(f"{path} is damaged: {files.message_of(error)}; {again}") from None
-    except StudyError as error:
-        raise FolderError(f"{path}: {error}; {again}") from None
-    except OSError as error:
-        raise FolderError(f"cannot read {path}: {error.strerror}") from None
-
-
 def _load(case: Case, result: Result, rows: Rows) -> Run:
     run = result.summary["run"]
+    rows("flows", ["flow"])  # damage is told now, not when a picture needs the table
     rates: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
     if result.datagrams:
         flows = rows("flows", RATES)
@@ -427,21 +360,9 @@ def _load(case: Case, result: Result, rows: Rows) -> Run:
     )
 
 
-def series_cases(study: ComparisonStudy) -> list[Case]:
-    """Return the runs with time series: the first scenario, the middle value, seed 1."""
-    value = study.values[len(study.values) // 2]
-    return [Case(study.scenarios[0], controller, value, 1) for controller in study.controllers]
-
-
-def viewed(study: ComparisonStudy) -> dict[str, Scenario]:
-    """Return the scenarios of the viewer page, by the names of their controllers."""
-    names = named(study.controllers)
-    return {name: study.scenario(case) for name, case in zip(names, series_cases(study), strict=True)}
-
-
 def _busiest(comparison: Comparison, case: Case) -> str:
     """Port with the longest queue under the first controller: the same one is drawn for all."""
-    first = Case(case.scenario, comparison.study.controllers[0], case.value, case.seed)
+    first = Case(case.scenario, comparison.study.lineups[0], case.value, case.seed)
     busiest = comparison.runs[first].summary["queues"]["busiest"]
     if not busiest or not busiest["port"]:
         raise StudyError(f"no port carried a packet in the run {first}")
@@ -451,7 +372,7 @@ def _busiest(comparison: Comparison, case: Case) -> str:
 
 def _series_study(comparison: Comparison, name: str) -> Definition:
     """Return the study of the runs that are drawn over time."""
-    cases = series_cases(comparison.study)
+    cases = comparison.study.series_cases()
     extra = {}
     for case in cases:
         summary, flows = comparison.runs[case].summary, comparison.runs[case].first_flows()
@@ -459,12 +380,13 @@ def _series_study(comparison: Comparison, name: str) -> Definition:
             raise StudyError(f"the run {case} has no flow that a controller governs")
         # Whole nanoseconds, at least 1 us: below that a series would have one point per packet.
         interval_ns = max(1000, round(summary["run"]["sim_s"] * 1e9 / SERIES_POINTS))
-        extra[case.controller.text] = {
+        extra[case.texts] = {
             "measure.series.flows": list(flows),
             "measure.series.ports": [_busiest(comparison, case)],
             "measure.series.interval": f"{interval_ns}ns",
         }
-    return comparison.study.parts(name, cases[0].scenario, cases[0].value, extra)
+    scenarios, values = [cases[0].scenario], [cases[0].value]
+    return comparison.study.parts(name, scenarios, values, extra, seeds=1, keep=("flows", "samples"))
 
 
 def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[float]]]:

@@ -1,17 +1,21 @@
-"""Definition of comparisons: scenarios, controllers, varied key, seeds, and the resulting runs."""
+"""Declaration of controllers side by side: scenarios, controllers, varied key, seeds, and the resulting runs.
+
+A comparison has one controller for all flows of a run, pairs (``coexistence``) have two in every run.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
 from incast.batch.plan import refuse_too_many, slug, unique_names
 from incast.controllers import built_in
@@ -19,10 +23,6 @@ from incast.errors import StudyError
 from incast.external import consent
 from incast.runs.scenario import Scenario, toml_value
 from incast.study.definition import KEEPS, NAME, Definition
-
-STUDY_FILE = "study.json"
-STUDY_FORMAT = 2
-
 
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 
@@ -123,25 +123,6 @@ def named(controllers: Iterable[Controller]) -> dict[str, Controller]:
     return dict(zip(unique_names((c.name, c.text) for c in controllers), controllers, strict=True))
 
 
-def asked_for(study: Any, *but: str) -> dict[str, Any]:
-    """Return the fields of a study, except some, with controllers as texts: the mark of a folder."""
-    found = {name: value for name, value in asdict(study).items() if name not in but}
-    return found | {"controllers": [{"text": controller.text} for controller in study.controllers]}
-
-
-def refuse_equal(controllers: Sequence[Controller], resolved: Callable[[str], list[str]]) -> None:
-    """Raise ``StudyError`` if two controllers resolve to the same one."""
-    known: dict[tuple[str, ...], str] = {}
-    for controller in controllers:
-        found = tuple(resolved(controller.text))
-        if found in known:
-            raise StudyError(
-                f"--cc {known[found]} and --cc {controller.text} are the same controller with the same parameters: "
-                "give one of them"
-            )
-        known[found] = controller.text
-
-
 def _duration(scenario: str, settings: Sequence[tuple[str, str]]) -> str:
     """Return the duration of a scenario, as written."""
     return str(Scenario.load(scenario).changed(dict(settings)).resolved()["run"]["duration"])
@@ -212,39 +193,74 @@ def plain_names(wanted: Iterable[Sequence[str]]) -> list[str]:
 
 
 class ComparisonDefinition(Definition):
-    """A comparison or pairs as a study; equal arms and values were refused before."""
+    """Controllers side by side as a study; equal arms and values were refused before."""
 
     strict = False
 
 
-@dataclass(frozen=True)
-class Case:
-    """One run of a comparison."""
+class Place(NamedTuple):
+    """Place of a run in its study; ``values`` as JSON."""
 
     scenario: str
-    controller: Controller
+    arm: str
+    values: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: its scenario, the controllers of its flows, the value of the varied key, and the seed."""
+
+    scenario: str
+    controllers: tuple[Controller, ...]
     value: str
     seed: int
 
+    @property
+    def controller(self) -> Controller:
+        """The controller, or the first one."""
+        return self.controllers[0]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Controllers as texts: the key of the run's arm."""
+        return tuple(one.text for one in self.controllers)
+
     def __str__(self) -> str:
-        return f"{self.scenario}, {self.controller.label}, {self.value}, seed {self.seed}"
+        who = " beside ".join(one.label for one in self.controllers)
+        return ", ".join(filter(None, [self.scenario, who, self.value, f"seed {self.seed}"]))
 
 
 @dataclass(frozen=True)
-class ComparisonStudy:
+class SideBySide:
     """Controllers on the same scenarios, over the values of one key and over seeds.
 
-    All controllers use the same placements and start times under one seed, so differences between them are paired.
+    All runs under one seed have the same placements and start times, so differences between controllers are paired.
+    Subclasses say which controllers a run has.
     """
 
     scenarios: tuple[str, ...]
     controllers: tuple[Controller, ...]
     key: str
+    """The varied key; empty without one."""
     values: tuple[str, ...]
     seeds: int
     settings: tuple[tuple[str, str], ...] = ()
-    names: tuple[str, ...] = field(default=(), compare=False)
-    """Names of the scenarios as stored in a folder; the scenarios may have changed since."""
+
+    FILE: ClassVar[str]
+    """File that marks a folder, with the declaration."""
+    FORMAT: ClassVar[int] = 2
+    KIND: ClassVar[str]
+    """Noun for messages."""
+    COMMAND: ClassVar[str]
+    OTHER: ClassVar[str]
+    """Content of the folder of another declaration."""
+    GROWS: ClassVar[str]
+    """Parts that can be added later."""
+    ASKED: ClassVar[tuple[str, ...]]
+    """Fields that decide what is made: the mark of a folder."""
+    ONCE: ClassVar[str] = "give it once"
+    POINTS: ClassVar[str]
 
     def __post_init__(self) -> None:
         for what, items in [
@@ -253,60 +269,71 @@ class ComparisonStudy:
             ("--vary value", self.values),
         ]:
             if not items:
-                raise StudyError(f"a comparison needs at least one {what}")
+                raise StudyError(f"{self.KIND} needs at least one {what}")
             twice = sorted({item for item in items if items.count(item) > 1})
             if twice:
-                raise StudyError(f"{what} {twice[0]} is given twice: give it once")
+                raise StudyError(f"{what} {twice[0]} is given twice: {self.ONCE}")
         if self.seeds < 1:
             raise StudyError(f"--seeds {self.seeds}: expected 1 or more")
-        points = len(self.scenarios) * len(self.values) * len(self.controllers)
-        refuse_too_many(self.seeds, points, "points (scenarios, values and controllers)")
-        for option, key in [("--vary", self.key), *(("--set", key) for key, _ in self.settings)]:
-            # a comparison sets these for every run: a value given here would be lost
-            if key == "run.seed":
-                raise StudyError(f"{option} {key}: a comparison runs every point under several seeds: use --seeds")
-            if "controller" in key.split("."):
-                raise StudyError(f"{option} {key}: a comparison sets the controller of every flow: use --cc")
+        points = len(self.scenarios) * len(self.values) * len(self.lineups)
+        refuse_too_many(self.seeds, points, self.POINTS)
+
+    @property
+    def lineups(self) -> list[tuple[Controller, ...]]:
+        """Controllers of the runs: each is an arm of the study."""
+        raise NotImplementedError
+
+    def arm_settings(self, texts: Sequence[str]) -> dict[str, str]:
+        """Keys that give their controllers to the flows of a run."""
+        raise NotImplementedError
 
     def cases(self) -> Iterator[Case]:
         """Yield every run, in the order of the report."""
-        for scenario in self.scenarios:
-            for value in self.values:
-                for controller in self.controllers:
-                    for seed in range(1, self.seeds + 1):
-                        yield Case(scenario, controller, value, seed)
+        seeds = range(1, self.seeds + 1)
+        return itertools.starmap(
+            lambda scenario, value, lineup, seed: Case(scenario, lineup, value, seed),
+            itertools.product(self.scenarios, self.values, self.lineups, seeds),
+        )
 
-    def scenario(self, case: Case, extra: Mapping[str, object] | None = None) -> Scenario:
+    def first_cases(self) -> list[Case]:
+        """Return every run under the first seed."""
+        return [case for case in self.cases() if case.seed == 1]
+
+    def scenario(self, case: Case) -> Scenario:
         """Make the scenario of one run."""
-        base = self._bases[case.scenario].changed({self.key: case.value} | dict(extra or {}))
-        return base.governed(case.controller.text).with_seed(case.seed)
+        base = self.bases[case.scenario].changed({self.key: case.value} if self.key else {})
+        settings = self.arm_settings(case.texts)
+        controller = settings.pop("controller", None)
+        governed = base if controller is None else base.governed(controller)
+        return governed.changed(settings).with_seed(case.seed)
+
+    def described(self, case: Case) -> tuple[str, ...]:
+        """Return the words that name the case of a note."""
+        raise NotImplementedError
 
     def notes(self) -> list[str]:
         """Return notes on the scenarios before the runs, with the cases that they apply to."""
-        first = [case for case in self.cases() if case.seed == 1]
-        return shared_notes(
-            {
-                (case.scenario, case.controller.text, f"{self.key} = {case.value}"): self.scenario(case).notes()
-                for case in first
-            }
-        )
+        return shared_notes({self.described(case): self.scenario(case).notes() for case in self.first_cases()})
 
-    def bases(self) -> list[Scenario]:
-        """Return the scenarios with the settings, without a value of the key."""
-        return list(self._bases.values())
+    @cached_property
+    def bases(self) -> dict[str, Scenario]:
+        """Scenarios with the settings, without a value of the key."""
+        return {name: Scenario.load(name).changed(dict(self.settings)) for name in self.scenarios}
 
-    def points(self) -> list[Scenario]:
-        """Make the scenarios at every value of the key, with the first controller and seed."""
-        return [
-            self.scenario(Case(name, self.controllers[0], value, 1)) for name in self.scenarios for value in self.values
-        ]
+    def check(self) -> None:
+        """Check the scenario of every point, and that no two scenarios, controllers or values are the same."""
+        for case in self.first_cases():
+            self.scenario(case).validate()
+        self.refuse_equal_scenarios()
+        self.refuse_equal_controllers()
+        self.refuse_equal_values()
 
     def refuse_equal_values(self) -> None:
         """Raise ``StudyError`` if two values of the key are equal: their runs would count twice."""
         for name in self.scenarios:
             known: dict[Scenario, str] = {}
             for value in self.values:
-                scenario = self.scenario(Case(name, self.controllers[0], value, 1))
+                scenario = self.scenario(Case(name, self.lineups[0], value, 1))
                 if scenario in known:
                     raise StudyError(
                         f"--vary {self.key}: {known[scenario]} and {value} are the same in {name}: give one of them"
@@ -315,46 +342,46 @@ class ComparisonStudy:
 
     def refuse_equal_controllers(self) -> None:
         """Raise ``StudyError`` if two controllers are equal in all scenarios, such as with a default written out."""
-        refuse_equal(self.controllers, lambda text: [base.governed(text).hash for base in self._bases.values()])
+        known: dict[tuple[str, ...], str] = {}
+        for controller in self.controllers:
+            found = tuple(base.governed(controller.text).hash for base in self.bases.values())
+            if found in known:
+                raise StudyError(
+                    f"--cc {known[found]} and --cc {controller.text} are the same controller with the same parameters: "
+                    "give one of them"
+                )
+            known[found] = controller.text
 
     def refuse_equal_scenarios(self) -> None:
         """Raise ``StudyError`` if two scenarios are equal: their runs would count twice."""
         known: dict[str, str] = {}
-        for name, scenario in self._bases.items():
+        for name, scenario in self.bases.items():
             # names do not matter, and the seed is the comparison's
             if scenario.hash in known:
                 raise StudyError(f"{known[scenario.hash]} and {name} are the same scenario: give one of them")
             known[scenario.hash] = name
 
-    @cached_property
-    def _bases(self) -> dict[str, Scenario]:
-        return {name: Scenario.load(name).changed(dict(self.settings)) for name in self.scenarios}
-
-    @property
-    def title(self) -> str:
-        """Title of the comparison, in one line."""
-        kinds = list(dict.fromkeys(c.kind for c in self.controllers))
-        return f"{', '.join(kinds)} on {' and '.join(self.scenario_names())}"
-
     def scenario_names(self) -> list[str]:
         """Names of the scenarios."""
-        return list(self.names) or [self._bases[name].name for name in self.scenarios]
+        return [base.name for base in self.bases.values()]
 
     def folder_name(self) -> str:
-        """Default name of the results folder, a function of the study alone."""
+        """Default name of the results folder, a function of the arguments alone."""
         digest = hashlib.sha256(json.dumps(self._asked()).encode()).hexdigest()[:8]
-        return f"compare-{'-'.join(self.scenario_names())}-{digest}"
+        return f"{self.COMMAND}-{'-'.join(self.scenario_names())}-{digest}"
 
-    def grows_from(self, other: ComparisonStudy) -> bool:
-        """Return whether this comparison equals the other, or extends it by controllers, values or seeds."""
+    def grows_from(self, other: SideBySide) -> bool:
+        """Return whether these equal the others, or extend them by controllers, values or seeds."""
         same = (self.scenarios, self.key, self.settings) == (other.scenarios, other.key, other.settings)
         more = set(self.controllers) >= set(other.controllers) and set(self.values) >= set(other.values)
         return same and more and self.seeds >= other.seeds
 
-    def arms(self) -> dict[str, str]:
-        """Names of the study's arms by the texts of the controllers; additional controllers do not change them."""
-        names = plain_names((slug(c.name), slug(c.text)) for c in self.controllers)
-        return {c.text: name for c, name in zip(self.controllers, names, strict=True)}
+    def arms(self) -> dict[tuple[str, ...], str]:
+        """Names of the study's arms by the texts of their controllers; additional controllers do not change them."""
+        texts = [tuple(one.text for one in lineup) for lineup in self.lineups]
+        names = (slug("--".join(one.name for one in lineup)) for lineup in self.lineups)
+        wanted = zip(names, (slug("--".join(one)) for one in texts), strict=True)
+        return dict(zip(texts, plain_names(wanted), strict=True))
 
     def called(self) -> dict[str, str]:
         """Names of the scenarios in the study, by their names here."""
@@ -365,64 +392,163 @@ class ComparisonStudy:
         """Return the settings of all runs: the last value of each key, without the varied key."""
         return {key: axis_value_of(value) for key, value in self.settings if key != self.key}
 
+    def axes(self, values: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
+        """Return the axis of the study."""
+        return {self.key: [axis_value_of(value) for value in values]} if self.key else {}
+
     def definition(self, name: str) -> Definition:
-        """Return the comparison as a study: one arm per controller, one axis, all tables of the runs."""
-        return self._definition(name, {text: {"controller": text} for text in self.arms()}, self.scenarios, self.values)
+        """Return the study: one arm per lineup, one axis, all tables of the runs."""
+        return self.parts(name, self.scenarios, self.values, {}, seeds=self.seeds, keep=KEEPS)
 
-    def parts(self, name: str, scenario: str, value: str, extra: Mapping[str, Mapping[str, object]]) -> Definition:
-        """Return a study of one scenario, value and seed, with extra keys by the controllers' texts."""
-        arms = {text: {"controller": text, **extra[text]} for text in self.arms()}
-        return self._definition(name, arms, (scenario,), (value,), seeds=1, keep=("flows", "samples"))
-
-    def _definition(
+    def parts(
         self,
         name: str,
-        arms: Mapping[str, Mapping[str, object]],
         scenarios: Sequence[str],
         values: Sequence[str],
+        extra: Mapping[tuple[str, ...], Mapping[str, object]],
         **others: Any,
     ) -> Definition:
-        names, called = self.arms(), self.called()
-        given: dict[str, Any] = {"seeds": self.seeds, "keep": KEEPS} | others
+        """Return a study of some scenarios and values, with extra keys by the controllers' texts."""
+        called = self.called()
         return ComparisonDefinition(
             scenario=list(scenarios),
             called=tuple(called[one] for one in scenarios),
-            axes={self.key: [axis_value_of(value) for value in values]},
-            arms={names[text]: settings for text, settings in arms.items()},
+            axes=self.axes(values),
+            arms={name: self.arm_settings(texts) | dict(extra.get(texts, {})) for texts, name in self.arms().items()},
             settings=self.set_in_all(),
             name=name,
-            **given,
+            **others,
         )
 
-    def place(self, case: Case) -> tuple[str, str, str]:
-        """Return the place of a case in the study: its scenario, its arm, and the value of the key as JSON."""
-        return (*self._places[case.scenario, case.controller.text], json.dumps({self.key: axis_value_of(case.value)}))
+    def place(self, case: Case) -> Place:
+        """Return the place of a case in the study."""
+        called, arms = self._names
+        values = {key: value for key, (value,) in self.axes([case.value]).items()}
+        return Place(called[case.scenario], arms[case.texts], json.dumps(values), case.seed)
 
     @cached_property
-    def _places(self) -> dict[tuple[str, str], tuple[str, str]]:
-        return {
-            (scenario, text): (called, arm)
-            for scenario, called in self.called().items()
-            for text, arm in self.arms().items()
-        }
+    def _names(self) -> tuple[dict[str, str], dict[tuple[str, ...], str]]:
+        return self.called(), self.arms()
 
     def command(
         self, out: str, bins: str | None = None, formats: Sequence[str] = ("png",), store: str | None = None
     ) -> str:
-        """Return the command line that makes the comparison, and its report with these bins and image formats."""
-        words = ["incast", "compare", *self.scenarios]
+        """Return the command line that makes the runs, and the report with these bins and image formats."""
+        words = ["incast", self.COMMAND, *self.scenarios]
         for controller in self.controllers:
             words += ["--cc", controller.text]
-        words += ["--vary", f"{self.key}={','.join(self.values)}", "--seeds", str(self.seeds)]
+        words += ["--vary", f"{self.key}={','.join(self.values)}"] if self.key else []
+        words += ["--seeds", str(self.seeds)]
         for key, value in self.settings:
             words += ["--set", f"{key}={value}"]
-        if bins is not None:
-            words += ["--bins", bins]
-        if tuple(formats) != ("png",):
-            words += ["--format", ",".join(formats)]
-        if store is not None:
-            words += ["--store", store]
+        words += [] if bins is None else ["--bins", bins]
+        words += [] if tuple(formats) == ("png",) else ["--format", ",".join(formats)]
+        words += [] if store is None else ["--store", store]
         return shlex.join([*words, "--out", out])
+
+    def _asked(self) -> dict[str, Any]:
+        found = {name: getattr(self, name) for name in self.ASKED}
+        return found | {"controllers": [{"text": controller.text} for controller in self.controllers]}
+
+    def stored(self) -> dict[str, Any]:
+        """Return what the folder's file has beside the arguments: descriptions of what may change later."""
+        raise NotImplementedError
+
+    def json(self, **others: str) -> str:
+        """Write the declaration as JSON, with the further entries of the folder's file."""
+        return json.dumps({"format": self.FORMAT} | others | self._asked() | self.stored(), indent=2) + "\n"
+
+    @classmethod
+    def from_data(cls, data: Any) -> Self:
+        """Read what ``json`` wrote; raises ``StudyError`` for another format."""
+        if not isinstance(data, dict) or data.get("format") != cls.FORMAT:
+            raise StudyError(f"expected {cls.KIND} of format {cls.FORMAT}")
+        controllers = tuple(Controller(one["text"]) for one in data["controllers"])
+        return cls.of_data(data, controllers, tuple((key, value) for key, value in data["settings"]))
+
+    @classmethod
+    def of_data(
+        cls, data: Mapping[str, Any], controllers: tuple[Controller, ...], settings: tuple[tuple[str, str], ...]
+    ) -> Self:
+        """Read the entries of a kind."""
+        raise NotImplementedError
+
+    def viewed(self) -> dict[str, Scenario]:
+        """Return the scenarios of the viewer page by the names of the runs."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ComparisonStudy(SideBySide):
+    """Controllers one by one: each governs all flows of its runs."""
+
+    names: tuple[str, ...] = field(default=(), compare=False)
+    """Names of the scenarios as stored in a folder; the scenarios may have changed since."""
+
+    FILE = "study.json"
+    KIND = "a comparison"
+    COMMAND = "compare"
+    OTHER = "another comparison"
+    GROWS = "a comparison can be extended by controllers, values and seeds"
+    ASKED = ("scenarios", "controllers", "key", "values", "seeds", "settings")
+    POINTS = "points (scenarios, values and controllers)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for option, key in [("--vary", self.key), *(("--set", key) for key, _ in self.settings)]:
+            # a comparison sets these for every run: a value given here would be lost
+            if key == "run.seed":
+                raise StudyError(f"{option} {key}: a comparison runs every point under several seeds: use --seeds")
+            if "controller" in key.split("."):
+                raise StudyError(f"{option} {key}: a comparison sets the controller of every flow: use --cc")
+
+    @property
+    def lineups(self) -> list[tuple[Controller, ...]]:
+        """One controller per run."""
+        return [(one,) for one in self.controllers]
+
+    def arm_settings(self, texts: Sequence[str]) -> dict[str, str]:
+        """Key that gives the controller to all flows."""
+        return {"controller": texts[0]}
+
+    def described(self, case: Case) -> tuple[str, ...]:
+        """Return scenario, controller and value."""
+        return case.scenario, case.controller.text, f"{self.key} = {case.value}"
+
+    def points(self) -> list[Scenario]:
+        """Make the scenarios at every value of the key, with the first controller and seed."""
+        return [self.scenario(case) for case in self.first_cases() if case.controller == self.controllers[0]]
+
+    @property
+    def title(self) -> str:
+        """Title of the comparison, in one line."""
+        kinds = list(dict.fromkeys(c.kind for c in self.controllers))
+        return f"{', '.join(kinds)} on {' and '.join(self.scenario_names())}"
+
+    def scenario_names(self) -> list[str]:
+        """Names of the scenarios."""
+        return list(self.names) or super().scenario_names()
+
+    def series_cases(self) -> list[Case]:
+        """Return the runs with time series: the first scenario, the middle value, seed 1."""
+        value = self.values[len(self.values) // 2]
+        return [Case(self.scenarios[0], lineup, value, 1) for lineup in self.lineups]
+
+    def viewed(self) -> dict[str, Scenario]:
+        """Return the scenarios of the viewer page, by the names of their controllers."""
+        return dict(zip(named(self.controllers), map(self.scenario, self.series_cases()), strict=True))
+
+    def stored(self) -> dict[str, Any]:
+        """Return the names of the scenarios."""
+        return {"names": self.scenario_names()}
+
+    @classmethod
+    def of_data(
+        cls, data: Mapping[str, Any], controllers: tuple[Controller, ...], settings: tuple[tuple[str, str], ...]
+    ) -> Self:
+        """Read the entries of a comparison."""
+        scenarios, values = tuple(data["scenarios"]), tuple(data["values"])
+        return cls(scenarios, controllers, data["key"], values, data["seeds"], settings, tuple(data["names"]))
 
     def study_file(self) -> str:
         """Write the comparison as a study file: one arm per controller, one axis, the same runs."""
@@ -436,35 +562,12 @@ class ComparisonStudy:
             *(f"{toml_value(key)} = {toml_value(value)}" for key, value in self.set_in_all().items()),
             "",
             "[axes]",
-            f"{toml_value(self.key)} = {toml_value([axis_value_of(value) for value in self.values])}",
+            *(f"{toml_value(key)} = {toml_value(values)}" for key, values in self.axes(self.values).items()),
             "",
             "[arms]",
-            *(f"{toml_value(name)} = {toml_value(text)}" for text, name in self.arms().items()),
+            *(f"{toml_value(name)} = {toml_value(text)}" for (text,), name in self.arms().items()),
         ]
         return "\n".join(lines) + "\n"
-
-    def _asked(self) -> dict[str, Any]:
-        return asked_for(self, "names")
-
-    def json(self, **others: str) -> str:
-        """Write the study as JSON, with the further entries of the folder's file."""
-        names = {"names": self.scenario_names()}
-        return json.dumps({"format": STUDY_FORMAT} | others | self._asked() | names, indent=2) + "\n"
-
-    @classmethod
-    def from_data(cls, data: Any) -> ComparisonStudy:
-        """Read what ``json`` wrote."""
-        if not isinstance(data, dict) or data.get("format") != STUDY_FORMAT:
-            raise StudyError(f"expected a comparison of format {STUDY_FORMAT}")
-        return cls(
-            tuple(data["scenarios"]),
-            tuple(Controller(c["text"]) for c in data["controllers"]),
-            data["key"],
-            tuple(data["values"]),
-            data["seeds"],
-            tuple((k, v) for k, v in data["settings"]),
-            tuple(data["names"]),
-        )
 
     @classmethod
     def parse(

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from incast.batch.executor import alone_in
-from incast.batch.plan import Mark
+from incast.batch.plan import Mark, slug
 from incast.batch.store import Store, parquet, refuse_odd_points
-from incast.errors import REFUSALS, FolderError
+from incast.comparisons.declaration import Case, Place, SideBySide
+from incast.errors import REFUSALS, FolderError, StudyError
 from incast.runs.result import Result
 from incast.runs.run_folder import engine_digest
 from incast.study import inputs
@@ -31,19 +32,13 @@ from incast.system.folders import clear_away, write_whole
 
 OWN_STORE = "runs"
 
-Key = TypeVar("Key", bound=Hashable)
+POINTS_FILE = "points.parquet"
+"""Table of the runs in the store that belong to the folder."""
+
+Kind = TypeVar("Kind", bound=SideBySide)
 
 Rows = Callable[[str, Sequence[str]], pa.Table]
 """Function that returns columns of a run's table by name."""
-
-
-class Place(NamedTuple):
-    """Place of a run in its study; ``values`` as JSON."""
-
-    scenario: str
-    arm: str
-    values: str
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -81,7 +76,7 @@ class Home:
         points = _in_words_of_user(filled, part)
         write_whole(self.folder / points_file, parquet(points.replace_schema_metadata({"engine": engine_digest()})))
 
-    def governing(self, points_file: str, places: Mapping[Key, Place]) -> dict[Key, str]:
+    def governing(self, points_file: str, places: Mapping[Case, Place]) -> dict[Case, str]:
         """Return what governs the flows of runs, by their places; unreadable runs are left to ``results``."""
         try:
             points = files.read_table(self.folder / points_file, ["scenario", "arm", "values", "controller"])
@@ -91,9 +86,7 @@ class Home:
         found = {key: there.get(place[:3]) for key, place in places.items()}
         return {key: value for key, value in found.items() if isinstance(value, str)}
 
-    def results(
-        self, points_file: str, places: Mapping[Key, Place], name_of: Callable[[Key], str], again: str
-    ) -> dict[Key, tuple[Result, Rows]]:
+    def results(self, points_file: str, places: Mapping[Case, Place], again: str) -> dict[Case, tuple[Result, Rows]]:
         """Find runs by their places; raises ``FolderError`` with the command that resumes if one is missing."""
         advice = f"resume with: {again}"
         try:
@@ -107,12 +100,12 @@ class Home:
         refuse_odd_points(self.folder / points_file, points, advice)
         engine = (points.schema.metadata or {}).get(b"engine", b"").decode()
         there = {(row["scenario"], row["arm"], row["values"]): row for row in points.to_pylist()}
-        named: dict[Key, tuple[str, dict[str, Any]]] = {}
+        named: dict[Case, tuple[str, dict[str, Any]]] = {}
         for key, place in places.items():
             row = there.get(place[:3], {"seeds": [], "runs": []})
             run = dict(zip(row["seeds"], row["runs"], strict=True)).get(place.seed)
             if run is None:
-                raise FolderError(f"{self.folder} is not finished: the run {name_of(key)} is missing; {advice}")
+                raise FolderError(f"{self.folder} is not finished: the run {key} is missing; {advice}")
             named[key] = run, row
         if not self.store.exists():
             raise FolderError(
@@ -123,7 +116,7 @@ class Home:
         found = {}
         for key, (run, row) in named.items():
             if run not in runs:
-                raise FolderError(f"{self.store} lacks the run {name_of(key)}; {advice}")
+                raise FolderError(f"{self.store} lacks the run {key}; {advice}")
             result = runs.result(run, row["toml"], row["name"], places[key].seed, row["hash"], engine)
             found[key] = result, _rows_of(runs, run)
         return found
@@ -149,29 +142,71 @@ def _before(path: Path) -> bytes | None:
 
 
 @contextmanager
-def claimed(home: Home, store: Path | None, mark: Mark, read: Callable[[Path], Home]) -> Iterator[Home]:
-    """Mark the folder as this report's, or accept an earlier report that this one extends and whose name it keeps.
+def made(
+    study: SideBySide, folder: Path, store: Path | None = None, rebuild: bool = False, **options: Any
+) -> Iterator[Home]:
+    """Make the runs that the store lacks (default: the folder's own); the folder is locked until the end of the block.
 
-    The store stays too unless one is given. ``read`` reads the mark; raises ``FolderError`` for the mark of another
-    report. The folder is locked until the end of the block. An exception in the block restores the mark.
+    A folder of an earlier declaration that this one extends is extended; its store stays unless one is given. Runs by
+    another build of the engine are repeated in the folder's own store; in another store only with ``rebuild``. Raises
+    ``FolderError`` for another content. An exception restores the earlier declaration.
     """
+    study.check()
+    home = Home(folder, store or folder / OWN_STORE, slug(study.folder_name()))
+    other = f"{study.OTHER}: give another --out, or remove it first; {study.GROWS}"
+    path, kind = folder / study.FILE, type(study)
+    mark = Mark(study.FILE, study.json(**home.words), lambda path: study.grows_from(read(kind, path.parent)[0]), other)
     if store is not None:
-        _refuse_store(home.folder, store)
-    folder, path = home.folder, home.folder / mark.file
-    there = folder.is_dir()
-    before = _before(path)
+        _refuse_store(folder, store)
+    there, before = folder.is_dir(), _before(path)
     mark.put(folder)
-    earlier = read(folder)
+    earlier = read(kind, folder)[1]
     home = Home(folder, store or earlier.store, earlier.name)
     with alone_in(folder, deep=False):
         try:
+            write_whole(path, study.json(**home.words))
+            home.make(study.definition(home.name), POINTS_FILE, rebuild, **options)
             yield home
         except REFUSALS:
             if before is not None:
                 write_whole(path, before)
-            elif {one.name for one in folder.iterdir()} <= {mark.file, ".lock"}:
+            elif {one.name for one in folder.iterdir()} <= {study.FILE, ".lock"}:
                 clear_away(folder, keep=there)
             raise
+
+
+def read(kind: type[Kind], folder: Path) -> tuple[Kind, Home]:
+    """Read the declaration of a folder, and its place of runs; raises ``FolderError``."""
+    path = folder / kind.FILE
+    again = f"give another --out, or remove {folder} first"
+    try:
+        data = files.read_json(path)
+        return kind.from_data(data), Home.of(folder, data)
+    except FileNotFoundError:
+        if not folder.exists():
+            raise FolderError(f"{folder} does not exist: expected the folder of {kind.KIND}") from None
+        raise FolderError(f"{folder} has no {kind.FILE}: not the folder of {kind.KIND}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FolderError(f"{path} is damaged: {files.message_of(error)}; {again}") from None
+    except StudyError as error:
+        raise FolderError(f"{path}: {error}; {again}") from None
+    except OSError as error:
+        raise FolderError(f"cannot read {path}: {error.strerror}") from None
+
+
+def governed(study: Kind, home: Home) -> Kind:
+    """Set for each controller what governs its flows, from the runs that have it alone."""
+    found = home.governing(POINTS_FILE, {case: study.place(case) for case in study.cases()})
+    alone = {c: [one for case, one in found.items() if set(case.controllers) == {c}] for c in study.controllers}
+    return replace(study, controllers=tuple(c.beside(known) for c, known in alone.items()))
+
+
+def results(
+    study: SideBySide, home: Home, cases: Iterable[Case], points_file: str = POINTS_FILE
+) -> dict[Case, tuple[Result, Rows]]:
+    """Find runs in the store; raises ``FolderError`` with the command that resumes if one is missing."""
+    places = {case: study.place(case) for case in cases}
+    return home.results(points_file, places, study.command(str(home.folder), store=home.given))
 
 
 def _in_words_of_user(store: Store, study: Definition) -> pa.Table:

@@ -62,7 +62,7 @@ def html(
     said = pairs.saying()
     by_pair = {(m.controller, m.other): m for m in found}
     title = f"{', '.join(c.label for c in pairs.controllers)} side by side on {said.name}"
-    runs = len(pairs.meetings) * pairs.seeds
+    runs = len(pairs.lineups) * pairs.seeds
     interval = (
         "Means ± half the 95&nbsp;% Student-t interval over the seeds."
         if pairs.seeds > 1
@@ -94,7 +94,7 @@ def html(
             f"<section><h2>{escape(shown)}</h2><div class=wide><table><thead><tr><th>beside</th>{head}</tr></thead>"
             f"<tbody>{rows}</tbody></table></div></section>"
         )
-    command = pairs.command(str(home.folder), formats, home.given)
+    command = pairs.command(str(home.folder), None, formats, home.given)
     parts.append(
         f"<section><h2>Reproduce</h2><pre><code>{escape(command)}</code></pre><p>Incast "
         f"{escape(_core.__version__)}. All runs are in the store <code>{escape(str(home.store))}</code>; "

@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from incast import _core
-from incast.comparisons.comparison import Comparison, Run, aggregate_json, series_cases
+from incast.comparisons.comparison import Comparison, Run, aggregate_json
 from incast.comparisons.declaration import Controller, named
 from incast.pictures import gallery
 from incast.report import badges, glossary, locality, run_index, slowdowns, tables
@@ -254,7 +254,7 @@ def html(
 
 def _view(comparison: Comparison) -> str:
     """Return the link to the viewer page, or the reason why runs with timelines have none."""
-    case, *_ = series_cases(comparison.study)
+    case, *_ = comparison.study.series_cases()
     controllers = ", ".join(map(escape, named(comparison.study.controllers)))
     where = f"{escape(case.scenario)}, {escape(comparison.study.key)} = {escape(case.value)}, seed {case.seed}"
     return chosen.link(comparison.folder, chosen.PAGE, f"the runs of {controllers} ({where})", comparison.view_gap)

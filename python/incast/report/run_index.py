@@ -7,9 +7,9 @@ import io
 from collections.abc import Iterable, Sequence
 
 from incast.batch.record import run_id
-from incast.comparisons.coexistence import POINTS_FILE, Pairs
+from incast.comparisons.coexistence import Pairs
 from incast.comparisons.comparison import Comparison
-from incast.comparisons.report_folder import Home
+from incast.comparisons.report_folder import POINTS_FILE, Home
 from incast.system import files
 
 RUNS = "runs.csv"
@@ -41,5 +41,5 @@ def of_pairs(pairs: Pairs, home: Home) -> str:
         for row in points.to_pylist()
         for seed, run in zip(row["seeds"], row["runs"], strict=True)
     }
-    rows = [[*key, there[place]] for key, place in pairs.places().items()]
+    rows = [[*case.texts, case.seed, there[pairs.place(case)]] for case in pairs.cases()]
     return csv_of(["controller", "beside", "seed", "run"], rows)

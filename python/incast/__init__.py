@@ -18,6 +18,7 @@ from incast.runs import views
 
 if TYPE_CHECKING:
     from incast._core import __version__
+    from incast.batch.evaluation import Figures, evaluate
     from incast.batch.store import Store
     from incast.commands.calls import compare
     from incast.errors import (
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
         UnsoundError,
     )
     from incast.models import closed_form as model
-    from incast.runs.evaluation import Figures, evaluate
     from incast.runs.result import Result
     from incast.runs.scenario import Scenario
     from incast.study.api import Study
@@ -62,14 +62,14 @@ __all__ = [
 
 # Each name is loaded when it is first asked for: the program is to be at its own main() at once.
 _HOMES = {
-    "Figures": "incast.runs.evaluation",
+    "Figures": "incast.batch.evaluation",
     "Result": "incast.runs.result",
     "Scenario": "incast.runs.scenario",
     "Store": "incast.batch.store",
     "Study": "incast.study.api",
     "__version__": "incast._core",
     "compare": "incast.commands.calls",
-    "evaluate": "incast.runs.evaluation",
+    "evaluate": "incast.batch.evaluation",
     "model": "incast.models.closed_form",
 }
 

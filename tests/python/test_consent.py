@@ -21,11 +21,12 @@ from rich.console import Console
 
 from conftest import QUICK, ROOT, Command, command, environment
 from incast import IncastError, Scenario, ScenarioError, Study, StudyError, evaluate, model
+from incast.batch import slurm
 from incast.batch.store import Store
 from incast.commands import progress
 from incast.external import consent, own_code
 from incast.learn.episode import Episode
-from incast.study import api, inputs, slurm
+from incast.study import api, inputs
 
 CLASS = """
 import os
@@ -452,7 +453,7 @@ GRANTS = {
     "commands/paper.py": {"changed"},
     "commands/study.py": {"work"},
     "batch/__main__.py": {"main"},
-    "study/rays.py": {"__init__"},
+    "batch/rays.py": {"__init__"},
     "study/inputs.py": {"_controller_kept"},
     "external/consent.py": {"grant"},
 }

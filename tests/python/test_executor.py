@@ -9,7 +9,7 @@ import pytest
 import incast as package
 from conftest import Command
 from incast import Scenario, ScenarioError
-from incast.batch.executor import Needs, share
+from incast.batch.shares import Needs, share
 from incast.system.memory import free_memory
 
 GB = 10**9

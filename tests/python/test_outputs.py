@@ -13,10 +13,10 @@ import pytest
 
 from conftest import Command
 from incast import Scenario
-from incast.batch.executor import alone_in
 from incast.commands.calls import Picture
 from incast.errors import FolderError
 from incast.system import folders
+from incast.system.folders import alone_in
 from stored import small
 
 NULL, FULL = os.makedev(1, 3), os.makedev(1, 7)

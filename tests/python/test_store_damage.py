@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Command
 from incast import FolderError, Store
-from incast.batch.record import packed, read_record
+from incast.batch.journal import packed, read_record
 from incast.study.api import extend
 from stored import contents, small
 

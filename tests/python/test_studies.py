@@ -23,16 +23,16 @@ import incast as package
 from conftest import Command, command, environment
 from incast import FolderError, ScenarioError, Store, StudyError
 from incast.batch import record
-from incast.batch.executor import Status
+from incast.batch.journal import Journal
+from incast.batch.runner import Status
 from incast.batch.workers import Answer, Processes, Threads
 from incast.commands import progress
 from incast.comparisons.declaration import ComparisonStudy
-from incast.study import estimate, runner
+from incast.study import estimate, planning
 from incast.study.api import extend, load
 from incast.study.axes import Axis, in_base_unit, read_axis
 from incast.study.axes import points as points_of
 from incast.study.definition import Point
-from incast.study.runner import make
 from incast.system.folders import put_first
 from stored import SHORT, contents, small
 
@@ -197,7 +197,7 @@ def test_nothing_is_made_twice(tmp_path: Path) -> None:
     store = extend(store, axes={"controller.g": [0.7]})
     store = extend(store, axes={"controller.g": [0.7]})
     assert (store.runs.num_rows, len(store.known()), store.chunks()) == (9, 9, ["0001-0000", "0002-0000", "0003-0000"])
-    make(tmp_path / "s", small(name="other", axes={"controller.g": [0.5]}))
+    planning.make(tmp_path / "s", small(name="other", axes={"controller.g": [0.5]}))
     assert (store.runs.num_rows, len(store.known())) == (11, 9)
     rows = store.runs.to_pylist()
     assert {(row["study"], row["controller.g"], row["seed"]) for row in rows if row["study"] == "other"} == {
@@ -298,8 +298,8 @@ def test_threads_and_processes_make_the_same_bytes(tmp_path: Path) -> None:
 
 def test_points_of_ones_own_come_to_the_rows_that_are_there(tmp_path: Path) -> None:
     study = small()
-    make(tmp_path / "s", study, points=[Point("dumbbell", "", {"controller.g": 0.3})], seeds=[1])
-    store = make(tmp_path / "s", study, points=[Point("dumbbell", "", {"controller.g": 0.4})], seeds=[1, 7])
+    planning.make(tmp_path / "s", study, points=[Point("dumbbell", "", {"controller.g": 0.3})], seeds=[1])
+    store = planning.make(tmp_path / "s", study, points=[Point("dumbbell", "", {"controller.g": 0.4})], seeds=[1, 7])
     assert [(row["controller.g"], row["seed"]) for row in store.runs.to_pylist()] == [(0.3, 1), (0.4, 1), (0.4, 7)]
 
 
@@ -349,14 +349,14 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
 def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) -> None:
     scenario = small().scenario_of(small().points()[0])
     records = [record.make(record.Task(name, scenario.toml(), "dumbbell", 1), tmp_path, ("flows",)) for name in "ab"]
-    journal = record.Journal(tmp_path / "j.bin")
+    journal = Journal(tmp_path / "j.bin")
     for one in records:
         journal.append(one)
     journal.close()
     whole = journal.path.read_bytes()
     for cut in (len(whole) - 1, len(records[0]) + 3, len(records[0]) - 1, 0):
         journal.path.write_bytes(whole[:cut])
-        torn = record.Journal(journal.path)
+        torn = Journal(journal.path)
         kept = [run for run, _ in torn.runs()]
         assert kept == (["a"] if cut >= len(records[0]) else [])
         for one in records[len(kept) :]:
@@ -462,7 +462,7 @@ def test_large_runs_make_chunks_of_fewer(tmp_path: Path, monkeypatch: pytest.Mon
     """So that the tables of many of them are not in memory at once; and the rows are the same."""
     whole = small().run(tmp_path / "whole")
     scenario = small().scenario_of(small().points()[0])
-    monkeypatch.setattr(runner, "CHUNK_BYTES", 3 * scenario.memory())
+    monkeypatch.setattr(planning, "CHUNK_BYTES", 3 * scenario.memory())
     parted = small().run(tmp_path / "parted")
     assert [parted.read(f"chunks/{name}.parquet").num_rows for name in parted.chunks()] == [3, 1]
     assert parted.runs.equals(whole.runs)

@@ -13,7 +13,6 @@ import incast
 import test_coexistence
 from conftest import Command
 from incast import Result
-from incast.batch.executor import Executor
 from incast.comparisons import coexistence
 from incast.comparisons.declaration import ComparisonStudy
 from incast.papers import evaluation, planning, reading
@@ -193,7 +192,7 @@ def test_a_papers_figure_links_a_run_of_each_series_where_they_have_timelines(pa
             scenario.write('[measure]\ntimeline = "auto"\n')
     found, (figure,) = reading.find(str(paper), 1)
     folder = paper.parent / "p"
-    planning.carry_out(found, [figure], "small", folder, Executor(1))
+    planning.carry_out(found, [figure], "small", folder, workers=1)
     done = evaluation.evaluate(found, figure, "small", folder)
     assert isinstance(done, evaluation.Evaluated)
     report = papers_page.write(found, "small", [done], [], folder, lambda _: "again").read_text(encoding="utf-8")

@@ -13,8 +13,8 @@ import signal
 import sys
 from pathlib import Path
 
-from incast.batch.executor import Each
 from incast.batch.record import Task, make
+from incast.batch.shares import Each
 from incast.batch.workers import error_text, read_frame, write_frame
 from incast.errors import RunStopped
 from incast.external import consent

@@ -1,12 +1,11 @@
-"""Plans: runs that belong together, and their folder."""
+"""Plans: runs with folders, marks of folders, and names in them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from incast.errors import FolderError, StudyError
 from incast.runs import run_folder, soundness
@@ -16,8 +15,6 @@ from incast.system.folders import NOT_EMPTY, put_first
 
 MOST_RUNS = 100_000
 """Most runs of one plan: at a tenth of a second each they take hours, so more are a mistake."""
-
-Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -65,15 +62,6 @@ class Mark:
         put_first(path, self.text, self.strange)
         if not self.same(path):
             raise FolderError(f"{folder} holds {self.other}")
-
-
-@dataclass(frozen=True)
-class Plan(Generic[Key]):
-    """Jobs by key, in one folder."""
-
-    folder: Path
-    mark: Mark
-    jobs: Mapping[Key, Job]
 
 
 def refuse_too_many(seeds: int, points: int, what: str) -> None:

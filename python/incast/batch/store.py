@@ -29,12 +29,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incast import _core
-from incast.batch.executor import alone_in
 from incast.errors import FolderError
+from incast.runs.named_files import FILES
 from incast.runs.run_folder import engine_digest, refuse_odd_columns
 from incast.system import files
 from incast.system.files import STORE_FILE
-from incast.system.folders import put_first, sync_folder, write_whole
+from incast.system.folders import alone_in, put_first, sync_folder, write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -190,6 +190,13 @@ class Store:
         """Lock the store against other writers; raises ``FolderError`` if it is locked."""
         with alone_in(self.folder):
             yield
+
+    def in_words_of_user(self, message: str) -> str:
+        """Replace names of copies in a message by those of the original files."""
+        # full paths first: they end with the other names
+        for copy in sorted(self.originals, key=lambda one: (not one.startswith("/"), -len(one))):
+            message = message.replace(copy, self.originals[copy])
+        return re.sub(rf"""[^\s"']*\b{FILES}/[0-9a-f]{{16}}/""", "", message)
 
     # Reading
 
@@ -423,6 +430,22 @@ class Store:
         sums = {name: known.get(name) or _digest(self.folder / name) for name in self.names()}
         self.put(SUMS, "".join(f"{digest}  {name}\n" for name, digest in sums.items()))
         self._sums = sums
+
+
+def read_copies(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield all files of a store's folder that are to be sent elsewhere: relative names, and bytes.
+
+    Links are refused with ``FolderError``: in a store from somebody else they could lead to files of this machine.
+    """
+    for path in [folder, *sorted(folder.rglob("*"))]:
+        try:
+            if path.is_symlink():
+                raise ValueError("is a link; expected a copy of a file")
+            if path.is_dir() or path == folder:
+                continue
+            yield path.relative_to(folder).as_posix(), files.read_bytes(path)
+        except (OSError, ValueError) as error:
+            raise FolderError(f"{path} cannot be read: {files.message_of(error)}") from None
 
 
 def _store_of(folder: Path) -> Path:

@@ -1,8 +1,4 @@
-"""Workers that make the runs of a study: they take slices of tasks and return records.
-
-A kind of workers is a class with ``count``, ``submit`` and ``close``: threads of this process, processes of this
-machine, or those of another module. A worker stays for the whole study, so that a short run has little overhead.
-"""
+"""Workers that make the runs of a store: threads of this process, and processes of this machine."""
 
 from __future__ import annotations
 
@@ -15,95 +11,32 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
-from typing import IO, BinaryIO, Protocol
+from typing import IO, BinaryIO
 
 from incast import errors
-from incast.batch.executor import ALONE, Each, Status
 from incast.batch.record import Task, make
-from incast.errors import RunError, RunStopped
+from incast.batch.runner import Answer, Status, ThreadWorkers, WorkerDied, Workers
+from incast.batch.shares import ALONE, Each
+from incast.errors import RunStopped
 from incast.external import consent
 
-
-class WorkerDied(RunError):
-    """A worker process ended in the middle of a run."""
-
-
-@dataclass
-class Answer:
-    """Result of a slice: the records of the first tasks, and the error of the next one."""
-
-    records: list[bytes] = field(default_factory=list)
-    error: BaseException | None = None
+Hire = Callable[[int, Path, Sequence[str], Each], Workers[Task]]
+"""Factory of workers: number, folder of the store, tables to keep, resources of a run."""
 
 
-class Workers(Protocol):
-    """Workers of one kind."""
-
-    count: int
-    """Number of slices in parallel."""
-
-    def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
-        """Assign a slice to the next free worker."""
-
-    def tell(self, status: Status) -> None:
-        """Update the progress of active runs, if known."""
-
-    def close(self) -> None:
-        """Stop the workers; active runs are aborted."""
-
-
-class Threads:
-    """Threads of this process; the engine runs without the GIL."""
+class Threads(ThreadWorkers[Task]):
+    """Threads of this process that make runs of a store."""
 
     def __init__(self, count: int, folder: Path, keep: Sequence[str], each: Each = ALONE) -> None:
-        self.count = count
-        self._place = folder, tuple(keep)
-        self._each = each
-        self._stop = threading.Event()
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-run")
-        self._under_way: dict[str, tuple[float, int]] = {}
-        """Progress and hops of active runs."""
-        self._hops = 0
+        def made(task: Task) -> bytes:
+            with self.run(task.run) as progress:
+                return make(task, folder, keep, progress, each)
 
-    def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
-        """Assign a slice to a thread."""
-        return self._pool.submit(self._answer, list(tasks))
-
-    def tell(self, status: Status) -> None:
-        """Update the progress of active runs."""
-        parts = list(self._under_way.items())
-        status.under_way = {run: part for run, (part, _) in parts}
-        status.hops = self._hops + sum(hops for _, (_, hops) in parts)
-
-    def _made(self, task: Task) -> bytes:
-        def progress(now_s: float, end_s: float, hops: int) -> bool:
-            self._under_way[task.run] = now_s / end_s if end_s > 0 else 0.0, hops
-            return not self._stop.is_set()
-
-        try:
-            return make(task, *self._place, progress=progress, each=self._each)
-        finally:
-            self._hops += self._under_way.pop(task.run, (0.0, 0))[1]
-
-    def _answer(self, tasks: Sequence[Task]) -> Answer:
-        answer = Answer()
-        try:
-            for task in tasks:
-                if self._stop.is_set():
-                    raise RunStopped("not begun")
-                answer.records.append(self._made(task))
-        except Exception as error:
-            answer.error = error
-        return answer
-
-    def close(self) -> None:
-        """Stop the active runs."""
-        self._stop.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        super().__init__(count, made)
 
 
 class Processes:
@@ -124,11 +57,6 @@ class Processes:
 
     def tell(self, status: Status) -> None:
         """Do nothing: progress within a run is unknown."""
-
-    def pids(self) -> list[int]:
-        """Return the process identifiers."""
-        with self._lock:
-            return sorted(one.pid for one in self._all)
 
     def _answer(self, tasks: Sequence[Task]) -> Answer:
         answer = Answer()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from incast.batch.executor import Executor
 from incast.commands import progress
 from incast.commands.options import AllowCode, Format, MemoryLimit, Quiet, Workers, allow, err, out, settings, tell
 from incast.commands.options import folder as folder_of
@@ -149,7 +148,7 @@ def run(
         one, point = reading.run_of(figures[0].at(scale), timeline)
         timed = figures[0], one.name, point.x
     with progress.of_batch(err, quiet) as show:
-        planning.carry_out(paper, figures, scale, folder, Executor(workers, show, limit), timed)
+        planning.carry_out(paper, figures, scale, folder, timed, workers=workers, show=show, memory_limit=limit)
     _print_paper(asked, paper, figures, folder, quiet)
 
 

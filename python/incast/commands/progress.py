@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from incast.system.output import escaped
 
 if TYPE_CHECKING:
-    from incast.batch.executor import Status
+    from incast.batch.runner import Status
 
 PATIENCE_S = 1.0
 """Time before a bar appears."""

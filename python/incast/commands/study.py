@@ -145,8 +145,8 @@ def work(
     """Make one part of the pending runs, as one job of an array."""
     consent.asks(None, lambda note: tell([note]))  # a worker never asks
     consent.inherit(allowed or [])
+    from incast.batch import slurm
     from incast.batch.store import Store
-    from incast.study import slurm
 
     out.print(output.counted(slurm.work(Store.at(store), part, of), "run"), highlight=False)
 
@@ -264,11 +264,11 @@ def _where(on: str | None, workers: int, options: str) -> dict[str, Any]:
         case "processes":
             return {"hire": Processes}
         case "slurm":
-            from incast.study import slurm
+            from incast.batch import slurm
 
             return {"outside": slurm.outside(workers, options)}
         case _ if on == "ray" or on.startswith("ray:"):
-            from incast.study import rays
+            from incast.batch import rays
 
             return {"hire": rays.hire_at(on, workers)}
     raise StudyError(f"--on {on}: expected threads, processes, ray, ray:HOST:PORT, ray://HOST:PORT or slurm")

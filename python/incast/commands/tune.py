@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from incast.batch.executor import Status, default_workers
+from incast.batch.runner import Status
+from incast.batch.shares import default_workers
 from incast.commands import progress
 from incast.commands.options import AllowCode, Format, Quiet, Workers, allow, err, out
 from incast.commands.options import folder as folder_of

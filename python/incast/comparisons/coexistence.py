@@ -165,8 +165,7 @@ def carry_out(
 ) -> tuple[Pairs, list[Meeting], Home, str | None]:
     """Make the runs that the store lacks, for every pair and seed, and the viewer page of some of them.
 
-    Options are those of ``runner.make``. The last result is the reason why runs with timelines have no viewer page, if
-    so.
+    Options are those of ``planning.make``. The last result is the reason why runs with timelines have no viewer page.
     """
     with made(pairs, folder, store, rebuild, **options):
         gap = chosen.tried(pairs.viewed(), folder, **options)

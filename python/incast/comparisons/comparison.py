@@ -291,7 +291,7 @@ class Comparison:
 def carry_out(
     study: ComparisonStudy, folder: Path, *, store: Path | None = None, rebuild: bool = False, **options: Any
 ) -> Comparison:
-    """Make the runs that the store lacks, and load them all; options are those of ``runner.make``."""
+    """Make the runs that the store lacks, and load them all; options are those of ``planning.make``."""
     with made(study, folder, store, rebuild, **options) as home:
         gap = None
         try:

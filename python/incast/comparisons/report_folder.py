@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from incast.batch.executor import alone_in
 from incast.batch.plan import Mark, slug
 from incast.batch.store import Store, parquet, refuse_odd_points
 from incast.comparisons.declaration import Case, Place, SideBySide
@@ -25,10 +24,10 @@ from incast.runs.result import Result
 from incast.runs.run_folder import engine_digest
 from incast.study import inputs
 from incast.study.definition import Definition
+from incast.study.planning import make
 from incast.study.reading import Runs
-from incast.study.runner import make
 from incast.system import files
-from incast.system.folders import clear_away, write_whole
+from incast.system.folders import alone_in, clear_away, write_whole
 
 OWN_STORE = "runs"
 
@@ -70,7 +69,7 @@ class Home:
         """Make the runs of a study that the store lacks, and write the list of its runs.
 
         Runs by another build of the engine are repeated in the folder's own store; in another store only with
-        ``rebuild``, which also repeats damaged runs. Other options are those of ``runner.make``.
+        ``rebuild``, which also repeats damaged runs. Other options are those of ``planning.make``.
         """
         filled = make(self.store, part, rebuild=rebuild, any_build=self.given is None, **options)
         points = _in_words_of_user(filled, part)

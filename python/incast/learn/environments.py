@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from incast import _core
+from incast.batch.evaluation import numbers_of
 from incast.errors import RunError, StudyError, needs
 from incast.learn.episode import ACTIONS, FEATURES, Agent, Episode, weighted
-from incast.runs.evaluation import numbers_of
 from incast.runs.scenario import Scenario
 from incast.system.output import nearest
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from incast.batch.record import run_id
-from incast.batch.store import Store
+from incast.batch.store import Store, read_copies
 from incast.errors import FolderError, StudyError, UnsoundError
 from incast.runs import run_folder, soundness
 from incast.runs.named_files import FILES, Copies
@@ -163,7 +163,7 @@ def _with_files(store: Store, toml: str) -> Copies:
     """Return a scenario of a store with its copied files."""
     found: dict[str, bytes] = {}
     for place in dict.fromkeys(re.findall(rf"\b{FILES}/[0-9a-f]{{16}}/", toml)):
-        found |= {f"{place}{name}": data for name, data in inputs.read_copies(store.folder / place)}
+        found |= {f"{place}{name}": data for name, data in read_copies(store.folder / place)}
     return Copies(toml, found)
 
 

@@ -325,3 +325,26 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def alone_in(folder: Path, deep: bool = True) -> Iterator[None]:
+    """Lock the folder against other programs, and remove leftovers of killed ones.
+
+    Without ``deep``, subfolders with their own locks are left alone.
+    """
+    try:
+        lock = open_lock(folder / ".lock")
+    except OSError as error:
+        raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderError(f"{folder} is in use: another program is running there") from None
+        for stale in (folder.rglob if deep else folder.glob)(".*.partial-*"):
+            if stale.is_dir():
+                shutil.rmtree(stale, ignore_errors=True)
+            else:
+                stale.unlink(missing_ok=True)
+        yield

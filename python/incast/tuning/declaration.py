@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from incast.batch.evaluation import Figures, evaluate
 from incast.errors import StudyError
 from incast.runs.completions import ENOUGH
-from incast.runs.evaluation import Figures, evaluate
 from incast.runs.scenario import Scenario
 from incast.study.axes import Axis, Value
 from incast.study.definition import MOST_RUNS, Definition, Point

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incast.batch.executor import Status
+from incast.batch.runner import Status
 from incast.errors import StudyError, UnsoundError, needs
 from incast.runs import soundness
 from incast.study.axes import Value
 from incast.study.definition import MOST_RUNS, Definition, Point
-from incast.study.runner import make
+from incast.study.planning import make
 from incast.system.output import counted, nearest
 from incast.tuning import declaration
 from incast.tuning.declaration import Target

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from os import PathLike
 from typing import Any
 
@@ -14,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from incast import _core
+from incast.batch import runner
 from incast.errors import ScenarioError, StudyError
 from incast.runs import soundness
 from incast.runs.result import COMPLETIONS, most_kept
-from incast.runs.scenario import Scenario
+from incast.runs.scenario import Progress, Scenario
 from incast.statistics import Estimate, estimate
 from incast.system.memory import free_memory
 from incast.system.output import nearest
@@ -90,15 +89,14 @@ def evaluate(
     if workers < 1:
         raise StudyError(f"workers = {workers}: expected 1 or more")
     cores = [scenario.with_seed(seed).core for seed in numbers]
-    with scenario.looked_at():
-        if min(workers, len(cores)) == 1:
-            summaries = [summary_of(core, free_memory()) for core in cores]
-        else:
-            with ThreadPoolExecutor(workers, thread_name_prefix="incast-evaluate") as pool:
-                contexts = [copy_context() for _ in cores]
-                each = free_memory() / min(workers, len(cores))
-                made = pool.map(lambda context, core: context.run(summary_of, core, each), contexts, cores)
-                summaries = list(made)
+    at_once = min(workers, len(cores))
+    each = free_memory() / at_once
+    if at_once == 1:
+        with scenario.looked_at():
+            texts = [summary_json(core, each) for core in cores]
+    else:
+        texts = _in_threads(scenario, cores, at_once, each)
+    summaries = [json.loads(text) for text in texts]
     units: dict[str, str] = summaries[0]["units"]
     rows = [dict(numbers_of(summary)) for summary in summaries]
     known = list(dict.fromkeys(key for row in rows for key in row))
@@ -110,14 +108,30 @@ def evaluate(
     return Figures(numbers, values, units)
 
 
-def summary_of(core: _core.Scenario, memory_limit: float) -> dict[str, Any]:
+def _in_threads(scenario: Scenario, cores: Sequence[_core.Scenario], count: int, memory_limit: float) -> list[str]:
+    texts = [""] * len(cores)
+
+    def made(place: int) -> bytes:
+        with scenario.looked_at(), threads.run(str(place)) as progress:
+            return summary_json(cores[place], memory_limit, progress).encode()
+
+    def took(place: int, text: bytes) -> None:
+        texts[place] = text.decode()
+
+    threads = runner.ThreadWorkers(count, made)
+    status = runner.Status(len(cores))
+    runner.carry_out(threads, range(len(cores)), took, lambda error, *_: error, status, lambda _: None)
+    return texts
+
+
+def summary_json(core: _core.Scenario, memory_limit: float, progress: Progress | None = None) -> str:
     """Run a scenario and return its summary; its records may take a share of ``memory_limit`` bytes.
 
     Raises ``UnsoundError`` for a run that cannot be right.
     """
-    summary: dict[str, Any] = json.loads(_core.run(core, None, 1, most_kept=most_kept(memory_limit)).summary_json())
-    soundness.refuse(summary, f"{core.name}, seed {core.seed}")
-    return summary
+    text = _core.run(core, progress, 1, most_kept=most_kept(memory_limit)).summary_json()
+    soundness.refuse(json.loads(text), f"{core.name}, seed {core.seed}")
+    return text
 
 
 def numbers_of(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

@@ -11,13 +11,15 @@ import shlex
 import subprocess
 import sys
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
-from incast.batch.record import Journal, make
+from incast.batch.filling import Batch, journalled
+from incast.batch.journal import Journal
+from incast.batch.record import make
 from incast.batch.store import PENDING, Store
 from incast.errors import RunError, StudyError
 from incast.external import consent
-from incast.study.runner import Outside, journalled, missing
 from incast.system.folders import write_whole
 
 PARTS = 200
@@ -26,11 +28,11 @@ LEAST_RUNS = 20
 """Fewest runs of a part, unless there are fewer in total."""
 
 
-def outside(parts: int = 0, options: str = "") -> Outside:
+def outside(parts: int = 0, options: str = "") -> Callable[[Store], None]:
     """Return a function that makes the missing runs by an array job of ``parts``, with extra options of ``sbatch``."""
 
     def submit(store: Store) -> None:
-        runs = len(missing(store))
+        runs = len(Batch.of(store).tasks())
         count = min(parts or min(PARTS, -(-runs // LEAST_RUNS)), runs)
         path = store.folder / PENDING / "slurm.sh"
         write_whole(path, script(store.folder, count, options))
@@ -42,7 +44,7 @@ def outside(parts: int = 0, options: str = "") -> Outside:
                 f"--on slurm: sbatch not found; the script is {path}: submit it on a machine with Slurm, "
                 "and run the same command again when it is done"
             ) from None
-        left = len(missing(store))
+        left = len(Batch.of(store).tasks())
         if left:
             said = f"; sbatch said: {done.stderr.strip()}" if done.stderr.strip() else ""
             raise RunError(
@@ -80,7 +82,7 @@ def work(store: Store, part: int, parts: int) -> int:
     try:
         # the assignment does not depend on finished runs
         there = journalled(store)
-        for task in missing(store, all_of=True)[part::parts]:
+        for task in Batch.of(store, all_of=True).tasks()[part::parts]:
             if task.run in there:
                 continue
             if not (store.folder / PENDING).exists():

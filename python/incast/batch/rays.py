@@ -21,15 +21,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from incast.batch.executor import Each, Status
 from incast.batch.record import Task, make
-from incast.batch.workers import Answer, WorkerDied, error_of, error_text
+from incast.batch.runner import Answer, Status, WorkerDied
+from incast.batch.shares import Each
+from incast.batch.store import read_copies
+from incast.batch.workers import Hire, error_of, error_text
 from incast.errors import RunError, RunStopped, StudyError
 from incast.external import consent
 from incast.runs.named_files import FILES
 from incast.runs.run_folder import engine_digest
-from incast.study.inputs import read_copies
-from incast.study.runner import Hire
 from incast.system.memory import free_memory
 
 PATIENCE_S = 60.0

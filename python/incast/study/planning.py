@@ -1,34 +1,29 @@
-"""Runner of studies: plans new runs in a store, makes them by workers, and updates the store's files."""
+"""Planning of studies: new runs in a store, made by the runner, and the store's files after them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-import shutil
-import time
-from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incast import controllers
-from incast.batch.executor import Each, Needs, Status, default_workers, share
-from incast.batch.record import Journal, Task, run_id, run_of
+from incast.batch.filling import Batch, drop_journals, journalled, listed, numbers, sampled
+from incast.batch.record import Task, run_id, run_of
+from incast.batch.runner import Status
 from incast.batch.store import PENDING, RUNS, SUMS, Pending, Store, column, parquet
-from incast.batch.workers import Answer, Processes, Threads, WorkerDied, Workers
-from incast.errors import REFUSALS, FolderError, RunError, RunStopped, ScenarioError, StudyError, users_traceback
-from incast.runs.named_files import kinds_in
+from incast.batch.workers import Hire
+from incast.errors import REFUSALS, FolderError, ScenarioError, StudyError
 from incast.runs.run_folder import engine_digest
 from incast.study import inputs
 from incast.study.definition import Definition, Point
-from incast.study.writing import POINTS, runs_table, write_chunk
+from incast.study.runs_table import POINTS, runs_table
 from incast.system import files
 from incast.system.files import STORE_FILE
 from incast.system.folders import clear_away
-from incast.system.memory import free_memory, machine_memory
+from incast.system.memory import machine_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,18 +32,6 @@ CHUNK_RUNS = 1000
 """Runs per chunk: small enough to append often, large enough to read few files."""
 CHUNK_BYTES = 4 * 10**9
 """Most memory of the runs of a chunk together: their tables, a part of it, are written and read at once."""
-SLICE_S = 0.25
-"""Duration of a slice of work, the most that a killed program loses unless one run is longer."""
-TRIES = 3
-"""Number of tries before a run is blamed for the death of its worker."""
-MANY = 50
-"""Runs per worker from which processes replace threads: threads block each other in short runs, and a process takes
-half a second to start."""
-SAMPLED = 64
-"""Number of points whose memory is estimated before a study."""
-
-Hire = Callable[[int, Path, Sequence[str], Each], Workers]
-"""Factory of workers: number, folder of the store, tables to keep, cores of a run."""
 
 Outside = Callable[[Store], None]
 """Function that makes the missing runs by other programs, which write journals into the store."""
@@ -88,10 +71,10 @@ def make(
             if rebuild:
                 store.repair_sums()
             if store.pending() is None:
-                _drop_journals(store)  # left by a killed program, or by late parts
+                drop_journals(store)  # left by a killed program, or by late parts
             own = inputs.canonical(store, study)  # restores damaged copies of files
             if rebuild:
-                _repair(store, lambda left, keep: _make_all(left, keep, workers, hire, show, limit))
+                _repair(store, lambda batch: batch.fill(workers, hire, show, limit))
             # other programs run on machines with their own memory
             planned = limit if outside is None or memory_limit is not None else math.inf
             _plan(store, own, points, seeds, planned)
@@ -100,10 +83,10 @@ def make(
                 clear_away(store.folder, keep=there)  # the store is new and empty
             raise
         if (store.folder / PENDING).exists():
-            if outside is not None and missing(store):
+            if outside is not None and Batch.of(store).tasks():
                 outside(store)
             try:
-                fill(store, workers, hire, show, limit)
+                Batch.of(store).fill(workers, hire, show, limit)
                 finish(store)
             except OSError as error:
                 error.filename = error.filename or str(store.folder)  # the error of a full disk names no file
@@ -162,13 +145,7 @@ def _head_text(head: Mapping[str, Any]) -> str:
 
 
 def _next_number(store: Store) -> int:
-    return max((number for number, _ in map(_numbers, store.chunks())), default=0) + 1
-
-
-def _numbers(name: str) -> tuple[int, int]:
-    """Read the name of a chunk: number of the batch, and place in it."""
-    number, _, place = name.partition("-")
-    return int(number), int(place)
+    return max((number for number, _ in map(numbers, store.chunks())), default=0) + 1
 
 
 @dataclass(frozen=True)
@@ -308,272 +285,36 @@ def _chunk_runs(store: Store, fresh: Sequence[tuple[_Row, int, str]], memory_lim
     Raises ``ScenarioError`` if a run needs more than ``memory_limit`` bytes.
     """
     texts = list(dict.fromkeys((row.toml, row.name) for row, _, _ in fresh))
-    some = (run_of(toml, store.folder, name) for toml, name in _sampled(texts))
+    some = (run_of(toml, store.folder, name) for toml, name in sampled(texts))
     needs = (scenario.refuse_above(memory_limit, f"a run of {scenario.name}") for scenario in some)
     most = max(needs, default=1)
     return max(1, min(CHUNK_RUNS, CHUNK_BYTES // most))
 
 
-def _sampled(texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-    return texts[:: max(1, len(texts) // SAMPLED)]
-
-
 def _batch(fresh: Sequence[tuple[_Row, int, str]], chunk_runs: int) -> pa.Table:
     """Return the table of runs to make: each with the number of its chunk and its scenario."""
     tasks = [Task(run, row.toml, row.name, seed) for row, seed, run in fresh]
-    return _listed(tasks, [i // chunk_runs for i in range(len(fresh))])
-
-
-def _listed(tasks: Sequence[Task], chunks: Sequence[int]) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.table(
-        {
-            "run": pa.array([task.run for task in tasks], pa.string()),
-            "seed": pa.array([task.seed for task in tasks], pa.int64()),
-            "chunk": pa.array(chunks, pa.int64()),
-            "name": pa.array([task.name for task in tasks], pa.string()),
-            "toml": pa.array([task.toml for task in tasks], pa.large_string()).dictionary_encode(),
-        }
-    )
+    return listed(tasks, [i // chunk_runs for i in range(len(fresh))])
 
 
 def _close_pending(store: Store, pending: Pending) -> None:
     """Keep the finished runs of an unfinished study, and drop the others; can be repeated after a kill at any point."""
     import pyarrow.compute as pc
 
-    batch = _read_batch(store)
+    batch = Batch.of(store).listed
     made = set(journalled(store)) | store.known()
     kept = batch.filter(pc.is_in(batch["run"], value_set=column(sorted(made)).cast("string")))
     # the mark first: from now on the batch is not taken for the whole study
     store.put(f"{PENDING}/batch.json", _head_text(asdict(pending) | {"closed": True}))
     store.put_table(f"{PENDING}/batch.parquet", kept)
-    _Left(store, kept, journalled(store), pending.number).write_finished()
+    Batch(store, kept, journalled(store), pending.number).write_finished()
     finish(store)
-
-
-# Making
-
-
-def _pending(store: Store) -> Pending:
-    pending = store.pending()
-    assert pending is not None, "called with a pending study"
-    return pending
-
-
-def _read_batch(store: Store) -> pa.Table:
-    return store.read(f"{PENDING}/batch.parquet")
-
-
-def _journals(store: Store) -> list[Journal]:
-    place = store.folder / "journal"
-    return [Journal(path) for path in sorted(place.glob("*.bin"))] if place.exists() else []
-
-
-def journalled(store: Store) -> dict[str, tuple[Journal, int]]:
-    """Find the finished runs that are not yet in a chunk."""
-    return {run: (journal, place) for journal in _journals(store) for run, place in journal.runs()}
-
-
-def progress_of(store: Store) -> tuple[str, int, int] | None:
-    """Return the pending study with the numbers of finished and of all its new runs; ``None`` without one."""
-    pending = store.pending()
-    if pending is None:
-        return None
-    try:
-        batch = _read_batch(store)
-    except FolderError:
-        if store.pending() is None:  # finished meanwhile by another program
-            return None
-        raise
-    left = _Left(store, batch, journalled(store), pending.number)
-    return pending.study, len(left.done), batch.num_rows
-
-
-def missing(store: Store, all_of: bool = False) -> list[Task]:
-    """Return the pending runs that are not made; with ``all_of`` also those that are in no chunk yet."""
-    pending = _pending(store)
-    return _Left(store, _read_batch(store), {} if all_of else journalled(store), pending.number).tasks()
-
-
-def fill(store: Store, workers: int, hire: Hire | None, show: Callable[[Status], None], memory_limit: float) -> None:
-    """Make the missing runs of the pending batch, and write its chunks."""
-    pending = _pending(store)
-    left = _Left(store, _read_batch(store), journalled(store), pending.number)
-    _make_all(left, pending.keep, workers, hire, show, memory_limit)
-
-
-def _make_all(
-    left: _Left,
-    keep: Sequence[str],
-    workers: int,
-    hire: Hire | None,
-    show: Callable[[Status], None],
-    memory_limit: float,
-) -> None:
-    """Make the missing runs of a batch, and write its chunks."""
-    own = Journal(left.store.folder / "journal" / "main.bin")
-    list(own.runs())
-    status = Status(total=left.batch.num_rows, finished=len(left.done), resumed=len(left.done))
-    tasks = left.tasks()
-    if not tasks:
-        left.write_finished()
-        show(status)
-        return
-    crew = _hired(left.store, tasks, keep, workers, hire, memory_limit)
-    try:
-        _deal(crew, deque(tasks), own, left, status, show)
-    finally:
-        crew.close()
-        own.close()
-    left.write_finished()
-
-
-def _hired(
-    store: Store, tasks: list[Task], keep: Sequence[str], workers: int, hire: Hire | None, memory_limit: float
-) -> Workers:
-    """Create as many workers as cores and memory allow: threads, or processes for many runs or Python controllers.
-
-    If all scenarios were checked, ``tasks`` is sorted by memory, largest first, so that no core waits for the longest
-    run at the end.
-    """
-    texts = list(dict.fromkeys((task.toml, task.name) for task in tasks))
-    some = _sampled(texts)
-    needs = []
-    for toml, name in some:
-        scenario = run_of(toml, store.folder, name)
-        needs.append(Needs(scenario.threads, scenario.refuse_above(memory_limit, f"a run of {name}")))
-    if len(some) == len(texts):
-        weight = {text: need.memory for text, need in zip(texts, needs, strict=True)}
-        tasks.sort(key=lambda task: weight[task.toml, task.name], reverse=True)
-    needs *= max(1, -(-len(tasks) // len(needs)))
-    free = free_memory()
-    at_once, cores = share(workers or default_workers(), needs[: max(len(tasks), len(some))], free)
-    if hire is None:
-        names = {kind for toml, _ in texts for kind in kinds_in(toml) if ":" in kind}
-        # a class typed in is only known to this process
-        typed = any(controllers.registered(name) for name in names)
-        many = at_once > 1 and len(tasks) >= MANY * at_once
-        hire = Processes if (names or many) and not typed else Threads
-    return hire(at_once, store.folder, keep, Each.of(at_once, cores, memory_limit, free))
-
-
-class _Left:
-    """State of a batch: missing runs, and complete chunks."""
-
-    def __init__(
-        self,
-        store: Store,
-        batch: pa.Table,
-        made: dict[str, tuple[Journal, int]],
-        number: int,
-        anew: bool = False,
-    ) -> None:
-        """Read the state; with ``anew`` existing chunks are written again."""
-        self.store, self.batch, self.made, self.number = store, batch, made, number
-        self.runs = batch["run"].to_pylist()
-        self.chunks = batch["chunk"].to_pylist()
-        there = {chunk for own, chunk in map(_numbers, store.chunks()) if own == number and not anew}
-        self.done = {run for run, chunk in zip(self.runs, self.chunks, strict=True) if chunk in there or run in made}
-        self.open: dict[int, int] = {}
-        """Missing runs of unwritten chunks."""
-        for run, chunk in zip(self.runs, self.chunks, strict=True):
-            if chunk not in there:
-                self.open[chunk] = self.open.get(chunk, 0) + (run not in self.done)
-        self._chunk_of = dict(zip(self.runs, self.chunks, strict=True))
-
-    def tasks(self) -> list[Task]:
-        """Return the runs to make."""
-        names, seeds, tomls = (self.batch[name].to_pylist() for name in ("name", "seed", "toml"))
-        rows = zip(self.runs, tomls, names, seeds, strict=True)
-        return [Task(*row) for row in rows if row[0] not in self.done]
-
-    def took(self, run: str, journal: Journal, place: int) -> None:
-        """Record a run of a journal; write its chunk if it is complete."""
-        self.made[run] = journal, place
-        self.done.add(run)
-        chunk = self._chunk_of[run]
-        self.open[chunk] -= 1
-        if self.open[chunk] == 0:
-            self.write_finished()
-
-    def write_finished(self) -> None:
-        """Write the complete chunks."""
-        whole = [chunk for chunk, missing in self.open.items() if missing == 0]
-        for chunk in whole:
-            names = [run for run, own in zip(self.runs, self.chunks, strict=True) if own == chunk]
-            write_chunk(self.store, f"{self.number:04d}-{chunk:04d}", names, self.made)
-            del self.open[chunk]
-
-
-def _deal(
-    crew: Workers, tasks: deque[Task], journal: Journal, left: _Left, status: Status, show: Callable[[Status], None]
-) -> None:
-    """Assign slices to the workers until all runs are done; a slice whose worker died is assigned again."""
-    pending: dict[Future[Answer], list[Task]] = {}
-    tries: dict[str, int] = {}
-    began, finished_before = time.monotonic(), status.finished
-    alone: deque[Task] = deque()
-    """Runs whose worker died: each becomes a separate slice."""
-    while tasks or alone or pending:
-        while (tasks or alone) and len(pending) < crew.count + 1:
-            size = 1 if alone else _slice_size(status.finished - finished_before, began, crew.count, len(tasks))
-            source = alone or tasks
-            dealt = [source.popleft() for _ in range(min(size, len(source)))]
-            pending[crew.submit(dealt)] = dealt
-        # the timeout lets Ctrl-C through
-        done, _ = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-        failed: list[tuple[BaseException, Task]] = []
-        for future in done:
-            dealt = pending.pop(future)
-            answer = future.result()
-            for task, record in zip(dealt, answer.records, strict=False):
-                if task.run not in left.done:
-                    left.took(task.run, journal, journal.append(record))
-                    status.finished += 1
-            rest = dealt[len(answer.records) :]
-            if answer.error is not None and rest:
-                failed.append((answer.error, rest[0]))
-                alone.append(rest[0])
-                tasks.extendleft(reversed(rest[1:]))
-        for error, task in failed:  # after the finished runs are in the journal
-            _judge(_in_words_of_user(left.store, error), task, tries)
-        crew.tell(status)
-        show(status)
-
-
-def _slice_size(finished: int, began: float, workers: int, left: int) -> int:
-    """Return the size of a slice: a moment of work, and less at the end, so that no worker waits for another."""
-    if finished == 0:
-        return 1
-    each = (time.monotonic() - began) * workers / finished
-    return max(1, min(int(SLICE_S / max(each, 1e-6)), left // (2 * workers)))
-
-
-def _in_words_of_user(store: Store, error: BaseException) -> BaseException:
-    """Return the error of a run with the user's file names instead of those of copies."""
-    if not isinstance(error, RunError) or isinstance(error, (RunStopped, WorkerDied)):
-        return error
-    words = "\n".join(one for one in (str(error), users_traceback(error)) if one)
-    message = inputs.in_words_of_user(store, words)
-    return error if message == words else type(error)(message)
-
-
-def _judge(error: BaseException, task: Task, tries: dict[str, int]) -> None:
-    """Raise the error of a run, unless its worker died and it can be tried again."""
-    tries[task.run] = tries.get(task.run, 0) + 1
-    if isinstance(error, WorkerDied) and tries[task.run] < TRIES:
-        return
-    more = f"; it was tried {tries[task.run]} times" if isinstance(error, WorkerDied) else ""
-    if not isinstance(error, RunStopped):
-        error.add_note(f"in the run {task.run}: {task.name}, seed {task.seed}{more}; finished runs are kept")
-    raise error
 
 
 # Repairing
 
 
-def _repair(store: Store, make_all: Callable[[_Left, Sequence[str]], None]) -> None:
+def _repair(store: Store, make_all: Callable[[Batch], None]) -> None:
     """Restore damaged files: chunks by repeating their runs, which gives the same bytes.
 
     Damaged files of a study are removed, and written again when the study is made. A killed repair starts again.
@@ -593,10 +334,10 @@ def _repair(store: Store, make_all: Callable[[_Left, Sequence[str]], None]) -> N
     store.put_table(RUNS, runs_table(store))
     store.put_sums((RUNS,))
     if store.pending() is None:
-        _drop_journals(store)
+        drop_journals(store)
 
 
-def _remake_chunk(store: Store, name: str, make_all: Callable[[_Left, Sequence[str]], None]) -> None:
+def _remake_chunk(store: Store, name: str, make_all: Callable[[Batch], None]) -> None:
     """Repeat the runs of a chunk; remove it if no study has them, or another build of the engine made them."""
     tasks: dict[str, Task] = {}
     for study in store.studies():
@@ -614,8 +355,8 @@ def _remake_chunk(store: Store, name: str, make_all: Callable[[_Left, Sequence[s
         if f"tables/{place.name}/{name}.parquet" in store.sums()
     ]
     if again:
-        number, chunk = _numbers(name)
-        make_all(_Left(store, _listed(again, [chunk] * len(again)), {}, number, anew=True), tables)
+        number, chunk = numbers(name)
+        make_all(Batch(store, listed(again, [chunk] * len(again)), {}, number, tables, anew=True))
         return
     for place in [*(f"tables/{table}" for table in tables), "log", "chunks"]:
         (store.folder / place / f"{name}.parquet").unlink(missing_ok=True)
@@ -644,14 +385,11 @@ def _lost(store: Store, name: str, tasks: Iterable[str]) -> list[str]:
 
 def finish(store: Store) -> None:
     """Update the store's tables and remove temporary files; can be repeated after a kill at any point."""
-    pending = _pending(store)
+    pending = store.pending()
+    assert pending is not None, "called with a pending study"
     if not pending.closed:
         inputs.install_study(store, store.folder / PENDING / "study", pending.study)
     store.put_table(RUNS, runs_table(store))
     store.put_sums((RUNS, STORE_FILE, f"studies/{pending.study}/"))
-    _drop_journals(store)  # all runs are in chunks; the pending mark goes last
+    drop_journals(store)  # all runs are in chunks; the pending mark goes last
     store.drop_folder(PENDING)
-
-
-def _drop_journals(store: Store) -> None:
-    shutil.rmtree(store.folder / "journal", ignore_errors=True)

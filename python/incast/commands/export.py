@@ -9,9 +9,12 @@ import typer
 
 from incast.commands.options import Quiet, beside
 from incast.errors import FolderError
+from incast.export import pcapng as captures
+from incast.export import perfetto as traces
+from incast.runs.result import Result
 from incast.system import output
 from incast.system.files import held
-from incast.system.interrupts import loading
+from incast.system.folders import write_named
 
 
 def export(
@@ -31,12 +34,6 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Export a run: a packet capture for Wireshark, a trace for Perfetto."""
-    with loading():
-        from incast.export import pcapng as captures
-        from incast.export import perfetto as traces
-        from incast.runs.result import Result
-        from incast.system.folders import write_named
-
     if at not in captures.ENDS:
         raise FolderError(f'--at "{at}": expected {" or ".join(captures.ENDS)}')
     if pcapng is None and perfetto is None:

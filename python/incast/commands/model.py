@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from incast.batch.store import Store
 from incast.commands.options import Quiet, Settings, out, settings
 from incast.errors import ModelError
 from incast.runs.scenario import Scenario
@@ -50,7 +51,6 @@ def model(
         sys.stdout.write(context.get_help() + "\n")
         return
     with loading():
-        from incast.batch.store import Store
         from incast.models import closed_form, curves, model_overlay
         from incast.study.api import of_store
 

@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from incast import _core
 from incast.commands import progress
 from incast.commands.options import AllowCode, Format, MemoryLimit, Quiet, Workers, allow, err, out, settings, tell
 from incast.commands.options import folder as folder_of
+from incast.comparisons.declaration import varied
 from incast.errors import FolderError, PaperError
 from incast.external import consent
+from incast.papers import changing
+from incast.papers.definition import PAPER_FILE, SCALES
 from incast.system import memory, output
 from incast.system.interrupts import loading
 
@@ -61,7 +65,6 @@ OfSeries = Annotated[
 def _found(name: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
     """Find a paper and its figures; print a note if a folder has the name of a built-in paper."""
     from incast.papers import reading
-    from incast.papers.definition import PAPER_FILE
 
     first = name.partition("/")[0]
     if reading.is_known(name) and (Path(first) / PAPER_FILE).is_file():
@@ -210,9 +213,7 @@ def copy(
     to: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the copy, new or empty.")],
 ) -> None:
     """Copy a paper or one of its figures into an editable folder."""
-    from incast import _core
     from incast.papers import copying
-    from incast.papers.definition import PAPER_FILE
 
     paper, figures = _found(name)
     one = figures[0] if len(figures) == 1 and len(paper.figures) > 1 else None
@@ -243,9 +244,6 @@ class _Asked:
 
     def changed(self) -> tuple[Paper, list[Figure], Path]:
         """Return the changed paper and figures, and the results folder."""
-        from incast.comparisons.declaration import varied
-        from incast.papers import changing
-
         if not (self.set or self.vary):
             if self.series:
                 raise PaperError(f"--series {self.series[0]}: needs --set or --vary too")
@@ -278,8 +276,6 @@ class _Asked:
 
 
 def _known_scale(scale: str) -> None:
-    from incast.papers.definition import SCALES
-
     if scale not in SCALES:
         raise PaperError(f'--scale "{scale}": expected one of {", ".join(SCALES)}')
 

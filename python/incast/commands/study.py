@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incast.batch.store import Store
+from incast.batch.workers import Processes, Threads
 from incast.commands import progress
 from incast.commands.options import AllowCode, MemoryLimit, Quiet, Rebuild, Workers, allow, beside, err, out, tell
 from incast.commands.options import folder as folder_of
+from incast.comparisons.declaration import split_values, value_of
 from incast.errors import StudyError
 from incast.external import consent
+from incast.report import tables
+from incast.report.tables import Column
 from incast.system import memory, output
 from incast.system.files import held
 from incast.system.interrupts import loading
@@ -110,7 +115,6 @@ def extend(
     """Extend a study by seeds, values, arms or samples; only new runs are made."""
     allow(allow_code)
     with loading():
-        from incast.batch.store import Store
         from incast.study import api
     if seeds is None and not axis and not arm and samples is None:
         raise StudyError("nothing to extend by: expected --seeds, --axis, --arm or --samples")
@@ -146,7 +150,6 @@ def work(
     consent.asks(None, lambda note: tell([note]))  # a worker never asks
     consent.inherit(allowed or [])
     from incast.batch import slurm
-    from incast.batch.store import Store
 
     out.print(output.counted(slurm.work(Store.at(store), part, of), "run"), highlight=False)
 
@@ -157,7 +160,6 @@ def status(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Show the content of a store, and pending runs."""
-    from incast.batch.store import Store
     from incast.study import status
 
     with held(store):
@@ -185,7 +187,6 @@ def export(
     ] = None,
 ) -> None:
     """Export the runs of a store, or one of their tables, to a file; or one run to a folder."""
-    from incast.batch.store import Store
     from incast.study import reading, tabular
 
     if run is not None:
@@ -218,7 +219,6 @@ def query(
 
     Without --allow-files a query only reads the store, and writes nothing.
     """
-    from incast.batch.store import Store
     from incast.study import query as queries
     from incast.study import tabular
 
@@ -235,9 +235,6 @@ def query(
 
 
 def _print_rows(rows: pa.Table) -> None:
-    from incast.report import tables
-    from incast.report.tables import Column
-
     def text_of(value: Any) -> str:
         return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
@@ -252,8 +249,6 @@ def _print_rows(rows: pa.Table) -> None:
 
 def _where(on: str | None, workers: int, options: str) -> dict[str, Any]:
     """Read ``--on``: the options of ``make`` about the workers."""
-    from incast.batch.workers import Processes, Threads
-
     if options and on != "slurm":
         raise StudyError("--slurm: needs --on slurm too")
     match on:
@@ -293,8 +288,6 @@ def _seeds(text: str) -> int | list[int]:
 
 
 def _axis(text: str) -> tuple[str, list[Any]]:
-    from incast.comparisons.declaration import split_values
-
     key, equals, values = text.partition("=")
     listed = split_values(values)
     if not (equals and key.strip() and listed):
@@ -303,8 +296,6 @@ def _axis(text: str) -> tuple[str, list[Any]]:
 
 
 def _arm(text: str) -> tuple[str, dict[str, Any]]:
-    from incast.comparisons.declaration import split_values
-
     name, _, rest = text.partition(":")
     pairs = [pair.partition("=") for pair in split_values(rest) or ()]
     if not (name.strip() and pairs) or not all(equals and key.strip() for key, equals, _ in pairs):
@@ -314,7 +305,5 @@ def _arm(text: str) -> tuple[str, dict[str, Any]]:
 
 def _value(text: str) -> Any:
     """Read a value like a study file: a number, true or false, or else a text without quotes."""
-    from incast.comparisons.declaration import value_of
-
     is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return text[1:-1] if is_quoted else value_of(text)

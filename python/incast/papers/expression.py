@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from incast.errors import ModelError
+
 Value = Any
 """A number, a truth value, a text, or a list of them."""
 
@@ -106,7 +108,6 @@ def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
 
 def model(name: str, figure: str, *parameters: Value) -> float:
     """Return a figure of a closed-form model (``incast model list``); parameters are names followed by values."""
-    from incast.errors import ModelError
     from incast.models import closed_form
 
     names, values = parameters[::2], parameters[1::2]

@@ -132,7 +132,7 @@ class Batch:
         """Make the missing runs, and write their chunks."""
         journal = Journal(self.store.folder / "journal" / "main.bin")
         list(journal.runs())
-        status = Status(len(self.runs), len(self.done), len(self.done))
+        status = Status(len(self.runs), len(self.done))
 
         def took(task: Task, record: bytes) -> None:
             self.made[task.run] = journal, journal.append(record)

@@ -31,7 +31,6 @@ def make(
         if job.folder.exists():
             shutil.rmtree(job.folder)
     todo.sort(key=lambda job: job.weight, reverse=True)
-    there = len(jobs) - len(todo)
     at_once, each = shared(workers, needs_of([job.scenario for job in todo], limit), limit)
 
     def made(job: Job) -> bytes:
@@ -47,4 +46,4 @@ def make(
         return error
 
     threads = runner.ThreadWorkers(at_once, made)
-    runner.carry_out(threads, todo, lambda *_: None, named, Status(len(jobs), there, there), show)
+    runner.carry_out(threads, todo, lambda *_: None, named, Status(len(jobs), len(jobs) - len(todo)), show)

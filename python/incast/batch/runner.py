@@ -36,7 +36,6 @@ class Status:
 
     total: int = 0
     finished: int = 0
-    resumed: int = 0
     hops: int = 0
     under_way: dict[str, float] = field(default_factory=dict)
     """Progress of the active runs, 0 to 1."""
@@ -162,54 +161,44 @@ def carry_out(
     ``took`` keeps a record. ``named`` names the task of an error, with a remark. A slice whose worker died is given
     again, its first task alone.
     """
-    try:
-        _deal(workers, deque(tasks), took, named, status, show)
-    finally:
-        workers.close()
-        status.under_way.clear()
-    show(status)
-
-
-def _deal(
-    workers: Workers[Task],
-    tasks: deque[Task],
-    took: Callable[[Task, bytes], None],
-    named: Callable[[BaseException, Task, str], BaseException],
-    status: Status,
-    show: Callable[[Status], None],
-) -> None:
     pending: dict[Future[Answer], list[Task]] = {}
+    todo = deque(tasks)
     tries: Counter[Task] = Counter()
     began, finished_before = time.monotonic(), status.finished
     alone: deque[Task] = deque()
     """Tasks whose worker died: each becomes a separate slice."""
-    while tasks or alone or pending:
-        while (tasks or alone) and len(pending) < workers.count + 1:
-            size = 1 if alone else _slice_size(status.finished - finished_before, began, workers.count, len(tasks))
-            source = alone or tasks
-            dealt = [source.popleft() for _ in range(min(size, len(source)))]
-            pending[workers.submit(dealt)] = dealt
-        # the timeout lets Ctrl-C through
-        done, _ = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-        failed: list[tuple[BaseException, Task]] = []
-        for future in done:
-            dealt = pending.pop(future)
-            answer = future.result()
-            for task, record in zip(dealt, answer.records, strict=False):
-                took(task, record)
-                status.finished += 1
-            rest = dealt[len(answer.records) :]
-            if answer.error is not None and rest:
-                failed.append((answer.error, rest[0]))
-                alone.append(rest[0])
-                tasks.extendleft(reversed(rest[1:]))
-        for error, task in failed:  # after the records are kept
-            tries[task] += 1
-            died = isinstance(error, WorkerDied)
-            if not died or tries[task] == TRIES:
-                raise named(error, task, f"; it was tried {TRIES} times" if died else "")
-        workers.tell(status)
-        show(status)
+    try:
+        while todo or alone or pending:
+            while (todo or alone) and len(pending) < workers.count + 1:
+                size = 1 if alone else _slice_size(status.finished - finished_before, began, workers.count, len(todo))
+                source = alone or todo
+                dealt = [source.popleft() for _ in range(min(size, len(source)))]
+                pending[workers.submit(dealt)] = dealt
+            # the timeout lets Ctrl-C through
+            done, _ = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+            failed: list[tuple[BaseException, Task]] = []
+            for future in done:
+                dealt = pending.pop(future)
+                answer = future.result()
+                for task, record in zip(dealt, answer.records, strict=False):
+                    took(task, record)
+                    status.finished += 1
+                rest = dealt[len(answer.records) :]
+                if answer.error is not None and rest:
+                    failed.append((answer.error, rest[0]))
+                    alone.append(rest[0])
+                    todo.extendleft(reversed(rest[1:]))
+            for error, task in failed:  # after the records are kept
+                tries[task] += 1
+                died = isinstance(error, WorkerDied)
+                if not died or tries[task] == TRIES:
+                    raise named(error, task, f"; it was tried {TRIES} times" if died else "")
+            workers.tell(status)
+            show(status)
+    finally:
+        workers.close()
+        status.under_way.clear()
+    show(status)
 
 
 def _slice_size(finished: int, began: float, workers: int, left: int) -> int:

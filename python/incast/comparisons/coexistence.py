@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from incast.comparisons.declaration import Case, Controller, SideBySide, named
+from incast.comparisons.declaration import Case, ComparisonStudy, Controller, named
 from incast.comparisons.report_folder import Home, governed, made, read, results
 from incast.errors import StudyError
 from incast.external import consent
@@ -35,7 +35,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Pairs(SideBySide):
+class Pairs(ComparisonStudy):
     """Controllers two by two, each also with itself: the two govern one traffic entry each."""
 
     said: Said | None = field(default=None, compare=False)
@@ -125,13 +125,11 @@ class Pairs(SideBySide):
         return {"said": asdict(self.saying())}
 
     @classmethod
-    def of_data(
-        cls, data: Mapping[str, Any], controllers: tuple[Controller, ...], settings: tuple[tuple[str, str], ...]
-    ) -> Self:
-        """Read the entries of pairs."""
+    def of_data(cls, data: Mapping[str, Any], **others: Any) -> Self:
+        """Read the entries of pairs; the others are what all kinds have."""
         own, their = data["said"]["entries"]
         said = Said(data["said"]["name"], (own, their), tuple(data["said"]["notes"]))
-        return cls((data["scenario"],), controllers, "", ("",), data["seeds"], settings, said)
+        return cls(scenarios=(data["scenario"],), key="", values=("",), said=said, **others)
 
 
 @dataclass(frozen=True)

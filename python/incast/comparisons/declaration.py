@@ -232,11 +232,10 @@ class Case:
 
 
 @dataclass(frozen=True)
-class SideBySide:
-    """Controllers on the same scenarios, over the values of one key and over seeds.
+class ComparisonStudy:
+    """Controllers on the same scenarios, over the values of one key and over seeds; each governs all flows of its runs.
 
     All runs under one seed have the same placements and start times, so differences between controllers are paired.
-    Subclasses say which controllers a run has.
     """
 
     scenarios: tuple[str, ...]
@@ -246,21 +245,22 @@ class SideBySide:
     values: tuple[str, ...]
     seeds: int
     settings: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = field(default=(), compare=False)
+    """Names of the scenarios as stored in a folder; the scenarios may have changed since."""
 
-    FILE: ClassVar[str]
+    FILE: ClassVar[str] = "study.json"
     """File that marks a folder, with the declaration."""
     FORMAT: ClassVar[int] = 2
-    KIND: ClassVar[str]
+    KIND: ClassVar[str] = "a comparison"
     """Noun for messages."""
-    COMMAND: ClassVar[str]
-    OTHER: ClassVar[str]
+    COMMAND: ClassVar[str] = "compare"
+    OTHER: ClassVar[str] = "another comparison"
     """Content of the folder of another declaration."""
-    GROWS: ClassVar[str]
-    """Parts that can be added later."""
-    ASKED: ClassVar[tuple[str, ...]]
+    GROWS: ClassVar[str] = "a comparison can be extended by controllers, values and seeds"
+    ASKED: ClassVar[tuple[str, ...]] = ("scenarios", "controllers", "key", "values", "seeds", "settings")
     """Fields that decide what is made: the mark of a folder."""
     ONCE: ClassVar[str] = "give it once"
-    POINTS: ClassVar[str]
+    POINTS: ClassVar[str] = "points (scenarios, values and controllers)"
 
     def __post_init__(self) -> None:
         for what, items in [
@@ -277,23 +277,26 @@ class SideBySide:
             raise StudyError(f"--seeds {self.seeds}: expected 1 or more")
         points = len(self.scenarios) * len(self.values) * len(self.lineups)
         refuse_too_many(self.seeds, points, self.POINTS)
+        for option, key in [("--vary", self.key), *(("--set", key) for key, _ in self.settings)]:
+            # a comparison sets these for every run: a value given here would be lost
+            if key == "run.seed":
+                raise StudyError(f"{option} {key}: a comparison runs every point under several seeds: use --seeds")
+            if "controller" in key.split("."):
+                raise StudyError(f"{option} {key}: a comparison sets the controller of every flow: use --cc")
 
     @property
     def lineups(self) -> list[tuple[Controller, ...]]:
         """Controllers of the runs: each is an arm of the study."""
-        raise NotImplementedError
+        return [(one,) for one in self.controllers]
 
     def arm_settings(self, texts: Sequence[str]) -> dict[str, str]:
         """Keys that give their controllers to the flows of a run."""
-        raise NotImplementedError
+        return {"controller": texts[0]}
 
     def cases(self) -> Iterator[Case]:
         """Yield every run, in the order of the report."""
-        seeds = range(1, self.seeds + 1)
-        return itertools.starmap(
-            lambda scenario, value, lineup, seed: Case(scenario, lineup, value, seed),
-            itertools.product(self.scenarios, self.values, self.lineups, seeds),
-        )
+        for scenario, value, lineup in itertools.product(self.scenarios, self.values, self.lineups):
+            yield from (Case(scenario, lineup, value, seed) for seed in range(1, self.seeds + 1))
 
     def first_cases(self) -> list[Case]:
         """Return every run under the first seed."""
@@ -309,7 +312,7 @@ class SideBySide:
 
     def described(self, case: Case) -> tuple[str, ...]:
         """Return the words that name the case of a note."""
-        raise NotImplementedError
+        return case.scenario, case.controller.text, f"{self.key} = {case.value}"
 
     def notes(self) -> list[str]:
         """Return notes on the scenarios before the runs, with the cases that they apply to."""
@@ -361,16 +364,35 @@ class SideBySide:
                 raise StudyError(f"{known[scenario.hash]} and {name} are the same scenario: give one of them")
             known[scenario.hash] = name
 
+    def points(self) -> list[Scenario]:
+        """Make the scenarios at every value of the key, with the first controller and seed."""
+        return [self.scenario(case) for case in self.first_cases() if case.controller == self.controllers[0]]
+
+    @property
+    def title(self) -> str:
+        """Title of the comparison, in one line."""
+        kinds = list(dict.fromkeys(c.kind for c in self.controllers))
+        return f"{', '.join(kinds)} on {' and '.join(self.scenario_names())}"
+
     def scenario_names(self) -> list[str]:
         """Names of the scenarios."""
-        return [base.name for base in self.bases.values()]
+        return list(self.names) or [base.name for base in self.bases.values()]
+
+    def series_cases(self) -> list[Case]:
+        """Return the runs with time series: the first scenario, the middle value, seed 1."""
+        value = self.values[len(self.values) // 2]
+        return [Case(self.scenarios[0], lineup, value, 1) for lineup in self.lineups]
+
+    def viewed(self) -> dict[str, Scenario]:
+        """Return the scenarios of the viewer page, by the names of their controllers."""
+        return dict(zip(named(self.controllers), map(self.scenario, self.series_cases()), strict=True))
 
     def folder_name(self) -> str:
         """Default name of the results folder, a function of the arguments alone."""
         digest = hashlib.sha256(json.dumps(self._asked()).encode()).hexdigest()[:8]
         return f"{self.COMMAND}-{'-'.join(self.scenario_names())}-{digest}"
 
-    def grows_from(self, other: SideBySide) -> bool:
+    def grows_from(self, other: ComparisonStudy) -> bool:
         """Return whether these equal the others, or extend them by controllers, values or seeds."""
         same = (self.scenarios, self.key, self.settings) == (other.scenarios, other.key, other.settings)
         more = set(self.controllers) >= set(other.controllers) and set(self.values) >= set(other.values)
@@ -452,7 +474,7 @@ class SideBySide:
 
     def stored(self) -> dict[str, Any]:
         """Return what the folder's file has beside the arguments: descriptions of what may change later."""
-        raise NotImplementedError
+        return {"names": self.scenario_names()}
 
     def json(self, **others: str) -> str:
         """Write the declaration as JSON, with the further entries of the folder's file."""
@@ -463,92 +485,15 @@ class SideBySide:
         """Read what ``json`` wrote; raises ``StudyError`` for another format."""
         if not isinstance(data, dict) or data.get("format") != cls.FORMAT:
             raise StudyError(f"expected {cls.KIND} of format {cls.FORMAT}")
+        settings = tuple((key, value) for key, value in data["settings"])
         controllers = tuple(Controller(one["text"]) for one in data["controllers"])
-        return cls.of_data(data, controllers, tuple((key, value) for key, value in data["settings"]))
+        return cls.of_data(data, controllers=controllers, seeds=data["seeds"], settings=settings)
 
     @classmethod
-    def of_data(
-        cls, data: Mapping[str, Any], controllers: tuple[Controller, ...], settings: tuple[tuple[str, str], ...]
-    ) -> Self:
-        """Read the entries of a kind."""
-        raise NotImplementedError
-
-    def viewed(self) -> dict[str, Scenario]:
-        """Return the scenarios of the viewer page by the names of the runs."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class ComparisonStudy(SideBySide):
-    """Controllers one by one: each governs all flows of its runs."""
-
-    names: tuple[str, ...] = field(default=(), compare=False)
-    """Names of the scenarios as stored in a folder; the scenarios may have changed since."""
-
-    FILE = "study.json"
-    KIND = "a comparison"
-    COMMAND = "compare"
-    OTHER = "another comparison"
-    GROWS = "a comparison can be extended by controllers, values and seeds"
-    ASKED = ("scenarios", "controllers", "key", "values", "seeds", "settings")
-    POINTS = "points (scenarios, values and controllers)"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for option, key in [("--vary", self.key), *(("--set", key) for key, _ in self.settings)]:
-            # a comparison sets these for every run: a value given here would be lost
-            if key == "run.seed":
-                raise StudyError(f"{option} {key}: a comparison runs every point under several seeds: use --seeds")
-            if "controller" in key.split("."):
-                raise StudyError(f"{option} {key}: a comparison sets the controller of every flow: use --cc")
-
-    @property
-    def lineups(self) -> list[tuple[Controller, ...]]:
-        """One controller per run."""
-        return [(one,) for one in self.controllers]
-
-    def arm_settings(self, texts: Sequence[str]) -> dict[str, str]:
-        """Key that gives the controller to all flows."""
-        return {"controller": texts[0]}
-
-    def described(self, case: Case) -> tuple[str, ...]:
-        """Return scenario, controller and value."""
-        return case.scenario, case.controller.text, f"{self.key} = {case.value}"
-
-    def points(self) -> list[Scenario]:
-        """Make the scenarios at every value of the key, with the first controller and seed."""
-        return [self.scenario(case) for case in self.first_cases() if case.controller == self.controllers[0]]
-
-    @property
-    def title(self) -> str:
-        """Title of the comparison, in one line."""
-        kinds = list(dict.fromkeys(c.kind for c in self.controllers))
-        return f"{', '.join(kinds)} on {' and '.join(self.scenario_names())}"
-
-    def scenario_names(self) -> list[str]:
-        """Names of the scenarios."""
-        return list(self.names) or super().scenario_names()
-
-    def series_cases(self) -> list[Case]:
-        """Return the runs with time series: the first scenario, the middle value, seed 1."""
-        value = self.values[len(self.values) // 2]
-        return [Case(self.scenarios[0], lineup, value, 1) for lineup in self.lineups]
-
-    def viewed(self) -> dict[str, Scenario]:
-        """Return the scenarios of the viewer page, by the names of their controllers."""
-        return dict(zip(named(self.controllers), map(self.scenario, self.series_cases()), strict=True))
-
-    def stored(self) -> dict[str, Any]:
-        """Return the names of the scenarios."""
-        return {"names": self.scenario_names()}
-
-    @classmethod
-    def of_data(
-        cls, data: Mapping[str, Any], controllers: tuple[Controller, ...], settings: tuple[tuple[str, str], ...]
-    ) -> Self:
-        """Read the entries of a comparison."""
-        scenarios, values = tuple(data["scenarios"]), tuple(data["values"])
-        return cls(scenarios, controllers, data["key"], values, data["seeds"], settings, tuple(data["names"]))
+    def of_data(cls, data: Mapping[str, Any], **others: Any) -> Self:
+        """Read the entries of this kind; the others are what all kinds have."""
+        listed: dict[str, Any] = {name: tuple(data[name]) for name in ("scenarios", "values", "names")}
+        return cls(key=data["key"], **listed, **others)
 
     def study_file(self) -> str:
         """Write the comparison as a study file: one arm per controller, one axis, the same runs."""

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from incast.batch.plan import Mark, slug
 from incast.batch.store import Store, parquet, refuse_odd_points
-from incast.comparisons.declaration import Case, Place, SideBySide
+from incast.comparisons.declaration import Case, ComparisonStudy, Place
 from incast.errors import REFUSALS, FolderError, StudyError
 from incast.runs.result import Result
 from incast.runs.run_folder import engine_digest
@@ -34,7 +34,7 @@ OWN_STORE = "runs"
 POINTS_FILE = "points.parquet"
 """Table of the runs in the store that belong to the folder."""
 
-Kind = TypeVar("Kind", bound=SideBySide)
+Kind = TypeVar("Kind", bound=ComparisonStudy)
 
 Rows = Callable[[str, Sequence[str]], pa.Table]
 """Function that returns columns of a run's table by name."""
@@ -142,7 +142,7 @@ def _before(path: Path) -> bytes | None:
 
 @contextmanager
 def made(
-    study: SideBySide, folder: Path, store: Path | None = None, rebuild: bool = False, **options: Any
+    study: ComparisonStudy, folder: Path, store: Path | None = None, rebuild: bool = False, **options: Any
 ) -> Iterator[Home]:
     """Make the runs that the store lacks (default: the folder's own); the folder is locked until the end of the block.
 
@@ -201,7 +201,7 @@ def governed(study: Kind, home: Home) -> Kind:
 
 
 def results(
-    study: SideBySide, home: Home, cases: Iterable[Case], points_file: str = POINTS_FILE
+    study: ComparisonStudy, home: Home, cases: Iterable[Case], points_file: str = POINTS_FILE
 ) -> dict[Case, tuple[Result, Rows]]:
     """Find runs in the store; raises ``FolderError`` with the command that resumes if one is missing."""
     places = {case: study.place(case) for case in cases}

@@ -16,13 +16,12 @@ import threading
 import time
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from incast.batch.record import Task, make
-from incast.batch.runner import Answer, Status, WorkerDied
+from incast.batch.runner import Answer, PoolWorkers, WorkerDied
 from incast.batch.shares import Each
 from incast.batch.store import read_copies
 from incast.batch.workers import Hire, error_of, error_text
@@ -98,11 +97,11 @@ class Worker:
         return records, None
 
 
-class Rays:
+class Rays(PoolWorkers[Task]):
     """Actors of a Ray cluster."""
 
     def __init__(self, count: int, folder: Path, keep: Sequence[str]) -> None:
-        self.count = count
+        super().__init__(count)
         ray = _ray()
         self._ray = ray
         files = {f"{FILES}/{name}": data for name, data in read_copies(folder / FILES)}
@@ -112,14 +111,6 @@ class Rays:
         self._there = 0
         self._change = threading.Condition()
         self._closed = False
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-ray")
-
-    def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
-        """Assign a slice to an actor."""
-        return self._pool.submit(self._answer, list(tasks))
-
-    def tell(self, status: Status) -> None:
-        """Do nothing: progress within a run is unknown."""
 
     def _answer(self, tasks: Sequence[Task]) -> Answer:
         try:

@@ -77,23 +77,36 @@ class Workers(Protocol[Given]):
         """Stop the workers; active runs are aborted."""
 
 
-class ThreadWorkers(Generic[Task]):
-    """Threads of this process; the engine runs without the GIL."""
+class PoolWorkers(Generic[Task]):
+    """Workers behind a pool of threads of this process, one per slice under way."""
 
-    def __init__(self, count: int, make: Callable[[Task], bytes]) -> None:
-        """``make`` makes the record of a task, its runs in blocks of ``run``."""
+    def __init__(self, count: int) -> None:
         self.count = count
-        self._make = make
-        self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-run")
-        self._at_work: set[int] = set()
-        self._under_way: dict[str, tuple[float, int]] = {}
-        """Progress and hops of active runs."""
-        self._hops = 0
 
     def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
         """Assign a slice to a thread."""
         return self._pool.submit(self._answer, list(tasks))
+
+    def tell(self, status: Status) -> None:
+        """Do nothing: progress within a run is unknown."""
+
+    def _answer(self, tasks: Sequence[Task]) -> Answer:
+        raise NotImplementedError
+
+
+class ThreadWorkers(PoolWorkers[Task]):
+    """Threads of this process; the engine runs without the GIL."""
+
+    def __init__(self, count: int, make: Callable[[Task], bytes]) -> None:
+        """``make`` makes the record of a task, its runs in blocks of ``run``."""
+        super().__init__(count)
+        self._make = make
+        self._stop = threading.Event()
+        self._at_work: set[int] = set()
+        self._under_way: dict[str, tuple[float, int]] = {}
+        """Progress and hops of active runs."""
+        self._hops = 0
 
     def tell(self, status: Status) -> None:
         """Update the progress of active runs."""

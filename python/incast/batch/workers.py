@@ -12,14 +12,13 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, BinaryIO
 
 from incast import errors
 from incast.batch.record import Task, make
-from incast.batch.runner import Answer, Status, ThreadWorkers, WorkerDied, Workers
+from incast.batch.runner import Answer, PoolWorkers, ThreadWorkers, WorkerDied, Workers
 from incast.batch.shares import ALONE, Each
 from incast.errors import RunStopped
 from incast.external import consent
@@ -39,24 +38,16 @@ class Threads(ThreadWorkers[Task]):
         super().__init__(count, made)
 
 
-class Processes:
+class Processes(PoolWorkers[Task]):
     """Processes of this machine, for Python controllers and many short runs, which hold the GIL."""
 
     def __init__(self, count: int, folder: Path, keep: Sequence[str], each: Each = ALONE) -> None:
-        self.count = count
+        super().__init__(count)
         self._words = [str(folder), json.dumps(list(keep)), str(each.cores), repr(each.memory)]
         self._idle: list[subprocess.Popen[bytes]] = []
         self._all: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
         self._closed = False
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-worker")
-
-    def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
-        """Assign a slice to a process."""
-        return self._pool.submit(self._answer, list(tasks))
-
-    def tell(self, status: Status) -> None:
-        """Do nothing: progress within a run is unknown."""
 
     def _answer(self, tasks: Sequence[Task]) -> Answer:
         answer = Answer()

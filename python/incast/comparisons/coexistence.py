@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from incast.comparisons.declaration import Case, ComparisonStudy, Controller, named
-from incast.comparisons.report_folder import Home, governed, made, read, results
+from incast.comparisons.report_folder import Home, governed, made, read
 from incast.errors import StudyError
 from incast.external import consent
 from incast.runs.result import Result, rates_of
@@ -90,6 +90,10 @@ class Pairs(ComparisonStudy):
     def described(self, case: Case) -> tuple[str, ...]:
         """Return the two controllers."""
         return (" beside ".join(case.texts),)
+
+    def columns(self, case: Case) -> dict[str, str]:
+        """Return the two controllers."""
+        return dict(zip(("controller", "beside"), case.texts, strict=True))
 
     def notes(self) -> list[str]:
         """Return notes before the runs: differences between the two entries, and notes of the scenarios."""
@@ -174,7 +178,7 @@ def load(folder: Path) -> tuple[Pairs, list[Meeting], Home]:
     """Read the pairs of a folder back, and compute their results; every run must be there."""
     pairs, home = read(Pairs, folder)
     pairs = governed(pairs, home)
-    runs = {(*case.texts, case.seed): result for case, (result, _) in results(pairs, home, pairs.cases()).items()}
+    runs = {(*case.texts, case.seed): result for case, (result, _) in home.results(pairs, pairs.cases()).items()}
     return pairs, meetings(pairs, runs, pairs.saying().entries), home
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from incast.comparisons.declaration import Case, ComparisonStudy
-from incast.comparisons.report_folder import Home, Rows, governed, made, read, results
+from incast.comparisons.report_folder import Home, Rows, governed, made, read
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
 from incast.runs import completions, run_notes
 from incast.runs.completions import Bins, Completions, Reading, Sizes
@@ -319,7 +319,7 @@ def load(folder: Path) -> Comparison:
 
 
 def _without_series(study: ComparisonStudy, home: Home) -> Comparison:
-    found = results(study, home, study.cases())
+    found = home.results(study, study.cases())
     return Comparison(study, home, {case: _load(case, result, rows) for case, (result, rows) in found.items()})
 
 
@@ -330,7 +330,7 @@ def _load_series(comparison: Comparison) -> list[Series]:
     if not all(comparison.runs[case].first_flows() for case in cases):
         _series_study(comparison, home.name)  # raises with the reason
     found = []
-    for case, (result, rows) in results(study, home, cases, SERIES_FILE).items():
+    for case, (result, rows) in home.results(study, cases, SERIES_FILE).items():
         start_s = result.summary["run"]["measure_from_s"]
         found.append(Series(case, rows, port, comparison.runs[case].first_flows(), start_s))
     return found

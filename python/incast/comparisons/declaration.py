@@ -314,6 +314,11 @@ class ComparisonStudy:
         """Return the words that name the case of a note."""
         return case.scenario, case.controller.text, f"{self.key} = {case.value}"
 
+    def columns(self, case: Case) -> dict[str, str]:
+        """Return the words that name a case in a table, by column."""
+        names = dict(zip(self.scenarios, self.scenario_names(), strict=True))
+        return {"scenario": names[case.scenario], "controller": case.controller.text, self.key: case.value}
+
     def notes(self) -> list[str]:
         """Return notes on the scenarios before the runs, with the cases that they apply to."""
         return shared_notes({self.described(case): self.scenario(case).notes() for case in self.first_cases()})

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +19,7 @@ import pyarrow as pa
 
 from incast.batch.plan import Mark, slug
 from incast.batch.store import Store, parquet, refuse_odd_points
-from incast.comparisons.declaration import Case, ComparisonStudy, Place
+from incast.comparisons.declaration import Case, ComparisonStudy
 from incast.errors import REFUSALS, FolderError, StudyError
 from incast.runs.result import Result
 from incast.runs.run_folder import engine_digest
@@ -75,18 +76,21 @@ class Home:
         points = _in_words_of_user(filled, part)
         write_whole(self.folder / points_file, parquet(points.replace_schema_metadata({"engine": engine_digest()})))
 
-    def governing(self, points_file: str, places: Mapping[Case, Place]) -> dict[Case, str]:
-        """Return what governs the flows of runs, by their places; unreadable runs are left to ``results``."""
+    def governing(self, study: ComparisonStudy) -> dict[Case, str]:
+        """Return what governs the flows of runs; unreadable runs are left to ``results``."""
         try:
-            points = files.read_table(self.folder / points_file, ["scenario", "arm", "values", "controller"])
+            points = files.read_table(self.folder / POINTS_FILE, ["scenario", "arm", "values", "controller"])
         except (OSError, ValueError):
             return {}
         there = {(row["scenario"], row["arm"], row["values"]): row["controller"] for row in points.to_pylist()}
-        found = {key: there.get(place[:3]) for key, place in places.items()}
+        found = {case: there.get(study.place(case)[:3]) for case in study.cases()}
         return {key: value for key, value in found.items() if isinstance(value, str)}
 
-    def results(self, points_file: str, places: Mapping[Case, Place], again: str) -> dict[Case, tuple[Result, Rows]]:
-        """Find runs by their places; raises ``FolderError`` with the command that resumes if one is missing."""
+    def results(
+        self, study: ComparisonStudy, cases: Iterable[Case], points_file: str = POINTS_FILE
+    ) -> dict[Case, tuple[Result, Rows]]:
+        """Find runs in the store; raises ``FolderError`` with the command that resumes if one is missing."""
+        again = study.command(str(self.folder), store=self.given)
         advice = f"resume with: {again}"
         try:
             points = files.read_table(self.folder / points_file)
@@ -100,24 +104,24 @@ class Home:
         engine = (points.schema.metadata or {}).get(b"engine", b"").decode()
         there = {(row["scenario"], row["arm"], row["values"]): row for row in points.to_pylist()}
         named: dict[Case, tuple[str, dict[str, Any]]] = {}
-        for key, place in places.items():
-            row = there.get(place[:3], {"seeds": [], "runs": []})
-            run = dict(zip(row["seeds"], row["runs"], strict=True)).get(place.seed)
+        for case in cases:
+            row = there.get(study.place(case)[:3], {"seeds": [], "runs": []})
+            run = dict(zip(row["seeds"], row["runs"], strict=True)).get(case.seed)
             if run is None:
-                raise FolderError(f"{self.folder} is not finished: the run {key} is missing; {advice}")
-            named[key] = run, row
+                raise FolderError(f"{self.folder} is not finished: the run {case} is missing; {advice}")
+            named[case] = run, row
         if not self.store.exists():
             raise FolderError(
                 f"{self.store}, the store of the runs of {self.folder}, does not exist; if it has moved, give its new "
                 f"place by --store in: {again}"
             )
         runs = Runs(Store.at(self.store), (run for run, _ in named.values()))
-        found = {}
-        for key, (run, row) in named.items():
+        found: dict[Case, tuple[Result, Rows]] = {}
+        for case, (run, row) in named.items():
             if run not in runs:
-                raise FolderError(f"{self.store} lacks the run {key}; {advice}")
-            result = runs.result(run, row["toml"], row["name"], places[key].seed, row["hash"], engine)
-            found[key] = result, _rows_of(runs, run)
+                raise FolderError(f"{self.store} lacks the run {case}; {advice}")
+            result = runs.result(run, row["toml"], row["name"], case.seed, row["hash"], engine)
+            found[case] = result, partial(runs.rows, run)
         return found
 
 
@@ -195,17 +199,9 @@ def read(kind: type[Kind], folder: Path) -> tuple[Kind, Home]:
 
 def governed(study: Kind, home: Home) -> Kind:
     """Set for each controller what governs its flows, from the runs that have it alone."""
-    found = home.governing(POINTS_FILE, {case: study.place(case) for case in study.cases()})
+    found = home.governing(study)
     alone = {c: [one for case, one in found.items() if set(case.controllers) == {c}] for c in study.controllers}
     return replace(study, controllers=tuple(c.beside(known) for c, known in alone.items()))
-
-
-def results(
-    study: ComparisonStudy, home: Home, cases: Iterable[Case], points_file: str = POINTS_FILE
-) -> dict[Case, tuple[Result, Rows]]:
-    """Find runs in the store; raises ``FolderError`` with the command that resumes if one is missing."""
-    places = {case: study.place(case) for case in cases}
-    return home.results(points_file, places, study.command(str(home.folder), store=home.given))
 
 
 def _in_words_of_user(store: Store, study: Definition) -> pa.Table:
@@ -223,7 +219,3 @@ def _in_words_of_user(store: Store, study: Definition) -> pa.Table:
     found = points.take(rows)
     place = found.schema.get_field_index("values")
     return found.set_column(place, found.schema.field(place), pa.array(values, found.schema.field(place).type))
-
-
-def _rows_of(runs: Runs, run: str) -> Rows:
-    return lambda table, columns: runs.rows(run, table, columns)

@@ -49,7 +49,7 @@ def write(
     ``view_gap`` is the reason why there is no viewer page, if so.
     """
     drawn = gallery.draw({"shares": picture(pairs, found)}, formats)
-    files = tables_of(found) | {RUNS: run_index.of_pairs(pairs, home)}
+    files = tables_of(found) | {RUNS: run_index.of(pairs, home)}
     files |= {PAGE: html(pairs, found, drawn["shares"]["png"], home, formats, view_gap)}
     gallery.write(home.folder, drawn, formats, files, drawn.__contains__)
     return home.folder / PAGE

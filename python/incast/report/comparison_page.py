@@ -64,7 +64,7 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     shown = [figure.key for figure in figures_of(comparison)]
     files = {
         "comparison.json": aggregate_json(comparison, shown),
-        RUNS: run_index.of_comparison(comparison),
+        RUNS: run_index.of(comparison.study, comparison.home),
         PAGE: html(comparison, pngs, drawn.left_out, formats),
     }
     gallery.write(comparison.folder, pictures, formats, files, lambda name: name.startswith(STEMS))

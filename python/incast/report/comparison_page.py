@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import base64
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 
 from rich.console import Console
 
 from incast import _core
-from incast.comparisons.comparison import Comparison, Run, aggregate_json
-from incast.comparisons.declaration import Controller, named
+from incast.comparisons.comparison import Band, Comparison, Run, aggregate_json
+from incast.comparisons.declaration import ComparisonStudy, Controller, named
 from incast.pictures import gallery
 from incast.report import badges, glossary, locality, run_index, slowdowns, tables
 from incast.report.figures import Figure, axis_name, draw_all, figures_of
@@ -354,6 +356,27 @@ def cell_of(reading: Reading | None, scale: float, best: bool, look: str = " cla
     return f"<td{look if best else ''}>{shown_reading(reading, scale)}{beside}</td>"
 
 
+def _slowdown_table(comparison: Comparison, scenario: str, title: str, own: Sequence[Band]) -> str:
+    """Return the table of slowdowns of a traffic entry, by size."""
+    study, places = comparison.study, list(product(own, STATISTICS))
+    best = {
+        (value, *place): badges.best_slowdown(comparison, scenario, value, *place)
+        for value, place in product(study.values, places)
+    }
+
+    def cells(value: str, c: Controller) -> str:
+        found = [(comparison.slowdown(scenario, c.text, value, *place), place) for place in places]
+        return "".join(cell_of(one, 1.0, best[value, *place] == c.text) for one, place in found)
+
+    head = "".join(f"<th colspan={len(STATISTICS)}>{escape(band.label)}</th>" for band in own)
+    under = "".join(f"<th>{NAMES[statistic]}</th>" for _, statistic in places)
+    return (
+        f"<h3>{escape(title)}</h3><div class=wide><table><thead><tr><th rowspan=2>"
+        f"{escape(axis_name(study.key))}</th><th rowspan=2>controller</th>{head}</tr><tr>{under}</tr></thead>"
+        f"<tbody>{_by_value(study, cells)}</tbody></table></div>"
+    )
+
+
 def _slowdowns(
     comparison: Comparison, pictures: dict[str, bytes], left_out: dict[str, str], formats: Sequence[str]
 ) -> str:
@@ -364,27 +387,7 @@ def _slowdowns(
         bands = comparison.bands(scenario)
         for entry in dict.fromkeys(band.entry for band in bands):
             own = [band for band in bands if band.entry == entry]
-            head = "".join(f"<th colspan={len(STATISTICS)}>{escape(band.label)}</th>" for band in own)
-            under = "".join(f"<th>{NAMES[statistic]}</th>" for _ in own for statistic in STATISTICS)
-            rows = []
-            for value in study.values:
-                best = {
-                    (band, statistic): badges.best_slowdown(comparison, scenario, value, band, statistic)
-                    for band in own
-                    for statistic in STATISTICS
-                }
-                for i, c in enumerate(study.controllers):
-                    cells = "".join(
-                        cell_of(comparison.slowdown(scenario, c.text, value, *where), 1.0, best[where] == c.text)
-                        for where in best
-                    )
-                    start = f"<th rowspan={len(study.controllers)}>{escape(value)}</th>" if i == 0 else ""
-                    rows.append(f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(c.label)}</th>{cells}</tr>")
-            parts.append(
-                f"<h3>{escape(name)}, {escape(entry)}</h3><div class=wide><table><thead><tr><th rowspan=2>"
-                f"{escape(axis_name(study.key))}</th><th rowspan=2>controller</th>{head}</tr><tr>{under}</tr></thead>"
-                f"<tbody>{''.join(rows)}</tbody></table></div>"
-            )
+            parts.append(_slowdown_table(comparison, scenario, f"{name}, {entry}", own))
     if not parts:
         return ""
     captions = {
@@ -417,35 +420,40 @@ def embedded(png: bytes, name: str, caption: str, formats: Sequence[str] = ("png
     )
 
 
-def _numbers(comparison: Comparison) -> str:
-    study = comparison.study
-    parts = [
-        '<section id="numbers"><h2>All numbers</h2>',
-        '<p class="note">Data behind each point: runs, and simulated hops.</p>',
-    ]
+def _by_value(study: ComparisonStudy, cells: Callable[[str, Controller], str], first: int = 0) -> str:
+    """Make the rows of a table: one per value and controller, from the one of this number on."""
+    rows, shown = [], study.controllers[first:]
+    for value, (i, c) in product(study.values, enumerate(shown)):
+        start = f"<th rowspan={len(shown)}>{escape(value)}</th>" if i == 0 else ""
+        rows.append(f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(c.label)}</th>{cells(value, c)}</tr>")
+    return "".join(rows)
+
+
+def _tables(comparison: Comparison, cells: Callable[..., str], more: Sequence[str] = (), first: int = 0) -> str:
+    """Make one table per scenario, of its figures and more columns; ``cells`` makes a row."""
+    study, parts = comparison.study, []
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         figures = figures_of(comparison, scenario)
-        head = "".join(f"<th>{escape(figure.label)}</th>" for figure in figures)
-        rows = []
-        for value in study.values:
-            for i, controller in enumerate(study.controllers):
-                runs = comparison.point(scenario, controller.text, value)
-                cells = "".join(
-                    cell_of(comparison.reading(scenario, controller.text, value, f.key), f.scale, False)
-                    for f in figures
-                )
-                hops = sum(int(run.summary["run"]["hops"]) for run in runs)
-                start = f"<th rowspan={len(study.controllers)}>{escape(value)}</th>" if i == 0 else ""
-                rows.append(
-                    f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(controller.label)}</th>{cells}"
-                    f"<td>{len(runs)}</td><td>{scaled(hops)}</td></tr>"
-                )
+        heads = [axis_name(study.key), "controller", *(figure.label for figure in figures), *more]
+        rows = _by_value(study, partial(cells, scenario, figures), first)
         parts.append(
-            f"<h3>{escape(name)}</h3><div class=wide><table><thead><tr><th>{escape(axis_name(study.key))}</th>"
-            f"<th>controller</th>{head}<th>runs</th><th>hops</th></tr></thead>"
-            f"<tbody>{''.join(rows)}</tbody></table></div>"
+            f"<h3>{escape(name)}</h3><div class=wide><table><thead><tr>"
+            f"{''.join(f'<th>{escape(head)}</th>' for head in heads)}</tr></thead><tbody>{rows}</tbody></table></div>"
         )
     return "\n".join(parts) + "</section>"
+
+
+def _numbers(comparison: Comparison) -> str:
+    def cells(scenario: str, figures: Sequence[Figure], value: str, c: Controller) -> str:
+        runs = comparison.point(scenario, c.text, value)
+        readings = [(comparison.reading(scenario, c.text, value, f.key), f.scale) for f in figures]
+        hops = sum(int(run.summary["run"]["hops"]) for run in runs)
+        found = "".join(cell_of(reading, scale, False) for reading, scale in readings)
+        return f"{found}<td>{len(runs)}</td><td>{scaled(hops)}</td>"
+
+    note = '<p class="note">Data behind each point: runs, and simulated hops.</p>'
+    tables_ = _tables(comparison, cells, ("runs", "hops"))
+    return f'<section id="numbers"><h2>All numbers</h2>\n{note}\n{tables_}'
 
 
 def _differences(comparison: Comparison) -> str:
@@ -454,32 +462,19 @@ def _differences(comparison: Comparison) -> str:
     first = study.controllers[0]
     if len(study.controllers) < 2 or study.seeds < 2:
         return ""
-    parts = [
-        f'<section id="differences"><h2>Difference from {escape(first.label)}</h2>',
+
+    def cells(scenario: str, figures: Sequence[Figure], value: str, c: Controller) -> str:
+        found = [(comparison.difference(scenario, c.text, first.text, value, f.key), f.scale) for f in figures]
+        texts = [(shown_reading(one, scale), is_clear_of_zero(one)) for one, scale in found]
+        return "".join(f"<td>{f'<b>{text}</b>' if is_clear else text}</td>" for text, is_clear in texts)
+
+    return (
+        f'<section id="differences"><h2>Difference from {escape(first.label)}</h2>\n'
         f'<p class="note">Each figure minus that of {escape(first.label)} with the same seed and placements: means and '
         "95&nbsp;% intervals of these differences. Bold: the 95&nbsp;% interval excludes zero. By chance alone about 1 "
-        "in 20 cells is bold. With unfinished flows a difference is given as bounds, or is open.</p>",
-    ]
-    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
-        figures = figures_of(comparison, scenario)
-        head = "".join(f"<th>{escape(figure.label)}</th>" for figure in figures)
-        rows = []
-        for value in study.values:
-            for i, controller in enumerate(study.controllers[1:]):
-                cells = ""
-                for figure in figures:
-                    found = comparison.difference(scenario, controller.text, first.text, value, figure.key)
-                    text = shown_reading(found, figure.scale)
-                    cells += f"<td>{f'<b>{text}</b>' if is_clear_of_zero(found) else text}</td>"
-                start = f"<th rowspan={len(study.controllers) - 1}>{escape(value)}</th>" if i == 0 else ""
-                rows.append(
-                    f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(controller.label)}</th>{cells}</tr>"
-                )
-        parts.append(
-            f"<h3>{escape(name)}</h3><div class=wide><table><thead><tr><th>{escape(axis_name(study.key))}</th>"
-            f"<th>controller</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-        )
-    return "\n".join(parts) + "</section>"
+        "in 20 cells is bold. With unfinished flows a difference is given as bounds, or is open.</p>\n"
+        + _tables(comparison, cells, first=1)
+    )
 
 
 def _definitions(comparison: Comparison, run: Run) -> str:

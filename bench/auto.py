@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from bench.cases import CASES, Case
 from bench.program import result
-from incast.kinds import listing
+from incast.commands.kinds import listing
 
 MOST = 1.03
 """Largest ratio of the time of ``auto`` to the better of the others."""

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from incast.executor import Each, Status
-from incast.study import record
+from incast.batch import journal, record
+from incast.batch.runner import Answer, Status
+from incast.batch.shares import Each
 from incast.study.api import Study
-from incast.study.workers import Answer
 
 RUNS = 100_000
 ALLOWED_S = {"status": 2.0, "query": 2.0, "extend": 5.0}
@@ -34,12 +34,12 @@ class Inventors:
     def __init__(self, _count: int, folder: Path, _keep: Sequence[str], _each: Each) -> None:
         self.count = 1
         self._folder = folder
-        self._base: record.Record | None = None
+        self._base: journal.Record | None = None
 
     def submit(self, tasks: Sequence[record.Task]) -> Future[Answer]:
         """Make records up at once."""
         if self._base is None:
-            self._base = record.read_record(record.make(tasks[0], self._folder, ()))
+            self._base = journal.read_record(record.make(tasks[0], self._folder, ()))
         done: Future[Answer] = Future()
         done.set_result(Answer([made_up(task, self._base) for task in tasks]))
         return done
@@ -51,14 +51,14 @@ class Inventors:
         """Do nothing."""
 
 
-def made_up(task: record.Task, base: record.Record) -> bytes:
+def made_up(task: record.Task, base: journal.Record) -> bytes:
     """Make a synthetic record."""
     digest = hashlib.sha256(task.run.encode()).digest()
     figures = {
         name: value * (1 + digest[i % 32] / 997 + digest[(i + 7) % 32] / 99991) if isinstance(value, float) else value
         for i, (name, value) in enumerate(base.figures.items())
     }
-    return record.packed(task.run, figures, base.cost, {})
+    return journal.packed(task.run, figures, base.cost, {})
 
 
 def main() -> None:

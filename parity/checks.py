@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from incast import Result
-from incast.scenario import toml_value
+from incast.runs.scenario import toml_value
 from parity.tolerances import AtLeast, AtMost, Exact, Overlap, Relative, SameChange, Tolerance, difference, holds, over
 
 Number = Callable[[Result], "float | None"]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.lines import Line2D
 
-from incast.style import COLOURS, GRID, INK, dress, new_canvas, png_bytes
+from incast.pictures.style import COLOURS, GRID, INK, dress, new_canvas, png_bytes
 from parity.checks import EXPLAINED, HOLDS, MISS, SHOWN, Case, Cloud, Drawing, Line, Row
 
 OURS, THEIRS, WRONG = COLOURS[0], COLOURS[1], "#b3261e"

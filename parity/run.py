@@ -9,7 +9,6 @@ row misses its tolerance.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import csv
 import hashlib
 import io
@@ -19,13 +18,15 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import incast
 from incast import IncastError, RunError, Scenario, ScenarioError
+from incast.batch import journal as batch
+from incast.batch import runner
+from incast.runs.scenario import Progress
 from parity import (
     cse322,
     days,
@@ -166,10 +167,10 @@ def planned(cases: Sequence[Case]) -> tuple[list[Plan], dict[Key, Job]]:
     return plans, jobs
 
 
-def answers(job: Job) -> Answers:
+def answers(job: Job, progress: Progress | None = None) -> Answers:
     """Run a simulation and its checks."""
     try:
-        result = job.scenario.run()
+        result = job.scenario.run(progress=progress)
     except FAILURES as error:
         return {(case, place): f"not run: {error}" for case, place, _ in job.checks}
     found: Answers = {}
@@ -270,55 +271,59 @@ def run_all(cases: Sequence[Case], jobs: int, note: Note, journal: Journal | Non
                 outcomes[plan.case.id] = outcome_of(plan, done)
                 note(plan.case, outcomes[plan.case.id])
 
+    def made(key: Key) -> bytes:
+        with threads.run(str(key)) as progress:
+            return pickle.dumps(answers(needed[key], progress))
+
+    def took(key: Key, said: bytes) -> None:
+        done[key] = pickle.loads(said)
+        if journal is not None:
+            journal.add(key, said)
+        finish()
+
     finish()
-    with ThreadPoolExecutor(jobs) as pool:
-        left = sorted((key for key in needed if key not in done), key=lambda key: -needed[key].cost_s)
-        running = {pool.submit(answers, needed[key]): key for key in left}
-        for future in as_completed(running):
-            key = running[future]
-            done[key] = future.result()
-            if journal is not None:
-                journal.add(key, done[key])
-            finish()
+    left = sorted((key for key in needed if key not in done), key=lambda key: -needed[key].cost_s)
+    threads = runner.ThreadWorkers(jobs, made)
+    runner.carry_out(threads, left, took, lambda error, *_: error, runner.Status(len(left)), lambda _: None)
     return outcomes
 
 
 class Journal:
     """Journal of finished runs, from which an interrupted comparison resumes.
 
-    It serves only the same program: its first entry is a digest of the engine, the package, the
-    comparisons and their data.
+    Its name has a digest of the engine, the package, the comparisons and their data: it serves only the same program.
     """
 
-    def __init__(self, path: Path = ROOT / ".cache" / "parity.journal") -> None:
-        """Keep the journal in a file."""
-        self.path = path
+    def __init__(self, folder: Path = ROOT / ".cache" / "parity") -> None:
+        """Keep the journal in a folder of its own."""
+        self.folder = folder
+
+    @property
+    def path(self) -> Path:
+        """File of this program's journal."""
+        return self.folder / f"{self.stamp()[:16]}.journal"
 
     def read(self, wanted: Container[Key]) -> dict[Key, Answers]:
-        """Read the wanted entries; drop the journal of another build, and all from the first truncated entry."""
-        found: dict[Key, Answers] = {}
-        stamp = self.stamp()
-        # Bytes that are no pickle raise whatever the instructions they happen to spell lead to.
-        with contextlib.suppress(Exception), self.path.open("rb") as file:
-            if pickle.load(file) == stamp:
-                while True:
-                    key, said = pickle.load(file)
-                    if key in wanted:
-                        found[key] = said
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("wb") as file:
-            for entry in (stamp, *found.items()):
-                pickle.dump(entry, file)
+        """Read the wanted entries; drop the journals of other builds, and all from the first damaged entry."""
+        self._journal = batch.Journal(self.path)
+        for path in self.folder.glob("*.journal"):
+            if path != self._journal.path:
+                path.unlink()
+        found = {}
+        for run, place in self._journal.runs():
+            hashed, seed = run.split()
+            if (hashed, int(seed)) in wanted:
+                found[hashed, int(seed)] = pickle.loads(self._journal.read(place).tables["answers"])
         return found
 
-    def add(self, key: Key, said: Answers) -> None:
+    def add(self, key: Key, said: bytes) -> None:
         """Append a finished run."""
-        with self.path.open("ab") as file:
-            pickle.dump((key, said), file)
+        self._journal.append(batch.packed(f"{key[0]} {key[1]}", {}, {}, {"answers": said}))
+        self._journal.close()
 
     def close(self) -> None:
         """Delete the journal, after the page is written."""
-        self.path.unlink(missing_ok=True)
+        self._journal.path.unlink(missing_ok=True)
 
     @staticmethod
     def stamp() -> str:
@@ -476,8 +481,7 @@ def main(words: Sequence[str] | None = None) -> int:
         for case in cases:
             print(f"{case.id:44} {'quick' if case.quick else '':6} {case.cost_s:>6g} s  {case.title}")
         return 0
-    refused = refusal(options.jobs, options.json)
-    if refused:
+    if refused := refusal(options.jobs, options.json):
         print(refused, file=sys.stderr)
         return 2
 

@@ -55,56 +55,59 @@ def reference() -> Reference:
         "drops 5 % are allowed, and two packets where that is less than two, as of the largest queue. Of 443 cells "
         "nine are there twice; of the 434 others 32 are only shown, and so are figures without a tolerance here. "
         "Segment sizes of single connections are not compared here: tests of the engine hold them.",
-        (
-            Section(
-                "sccp-linux/free",
-                "Nothing lost",
-                "Median completion time within 1 % or 0.1 ms, mean queue within 5 % or half a packet, largest within "
-                "two packets. Flows that the switch counts and the smallest window that it writes are exact.",
-                picture="ratios",
-            ),
-            Section(
-                "sccp-linux/first",
-                "Losses in few queries",
-                "Windows are small only once the first requests have come, so the first query may overflow the "
-                "buffer. The median query is one without a loss.",
-                picture="ratios",
-            ),
-            Section(
-                "sccp-linux/stall",
-                "Stalls",
-                "A window below a segment waits 200 ms for the persist timer; one that holds a segment and not two "
-                "waits 40 ms for the delayed ACK, or times out meanwhile. A query is so many waits: within 3 %.",
-                picture="ratios",
-            ),
-            Section(
-                "sccp-linux/rto",
-                "Timeouts",
-                "Every query takes timeouts: its median within 1.5 ms at a smallest timeout of 10 ms, 5 ms at 200 ms.",
-                picture="ratios",
-            ),
-            Section(
-                "sccp-linux/fast",
-                "Fast retransmissions",
-                "DCTCP with up to 40 workers and NewReno with up to 10 on persistent connections: the mean within 5 %, "
-                "drops within 15 %.",
-                picture="ratios",
-            ),
-            Section(
-                "sccp-linux/chaotic",
-                "At the edge of the collapse",
-                "NewReno with 20 and 40 workers and DCTCP with 80 on persistent connections, NewReno beside a "
-                "background flow: with a think time that is longer by a third of a millisecond the reference's own "
-                "medians change by a factor of two. Shown, not compared.",
-            ),
-            Section(
-                "sccp-linux/none",
-                "Windows of nothing",
-                "A share below a unit of the window scale, rounded down, shuts the window. No query ends.",
-            ),
-        ),
+        SECTIONS,
         tuple(cell(row) for row in cells.values()),
     )
+
+
+SECTIONS = (
+    Section(
+        "sccp-linux/free",
+        "Nothing lost",
+        "Median completion time within 1 % or 0.1 ms, mean queue within 5 % or half a packet, largest within "
+        "two packets. Flows that the switch counts and the smallest window that it writes are exact.",
+        picture="ratios",
+    ),
+    Section(
+        "sccp-linux/first",
+        "Losses in few queries",
+        "Windows are small only once the first requests have come, so the first query may overflow the "
+        "buffer. The median query is one without a loss.",
+        picture="ratios",
+    ),
+    Section(
+        "sccp-linux/stall",
+        "Stalls",
+        "A window below a segment waits 200 ms for the persist timer; one that holds a segment and not two "
+        "waits 40 ms for the delayed ACK, or times out meanwhile. A query is so many waits: within 3 %.",
+        picture="ratios",
+    ),
+    Section(
+        "sccp-linux/rto",
+        "Timeouts",
+        "Every query takes timeouts: its median within 1.5 ms at a smallest timeout of 10 ms, 5 ms at 200 ms.",
+        picture="ratios",
+    ),
+    Section(
+        "sccp-linux/fast",
+        "Fast retransmissions",
+        "DCTCP with up to 40 workers and NewReno with up to 10 on persistent connections: the mean within 5 %, "
+        "drops within 15 %.",
+        picture="ratios",
+    ),
+    Section(
+        "sccp-linux/chaotic",
+        "At the edge of the collapse",
+        "NewReno with 20 and 40 workers and DCTCP with 80 on persistent connections, NewReno beside a "
+        "background flow: with a think time that is longer by a third of a millisecond the reference's own "
+        "medians change by a factor of two. Shown, not compared.",
+    ),
+    Section(
+        "sccp-linux/none",
+        "Windows of nothing",
+        "A share below a unit of the window scale, rounded down, shuts the window. No query ends.",
+    ),
+)
 
 
 def ids(row: Row) -> str:

@@ -6,8 +6,8 @@ of the engine that is too large. ``--report`` prints what was found about every 
 ``--picture NAME`` draws the rooms of one as a Mermaid graph.
 
 An import counts where its name is defined: a path is followed through re-exports to the file that defines its item. A
-module that only re-exports what lies in its own folder imports nothing. Tests inside a file (``#[cfg(test)]``) are not
-looked at.
+module that only re-exports what lies in its own folder imports nothing. Of Python, imports inside functions count too,
+and texts for ``import_module``. Tests inside a file (``#[cfg(test)]``) are not looked at.
 """
 
 from __future__ import annotations
@@ -378,6 +378,7 @@ class PythonFile:
 
     file: Path
     module: str
+    text: str
     tree: ast.Module
 
     @property
@@ -395,13 +396,17 @@ class Python:
         for top, glob in tops:
             for file in sorted(top.glob(glob)):
                 name = ".".join(file.relative_to(top).with_suffix("").parts).removesuffix(".__init__")
-                self.modules[name] = PythonFile(file, name, ast.parse(file.read_text(encoding="utf-8")))
+                text = file.read_text(encoding="utf-8")
+                self.modules[name] = PythonFile(file, name, text, ast.parse(text))
 
     def named(self, read: PythonFile) -> Iterator[tuple[str, str, str, int]]:
         """Give what a file imports: a module, a name in it or nothing, the name here, the line."""
         for node in ast.walk(read.tree):
             if isinstance(node, ast.Import):
                 yield from ((alias.name, "", alias.asname or alias.name, node.lineno) for alias in node.names)
+            elif isinstance(node, ast.Constant) and "import_module(" in read.text and str(node.value) in self.modules:
+                if "." in node.value:  # a text that the file may give to import_module
+                    yield node.value, "", node.value, node.lineno
             elif isinstance(node, ast.ImportFrom):
                 start = read.package[: len(read.package) - node.level + 1] if node.level else []
                 module = ".".join([*start, *([node.module] if node.module else [])])
@@ -415,13 +420,9 @@ class Python:
             return inner
         if read.file.with_name(f"{name}.pyi").exists():  # an extension module
             return None
-        if read.file.name == "__init__.py":
-            if read.file.with_name(f"{name}.pyi").exists():
-                return None  # a compiled module
-            for source, there, here, _ in self.named(read):
-                if here == name and (found := self.defining(source, there, seen | {(module, name)})):
-                    return found
-        return read
+        window = self.named(read) if read.file.name == "__init__.py" else ()
+        found = (self.defining(one[0], one[1], seen | {(module, name)}) for one in window if one[2] == name)
+        return next(filter(None, found), read)
 
     def imports(self, loaded: bool = False) -> Iterator[Import]:
         """Give every import; of a package's window onto its own files only if it is ``loaded`` that is asked for."""
@@ -510,8 +511,8 @@ class House:
         self.limits = self.table["limits"]
         crates = [rust_unit(root / "crates" / name) for name in self.table["crates"]["order"]]
         self.python = Python((root / at, glob) for at, glob in self.table["python"]["files"])
-        self.units = [unit for unit, _ in crates]
-        self.units += python_units(self.python, [root / name for name in self.table["python"]["packages"]])
+        packages = [root / name for name in self.table["python"]["packages"]]
+        self.units = [*(unit for unit, _ in crates), *python_units(self.python, packages)]
         self.reached = {file for _, files in crates for file in files}
         self.sizes = {file: lines(file) for file in self.reached | {r.file for r in self.python.modules.values()}}
 
@@ -526,6 +527,7 @@ class House:
             yield from self.circling(unit)
         yield from self.crates()
         yield from self.long()
+        yield from self.flat()
         yield from self.dead()
         yield from self.controllers()
         yield from self.core()
@@ -533,8 +535,7 @@ class House:
     def order(self, unit: Unit) -> Sequence[str]:
         """Give the floors of a unit, the lowest first; none where the table has none."""
         name = self.short(unit.folder).removeprefix("crates/").removesuffix("/src")
-        floors: Sequence[str] = self.table["floors"].get(name, [])
-        return floors
+        return list(self.table["floors"].get(name, []))
 
     def upward(self, unit: Unit) -> Iterator[Fault]:
         """Find imports of a room by a lower one, and rooms that the table does not have."""
@@ -574,15 +575,22 @@ class House:
     def long(self) -> Iterator[Fault]:
         """Find functions and files with too many lines."""
         functions = [function for unit in self.units for function in unit.functions]
-        inside = {file for unit in self.units for file in unit.files}
-        functions += [function for function in self.python.functions() if function.file not in inside]
-        for function in functions:
-            if function.lines > self.limits["function"]:
+        for function in dict.fromkeys([*functions, *self.python.functions()]):
+            if function.lines > self.limits.get(f"function{function.file.suffix}", self.limits["function"]):
                 key = f"function {self.short(function.file)} {function.name}"
                 yield Fault(key, f"{function.lines} lines from line {function.line} on")
         for file, count in sorted(self.sizes.items()):
             if count > self.limits["file"]:
                 yield Fault(f"file {self.short(file)}", f"{count} lines")
+
+    def flat(self) -> Iterator[Fault]:
+        """Find packages with too many modules beside their rooms, or too many of their imports inside functions."""
+        for unit in self.units:
+            inside = {(f.file, f.line + i) for f in unit.functions for i in range(f.lines)}
+            late = sum((one.source, one.line) in inside for one in unit.imports)
+            for what, count in (("root", sum(f.parent == unit.folder for f in unit.files)), ("late", late)):
+                if count > (most := self.table.get(what, {}).get(self.short(unit.folder), count)):
+                    yield Fault(f"{what} {self.short(unit.folder)}", f"{count}: at most {most}")
 
     def dead(self) -> Iterator[Fault]:
         """Find Rust files that no module declares and Python files that nobody imports or runs."""
@@ -622,10 +630,9 @@ class House:
 
     def core(self) -> Iterator[Fault]:
         """Add up the core of the engine."""
-        count = sum(self.core_files().values())
-        if count > self.limits["core"]:
-            told = " ".join(f"{self.short(file)} {n}" for file, n in self.core_files().items())
-            yield Fault("core", f"{count} lines: {told}")
+        files = self.core_files()
+        if (count := sum(files.values())) > self.limits["core"]:
+            yield Fault("core", f"{count} lines: " + " ".join(f"{self.short(file)} {n}" for file, n in files.items()))
 
     def core_files(self) -> dict[Path, int]:
         """Give the files of the engine's core, with their lines."""
@@ -635,11 +642,10 @@ class House:
     def report(self) -> Iterator[str]:
         """Say what was found about every unit, then every fault."""
         for unit in self.units:
-            rooms = Counter((unit.room(i.source), unit.room(i.target)) for i in unit.imports)
-            between = {pair: n for pair, n in rooms.items() if pair[0] != pair[1]}
-            arrows = len({(i.source, i.target) for i in unit.imports})
-            told = f"{len(unit.files)} files, {sum(unit.files.values())} lines, {arrows} arrows between files"
-            yield f"{self.short(unit.folder)}: {told}, {len(between)} between rooms"
+            rooms = {(unit.room(i.source), unit.room(i.target)) for i in unit.imports}
+            told = f"{len(unit.files)} files, {sum(unit.files.values())} lines, "
+            told += f"{len({(i.source, i.target) for i in unit.imports})} arrows between files"
+            yield f"{self.short(unit.folder)}: {told}, {sum(a != b for a, b in rooms)} between rooms"
         yield f"core of the engine: {sum(self.core_files().values())} lines"
         for fault in self.faults():
             yield f"{fault.key}: {fault.told}"
@@ -660,12 +666,10 @@ class House:
 
 def reach(arrows: Mapping[str, set[str]], start: str) -> set[str]:
     """Give everything that arrows lead to from a start."""
-    found: set[str] = set()
-    todo = [start]
+    found, todo = set[str](), [start]
     while todo:
-        new = arrows.get(todo.pop(), set()) - found
+        todo += (new := arrows.get(todo.pop(), set()) - found)
         found |= new
-        todo += new
     return found
 
 

@@ -1,10 +1,10 @@
 """Numbers of the pages of papers: records of what ``incast paper run`` wrote, and what pages show of them.
 
 ``record DIR ...`` keeps verdicts and numbers of folders of results in ``docs/papers/results``: a file a paper and
-scale. Folders of other claims or scenarios than the paper's are refused, and of fewer seeds at scale small. ``write`` fills the blocks of
-``docs/papers/*.md`` from the records. ``check`` fails where a block is another one, where a number of a page is in no
-record of its paper and not in the paper's own files, or where a record is of what the paper was before. The paper of
-a page is the longest name that the page's begins with. ``counts`` prints how many claims hold.
+scale. Folders of other claims or scenarios than the paper's are refused, and of fewer seeds at scale small. ``write``
+fills the blocks of ``docs/papers/*.md`` from the records. ``check`` fails where a block is another one, where a number
+of a page is in no record of its paper and not in the paper's own files, or where a record is of what the paper was
+before. The paper of a page is the longest name that the page's begins with. ``counts`` prints how many claims hold.
 
 A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 
@@ -34,7 +34,7 @@ from typing import Any
 
 from incast.papers import identity, reading, words
 from incast.papers.definition import SCALES, Figure, Paper, home
-from incast.report import number, rounded
+from incast.report.numbers import number, rounded
 from incast.statistics import Estimate
 
 ROOT = Path(__file__).resolve().parent.parent

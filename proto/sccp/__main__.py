@@ -16,7 +16,7 @@ from typing import TypeVar
 from rich.console import Console
 
 from incast.errors import FolderError
-from incast.folders import new_folder, refuse_unless_empty
+from incast.system.folders import new_folder, refuse_unless_empty
 from proto.sccp import build, share, units
 from proto.sccp.beside import print_table
 from proto.sccp.experiment import Cell, Measured, cells, measure

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from rich.console import Console
 
-from incast.tables import Column, show
+from incast.report.tables import Column, show
 from proto.sccp.experiment import Measured
 from proto.sccp.results import Key, Summary, key, summary
 from proto.sccp.units import rate_text, size_text

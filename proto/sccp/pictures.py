@@ -7,7 +7,7 @@ from statistics import median
 
 from matplotlib.axes import Axes
 
-from incast.style import COLOURS, INK, dress, legend, line, new_canvas, numbered_log, png_bytes
+from incast.pictures.style import COLOURS, INK, dress, legend, line, new_canvas, numbered_log, png_bytes
 from proto.sccp.experiment import Measured
 from proto.sccp.share import MSS
 from proto.sccp.units import rate_text, size_text

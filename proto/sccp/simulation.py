@@ -8,7 +8,7 @@ from statistics import median
 
 import pyarrow.compute as pc
 
-from incast.scenario import Scenario
+from incast.runs.scenario import Scenario
 from proto.sccp.experiment import Measured
 from proto.sccp.results import Key, Summary, key
 

@@ -8,13 +8,19 @@
 ['flow', 'group', 'controller']
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from incast.runs import views
+
 if TYPE_CHECKING:
-    from incast import model
     from incast._core import __version__
-    from incast.calls import compare
+    from incast.batch.evaluation import Figures, evaluate
+    from incast.batch.store import Store
+    from incast.commands.calls import compare
     from incast.errors import (
         ControllerError,
         ExtraError,
@@ -27,11 +33,10 @@ if TYPE_CHECKING:
         StudyError,
         UnsoundError,
     )
-    from incast.evaluation import Figures, evaluate
-    from incast.result import Result
-    from incast.scenario import Scenario
+    from incast.models import closed_form as model
+    from incast.runs.result import Result
+    from incast.runs.scenario import Scenario
     from incast.study.api import Study
-    from incast.study.store import Store
 
 __all__ = [
     "ControllerError",
@@ -57,21 +62,22 @@ __all__ = [
 
 # Each name is loaded when it is first asked for: the program is to be at its own main() at once.
 _HOMES = {
-    "Figures": "incast.evaluation",
-    "Result": "incast.result",
-    "Scenario": "incast.scenario",
-    "Store": "incast.study.store",
+    "Figures": "incast.batch.evaluation",
+    "Result": "incast.runs.result",
+    "Scenario": "incast.runs.scenario",
+    "Store": "incast.batch.store",
     "Study": "incast.study.api",
     "__version__": "incast._core",
-    "compare": "incast.calls",
-    "evaluate": "incast.evaluation",
+    "compare": "incast.commands.calls",
+    "evaluate": "incast.batch.evaluation",
+    "model": "incast.models.closed_form",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'incast' has no attribute '{name}'")
-    home = import_module("incast.model" if name == "model" else _HOMES.get(name, "incast.errors"))
+    home = import_module(_HOMES.get(name, "incast.errors"))
     value = home if name == "model" else getattr(home, name)
     globals()[name] = value
     return value
@@ -79,3 +85,18 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*(name for name in globals() if name.startswith("__")), *__all__})
+
+
+def _pictures_of(result: views.Run) -> views.Pictures:
+    from incast.pictures.run_pictures import Pictures  # loads Matplotlib
+
+    return Pictures(result)
+
+
+def _view_of(results: Sequence[views.Run]) -> views.View:
+    from incast.view.notebook import of_results
+
+    return of_results(results)
+
+
+views.pictures_of, views.view_of = _pictures_of, _view_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from incast.interrupts import loading
+from incast.system.interrupts import loading
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -20,7 +20,8 @@ def main() -> None:
     # Pictures go to files: a window backend, or a missing one, must not matter.
     os.environ["MPLBACKEND"] = "agg"
     with loading():
-        from incast import consent, output
+        from incast.external import consent
+        from incast.system import output
 
         output.is_program = True
         consent.look_away()

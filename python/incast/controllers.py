@@ -24,10 +24,11 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
 
-from incast import consent, own_code
+from incast import _core
 from incast.errors import ScenarioError
-from incast.files import RUN_FILE
-from incast.own_code import Code
+from incast.external import consent, own_code
+from incast.external.own_code import Code
+from incast.system.files import RUN_FILE
 
 ECN = ("off", "classic", "dctcp")
 HERE = "./"
@@ -446,6 +447,11 @@ def _checked(controller: type) -> None:
         raise ScenarioError(
             f"{controller.__name__}.state = {state!r}: expected names of attributes, such as ('alpha',)"
         )
+
+
+def built_in() -> frozenset[str]:
+    """Return the names of the built-in controllers."""
+    return frozenset(name for name, _ in _core.list_kind("controllers"))
 
 
 def _listed(words: tuple[str, ...] | list[str], last: str = "and") -> str:

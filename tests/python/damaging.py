@@ -15,8 +15,9 @@ import pytest
 from typer.main import get_command
 
 from damages import DAMAGES
-from incast import cli, interrupts
+from incast import cli
 from incast.errors import IncastError, RunError, ScenarioError
+from incast.system import interrupts
 
 OF_PACKAGE = (IncastError, RunError, ScenarioError)
 TOLD = (*OF_PACKAGE, OSError, SystemExit)

@@ -11,8 +11,8 @@ import sys
 import threading
 from pathlib import Path
 
-from incast.executor import Status
-from incast.study import rays
+from incast.batch import rays
+from incast.batch.runner import Status
 from incast.study.api import load
 
 

@@ -13,7 +13,8 @@ from bench import run as bench_run
 from bench.cases import CASES, CONTROLLER_SLICE, NEEDS, Case
 from bench.run import Figures, Limit, limits, status
 from conftest import ROOT
-from incast import Scenario, kinds
+from incast import Scenario
+from incast.commands import kinds
 
 SAID = """==7== Events    : Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw
 ==7== I   refs:      960,000,000

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from conftest import Command, left_in
-from incast import files
 from incast.errors import PaperError
 from incast.papers import changing, copying, definition, planning, reading
-from incast.run_folder import engine_digest, read_manifest
+from incast.runs.run_folder import engine_digest, read_manifest
+from incast.system import files
 
 TARGET = "controller.base_target"
 

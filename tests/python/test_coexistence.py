@@ -13,15 +13,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Command, made_in
-from incast import FolderError, StudyError, _core, coexistence, coexistence_page
-from incast.calls import compare
-from incast.comparison import load
-from incast.report import number
-from incast.result import rates_of
-from incast.scenario import Scenario
+from incast import FolderError, StudyError, _core
+from incast.commands.calls import compare
+from incast.comparisons import coexistence, report_folder
+from incast.comparisons.comparison import load
+from incast.comparisons.declaration import Controller, shared_notes
+from incast.comparisons.report_folder import Home
+from incast.report import coexistence_page
+from incast.report.numbers import number
+from incast.runs.result import rates_of
+from incast.runs.scenario import Scenario
 from incast.statistics import Estimate
-from incast.study.comparing import Controller, shared_notes
-from incast.study.report_folder import Home
 from stored import SHORT as SHORTEST
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]
@@ -179,10 +181,10 @@ def test_any_two_controllers_share_a_fabric(incast: Command, tmp_path: Path) -> 
 
 def test_what_one_gets_is_taken_from_its_own_flows() -> None:
     pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 1, [("run.duration", "20ms"), ("run.warmup", "5ms")])
-    base, names = pairs.base()
+    (base,), names = pairs.bases.values(), pairs.entries
     assert names == ("a", "b")
     results = {}
-    for a, b in pairs.meetings:
+    for a, b in pairs.lineups:
         mixed = base.with_({"traffic.a.controller": a.text, "traffic.b.controller": b.text})
         results[a.text, b.text, 1] = mixed.run(seed=1)
     found = {(m.controller, m.other): m for m in coexistence.meetings(pairs, results, names)}
@@ -329,8 +331,8 @@ def test_labels_say_what_governs(tmp_path: Path) -> None:
 def test_labels_of_pairs_say_what_governs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A controller is governed as it is beside itself."""
     pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 1, [])
-    known = {("dctcp", "dctcp", 1): "dctcp", ("dctcp", "swift", 1): "dctcp+swift", ("swift", "swift", 1): "nscc"}
+    known = dict(zip(pairs.cases(), ("dctcp", "dctcp+swift", "nscc"), strict=True))
     monkeypatch.setattr(Home, "governing", lambda *_: known)
-    told = coexistence.governed(pairs, Home(tmp_path, tmp_path, "pairs"))
+    told = report_folder.governed(pairs, Home(tmp_path, tmp_path, "pairs"))
     assert [one.label for one in told.controllers] == ["dctcp", "swift (nscc governs)"]
     assert (told, told.arms(), told.folder_name()) == (pairs, pairs.arms(), pairs.folder_name())

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Command
-from incast import Scenario, StudyError, completions
-from incast.comparison import load
-from incast.completions import Bins, Bound, Completions, Reading
+from incast import Scenario, StudyError
+from incast.comparisons.comparison import load
+from incast.runs import completions
+from incast.runs.completions import Bins, Bound, Completions, Reading
 from incast.statistics import rank
 
 

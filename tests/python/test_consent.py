@@ -20,10 +20,13 @@ import pytest
 from rich.console import Console
 
 from conftest import QUICK, ROOT, Command, command, environment
-from incast import IncastError, Scenario, ScenarioError, Study, StudyError, consent, evaluate, model, own_code, progress
-from incast.episode import Episode
-from incast.study import api, inputs, slurm
-from incast.study.store import Store
+from incast import IncastError, Scenario, ScenarioError, Study, StudyError, evaluate, model
+from incast.batch import slurm
+from incast.batch.store import Store
+from incast.commands import progress
+from incast.external import consent, own_code
+from incast.learn.episode import Episode
+from incast.study import api, inputs
 
 CLASS = """
 import os
@@ -239,7 +242,7 @@ def test_a_distribution_that_lies_in_the_working_directory_is_not_installed(
 
 
 def test_a_module_of_an_installed_package_is_found_and_asked_for() -> None:
-    assert own_code.locate("incast.episode").file == ROOT / "python/incast/episode.py"
+    assert own_code.locate("incast.learn.episode").file == ROOT / "python/incast/learn/episode.py"
     assert own_code.locate("numpy").package is not None
     text = Scenario.load("two-senders").with_({"run.duration": "1ms", "run.warmup": "0s"}).toml()
     assert "dctcp" in text
@@ -440,29 +443,29 @@ def test_a_terminal_is_asked_and_the_answer_is_no_unless_it_is_yes(
 
 
 GRANTS = {
-    "scenario.py": {"with_", "with_controller"},
-    "coexistence.py": {"parse"},
-    "kinds.py": {"description"},
-    "study/comparing.py": {"parse"},
+    "runs/scenario.py": {"with_", "with_controller"},
+    "comparisons/coexistence.py": {"parse"},
+    "commands/kinds.py": {"description"},
+    "comparisons/declaration.py": {"parse"},
     "study/definition.py": {"extended"},
     "study/api.py": {"_check"},
     "commands/options.py": {"settings", "allow"},
     "commands/paper.py": {"changed"},
     "commands/study.py": {"work"},
-    "study/__main__.py": {"main"},
-    "study/rays.py": {"__init__"},
+    "batch/__main__.py": {"main"},
+    "batch/rays.py": {"__init__"},
     "study/inputs.py": {"_controller_kept"},
-    "consent.py": {"grant"},
+    "external/consent.py": {"grant"},
 }
 """Functions that give permission: to what a command line or a call names, to a worker, and to a copy."""
 PERMISSIONS = {"grant", "allow", "allow_everything", "inherit"}
 IMPORTS = {
     "__init__.py": {"__getattr__"},
-    "result.py": {"plot", "view", "needed"},
+    "runs/result.py": {"needed"},
     "controllers.py": {"_imported", "_by_itself", "_of_package"},
 }
 """Functions that import a module whose name they are told: of this package, or behind the permission."""
-FROM_FILES = {"commands/run.py", "commands/model.py", "learn.py"}
+FROM_FILES = {"commands/run.py", "commands/model.py", "learn/environments.py"}
 """Files that change a scenario by words of a command line or a call; others have words of files."""
 
 
@@ -483,16 +486,15 @@ def test_there_is_one_way_to_import_what_a_file_names() -> None:
             bare = isinstance(call.func, ast.Name) and called in ("eval", "exec", "compile")
             assert not bare, (place, owner)
             of_consent = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") == "consent"
-            if called == "grant" or (called in PERMISSIONS and (of_consent or place == "consent.py")):
+            if called == "grant" or (called in PERMISSIONS and (of_consent or place == "external/consent.py")):
                 assert owner in GRANTS.get(place, ()), (place, owner)
-            if called in ("with_", "with_controller") and place != "scenario.py":
+            if called in ("with_", "with_controller") and place != "runs/scenario.py":
                 assert place in FROM_FILES, f"{place}: {owner}: what a file says is applied by changed()"
-        if place != "consent.py":
+        if place != "external/consent.py":
             touched = {one.attr for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
             assert not {"_state", "_allowing", "EVERYTHING"} & touched, place
-            from_it = [
-                one for one in ast.walk(tree) if isinstance(one, ast.ImportFrom) and one.module == "incast.consent"
-            ]
+            imports = [one.module for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)]
+            from_it = "incast.external.consent" in imports
             assert not from_it, f"{place}: functions of consent are called by its name, which is looked for here"
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import ROOT, Command, command, environment
 from incast import ControllerError, Result, Scenario, ScenarioError, controllers
-from incast.study.comparing import Controller
+from incast.comparisons.declaration import Controller
 
 PAGE = (ROOT / "docs/controllers/python.md").read_text(encoding="utf-8")
 AIMD, SWIFT = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)

@@ -18,9 +18,12 @@ from rich.console import Console
 from conftest import Command
 from damages import DAMAGES
 from damaging import carried_out, try_all, working_in
-from incast import FolderError, Result, Scenario, Store, pictures, run_notes, run_table
-from incast.calls import compare
-from incast.run_folder import TABLES
+from incast import FolderError, Result, Scenario, Store
+from incast.commands.calls import compare
+from incast.pictures import run_pictures
+from incast.report import run_table
+from incast.runs import run_notes
+from incast.runs.run_folder import TABLES
 from stored import SHORT, small
 
 READS_RUN = {
@@ -110,8 +113,8 @@ def test_an_error_of_drawing_is_none_of_a_file(made: Path, place: Path, monkeypa
         raise ValueError("a mistake")
 
     for of, name, words, expected in (
-        (pictures, "dress", READS_RUN["plot"], ValueError),
-        (pictures, "_refuse_zeros", READS_RUN["plot"], FolderError),
+        (run_pictures, "dress", READS_RUN["plot"], ValueError),
+        (run_pictures, "_refuse_zeros", READS_RUN["plot"], FolderError),
         (run_table, "show", READS_RUN["report"], ValueError),
         (run_notes, "reasons", READS_RUN["report"], FolderError),
     ):

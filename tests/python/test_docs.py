@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Command, environment
-from incast import Scenario, glossary, kinds
+from incast import Scenario
+from incast.commands import kinds
 from incast.papers import reading
+from incast.report import glossary
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
@@ -187,7 +189,7 @@ def test_the_packages_own_examples_run() -> None:
     import doctest
 
     import incast as package
-    import incast.scenario as scenario_module
+    import incast.runs.scenario as scenario_module
 
     for module in (package, scenario_module):
         outcome = doctest.testmod(module)

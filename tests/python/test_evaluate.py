@@ -12,7 +12,7 @@ import pytest
 import incast
 from conftest import left_in
 from incast import Scenario, ScenarioError, StudyError, evaluate
-from incast.evaluation import numbers_of
+from incast.batch.evaluation import numbers_of
 
 SMALL = {"run.duration": "5ms", "run.warmup": "1ms", "controller": "swift"}
 

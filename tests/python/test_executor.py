@@ -9,8 +9,8 @@ import pytest
 import incast as package
 from conftest import Command
 from incast import Scenario, ScenarioError
-from incast.executor import Needs, share
-from incast.memory import free_memory
+from incast.batch.shares import Needs, share
+from incast.system.memory import free_memory
 
 GB = 10**9
 

@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from damages import BRACKETS, DAMAGES, unpacking
-from incast import FolderError, Scenario, ScenarioError, files, footers, memory
+from incast import FolderError, Scenario, ScenarioError
+from incast.system import files, footers, memory
 
 
 def table() -> pa.Table:

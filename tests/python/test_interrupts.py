@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from conftest import command, environment, left_in
-from incast import RunStopped, Scenario, folders
-from incast.folders import new_folder
+from incast import RunStopped, Scenario
+from incast.system import folders
+from incast.system.folders import new_folder
 
 ZERO_COST = {
     "run.duration": "1s",
@@ -66,8 +67,8 @@ def test_whoever_waits_for_a_run_sees_its_set_up_and_ends_it() -> None:
 STUCK = """
 import sys, time, os
 from pathlib import Path
-from incast import interrupts
-from incast.folders import new_folder
+from incast.system import interrupts
+from incast.system.folders import new_folder
 
 def stuck(*_):
     with new_folder(Path("r")) as aside:
@@ -131,7 +132,7 @@ def test_a_closed_terminal_ends_a_run_and_leaves_nothing(tmp_path: Path) -> None
 
 
 def test_a_program_that_was_begun_to_outlive_its_terminal_goes_on() -> None:
-    told = "import signal\nfrom incast.interrupts import loading\nwith loading(): pass\n"
+    told = "import signal\nfrom incast.system.interrupts import loading\nwith loading(): pass\n"
     told += (
         "print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN, signal.getsignal(signal.SIGTERM) == signal.SIG_IGN)"
     )
@@ -161,7 +162,7 @@ def test_ctrl_c_in_a_comparison_tells_how_to_go_on(tmp_path: Path) -> None:
 WAITS = """
 import sys, time
 from pathlib import Path
-from incast.folders import new_folder
+from incast.system.folders import new_folder
 with new_folder(Path("out")) as aside:
     (aside / "half").write_text("of it")
     print(aside.name, flush=True)

@@ -13,6 +13,11 @@ TABLE = """
 function = 10
 file = 40
 core = 30
+"function.py" = 8
+[root]
+"python/incast" = 5
+[late]
+"python/incast" = 0
 [crates]
 order = ["cc", "engine"]
 [floors]
@@ -123,6 +128,15 @@ BREAKS = {
         {"python/incast/text.py": "def long():\n" + "    'text'\n" * 10 + "WORD = 1\n"},
         ["function python/incast/text.py long"],
     ),
+    "a function of Python of a length that Rust's may have": (
+        {"python/incast/text.py": "def long():\n" + "    'text'\n" * 8 + "WORD = 1\n"},
+        ["function python/incast/text.py long"],
+    ),
+    "a module too many at the root of a package": (
+        {"python/incast/more.py": "", "python/incast/most.py": "import incast.more\n"}
+        | {"python/incast/cli.py": "import incast.most\nimport incast.plan\ndef main(): ...\n"},
+        ["room python/incast/more", "room python/incast/most", "root python/incast"],
+    ),
     "a long file": (
         {f"{ENGINE}/spec.rs": "pub struct Spec;\n" + "//! text\n" * 40},
         [f"file {ENGINE}/spec.rs"],
@@ -155,6 +169,15 @@ BREAKS = {
         [
             "upward python/incast/text.py python/incast/plan.py",
             "circle python/incast/plan.py python/incast/text.py",
+            "late python/incast",
+        ],
+    ),
+    "a circle in Python through a text for import_module": (
+        {"python/incast/text.py": "WORD = 1\ndef late():\n    return import_module('incast.plan').Plan\n"},
+        [
+            "upward python/incast/text.py python/incast/plan.py",
+            "circle python/incast/plan.py python/incast/text.py",
+            "late python/incast",
         ],
     ),
 }

@@ -18,8 +18,8 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test
 import incast
 from conftest import ROOT, environment
 from incast import ControllerError, RunError, ScenarioError, StudyError
-from incast.episode import ACTIONS, FEATURES
 from incast.learn import FlowEnv, FlowsEnv
+from incast.learn.episode import ACTIONS, FEATURES
 
 SHORT: dict[str, Any] = {"run.duration": "3ms", "run.warmup": "500us"}
 STAR = SHORT | {"topology.sources": 4}
@@ -174,8 +174,8 @@ def test_flows_of_other_entries_keep_their_controller() -> None:
     kinds = {
         entry["name"]: entry.get("controller", {}).get("kind") for entry in env._flows.scenario.resolved()["traffic"]
     }
-    assert kinds["elephants"] == "incast.episode:Agent"
-    assert set(kinds.values()) != {"incast.episode:Agent"}
+    assert kinds["elephants"] == "incast.learn.episode:Agent"
+    assert set(kinds.values()) != {"incast.learn.episode:Agent"}
     env.close()
 
 
@@ -260,7 +260,7 @@ def test_mistakes_of_an_agent_are_named() -> None:
         env.reset(options={"seed": -3})
     env.close()
     with pytest.raises(ControllerError, match="only works in an environment of incast.learn"):
-        incast.Scenario.load("dumbbell").with_controller("incast.episode:Agent").run()
+        incast.Scenario.load("dumbbell").with_controller("incast.learn.episode:Agent").run()
     chooses = FlowEnv("dumbbell", SHORT, action="discrete")
     chooses.reset(seed=1)
     with pytest.raises(StudyError, match="expected a whole number from 0 to 4"):

@@ -9,7 +9,7 @@ import pytest
 import incast as package
 from conftest import Command
 from incast import Scenario
-from incast.kinds import KINDS, listing
+from incast.commands.kinds import KINDS, listing
 
 COMMANDS = ["run", "compare", "report", "model", "list", "describe", "schema"]
 BUILT_IN = {"hotspot", "random-hotspot", "random-pairs", "dumbbell", "star", "incast", "permutation"}

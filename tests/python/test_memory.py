@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 
 from conftest import command, environment, left_in
-from incast import RunError, Scenario, Study, _core, evaluation, executor, memory
-from incast.plan import Job
-from incast.result import COPIES
-from incast.study import inputs, runner
-from incast.study.workers import Processes, Threads
+from incast import RunError, Scenario, Study, _core
+from incast.batch import evaluation, run_folders, shares
+from incast.batch.plan import Job
+from incast.batch.workers import Processes, Threads
+from incast.runs.result import COPIES
+from incast.study import inputs
+from incast.system import memory
 
 RUN = """
 import json, sys
-from incast.scenario import Scenario
+from incast.runs.scenario import Scenario
 
 def resident(name):
     lines = open("/proc/self/status").read().splitlines()
@@ -101,20 +103,20 @@ def test_runs_side_by_side_part_the_memory_of_their_records(tmp_path: Path, monk
         return own(*words, **more)
 
     monkeypatch.setattr(_core, "run", run)
-    monkeypatch.setattr(executor, "free_memory", lambda: 12e9)
-    monkeypatch.setattr(runner, "free_memory", lambda: 12e9)
+    monkeypatch.setattr(shares, "free_memory", lambda: 12e9)
     monkeypatch.setattr(evaluation, "free_memory", lambda: 12e9)
     monkeypatch.setattr(memory, "free_memory", lambda: 12e9)
     short = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"})
     jobs = [Job(str(seed), short.with_seed(seed), tmp_path / str(seed)) for seed in (1, 2)]
-    executor.Executor(2).run(jobs)
+    run_folders.make(jobs, 2)
     Study(short, seeds=2).run(tmp_path / "st", workers=2, hire=Threads)
     evaluation.evaluate(short, [1, 2], workers=2)
     assert kept == [int(6e9 / COPIES)] * 6
     kept.clear()
-    executor.Executor(2, memory_limit=4e9).run([Job("3", short, tmp_path / "3"), Job("4", short, tmp_path / "4")])
+    jobs = [Job("3", short, tmp_path / "3"), Job("4", short, tmp_path / "4")]
+    run_folders.make(jobs, 2, memory_limit=4e9)
     Study(short, seeds=2).run(tmp_path / "limited", workers=2, hire=Threads, memory_limit=4e9)
     assert kept == [int(2e9 / COPIES)] * 4
-    crew = Processes(2, tmp_path, (), executor.Each(1, 5.5))
+    crew = Processes(2, tmp_path, (), shares.Each(1, 5.5))
     assert crew._words[-2:] == ["1", "5.5"]
     crew.close()

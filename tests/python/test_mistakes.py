@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 from conftest import QUICK, Command, command, environment, left_in
-from incast import FolderError, Result, tables
+from incast import FolderError, Result
 from incast.commands.options import without_effect
-from incast.comparison import load
-from incast.output import Screen
-from incast.scenario import Scenario
-from incast.study.comparing import ComparisonStudy
+from incast.comparisons.comparison import load
+from incast.comparisons.declaration import ComparisonStudy
+from incast.report import tables
+from incast.runs.scenario import Scenario
+from incast.system.output import Screen
 
 
 @pytest.mark.parametrize(

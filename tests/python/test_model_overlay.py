@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from incast import StudyError, model_overlay
+from incast import StudyError
+from incast.models import model_overlay
 from incast.study.api import Study
 
 SET = {"run.duration": "20ms", "run.warmup": "10ms"}

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from incast import Scenario, folders
-from incast.calls import Picture
+from incast import Scenario
+from incast.commands.calls import Picture
 from incast.errors import FolderError
-from incast.executor import alone_in
+from incast.system import folders
+from incast.system.folders import alone_in
 from stored import small
 
 NULL, FULL = os.makedev(1, 3), os.makedev(1, 7)

@@ -14,8 +14,8 @@ from incast.papers import expression, judging, reading, reasons, scope, words
 from incast.papers.definition import Claim, Figure, Paper
 from incast.papers.judging import Finding
 from incast.papers.page import count_of
+from incast.papers.verdict import Verdict
 from incast.statistics import Estimate
-from incast.verdict import Verdict
 from own_paper import PAPER, SCENARIO
 
 NUMBERS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")

@@ -16,7 +16,7 @@ from incast.commands import paper as commands
 from incast.commands.options import folder
 from incast.errors import FolderError, PaperError
 from incast.papers import copying, definition, page, planning, reading
-from incast.run_folder import TIMELINE
+from incast.runs.run_folder import TIMELINE
 from own_paper import PAPER, SCENARIO
 from test_repeat import MINE
 

@@ -17,8 +17,8 @@ from incast.papers.definition import Measure, Series
 from incast.papers.drawing import looks
 from incast.papers.judging import judge
 from incast.papers.measuring import reduced
-from incast.style import COLOURS, HATCHES
-from incast.verdict import Verdict
+from incast.papers.verdict import Verdict
+from incast.pictures.style import COLOURS, HATCHES
 from own_paper import PAPER, SCENARIO, WORKED_OUT
 
 MISTAKES = [

@@ -19,13 +19,12 @@ from matplotlib.figure import Figure as Canvas
 
 from conftest import Command, command, environment, left_in
 from incast.errors import PaperError
-from incast.executor import Executor
 from incast.papers import definition, drawing, evaluation, planning, reading
 from incast.papers.definition import Figure, Measure, Paper, Plot, Series
 from incast.papers.expression import parse
 from incast.papers.measuring import reduced
-from incast.scenario import Scenario
-from incast.verdict import Verdict
+from incast.papers.verdict import Verdict
+from incast.runs.scenario import Scenario
 from own_paper import BY_FLOW, PAPER, SCENARIO, WORKED_OUT
 
 
@@ -166,7 +165,7 @@ def test_a_students_mesh_falls_silent_beyond_the_range_of_its_radios(incast: Com
 def judged(name: str, folder: Path) -> dict[str, Verdict]:
     """Run a figure with one seed: the verdict on each of its claims."""
     paper, figures = reading.find(name, 1)
-    planning.carry_out(paper, figures, "small", folder, Executor())
+    planning.carry_out(paper, figures, "small", folder)
     (done,) = [evaluation.evaluate(paper, figure, "small", folder) for figure in figures]
     assert isinstance(done, evaluation.Evaluated), done
     return {finding.claim.says: finding.verdict for finding in done.findings}

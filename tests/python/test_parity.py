@@ -284,9 +284,9 @@ class Engine:
         self.runs: list[run.Key] = []
         answers = run.answers
 
-        def counted(job: run.Job) -> run.Answers:
+        def counted(job: run.Job, *more: Any) -> run.Answers:
             self.runs.append(run.key_of(job.scenario))
-            return answers(job)
+            return answers(job, *more)
 
         monkeypatch.setattr(run, "answers", counted)
 
@@ -335,9 +335,10 @@ def test_a_comparison_that_was_cut_off_goes_on(monkeypatch: pytest.MonkeyPatch, 
 )
 def test_a_journal_that_cannot_be_read_is_thrown_away(tmp_path: Path, content: bytes) -> None:
     journal = run.Journal(tmp_path / "journal")
+    journal.folder.mkdir()
     journal.path.write_bytes(content)
     assert journal.read([("key", 1)]) == {}
-    journal.add(("key", 1), {("w/a", 0): "said"})
+    journal.add(("key", 1), pickle.dumps({("w/a", 0): "said"}))
     assert journal.read([("key", 1)]) == {("key", 1): {("w/a", 0): "said"}}
     journal.path.write_bytes(journal.path.read_bytes() + content)
     assert journal.read([("key", 1)]) == {("key", 1): {("w/a", 0): "said"}}

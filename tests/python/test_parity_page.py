@@ -10,7 +10,8 @@ from functools import cache
 
 import pytest
 
-from incast import Scenario, ScenarioError, kinds
+from incast import Scenario, ScenarioError
+from incast.commands import kinds
 from parity import page, published, run
 from parity.checks import (
     EXPLAINED,

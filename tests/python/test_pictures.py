@@ -10,8 +10,8 @@ import pytest
 
 from conftest import Command, left_in
 from incast import FolderError, Result, Scenario
-from incast.pictures import PICTURES, _rate_unit, draw
-from incast.style import FORMATS
+from incast.pictures.run_pictures import PICTURES, _rate_unit, draw
+from incast.pictures.style import FORMATS
 
 HOOKS = ("on_ack", "on_loss", "on_timeout")
 SHORT = {"run.duration": "2ms", "run.warmup": "0s", "measure.series.flows": [0, 1], "measure.series.ports": "all"}

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from conftest import Command, command, environment
-from incast import FolderError, IncastError, Scenario, StudyError, sql
+from incast import FolderError, IncastError, Scenario, StudyError
+from incast.batch.store import Store
+from incast.runs import sql
 from incast.study import inputs
 from incast.study import query as queries
-from incast.study.store import Store
 from stored import small
 
 duckdb = pytest.importorskip("duckdb", reason="queries need duckdb: pip install incast[query]")

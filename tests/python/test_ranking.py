@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incast.completions import Reading, difference
-from incast.ranking import CARRIES, Objective, best, carrying, clearly_better, dominates, undominated
-from incast.report import is_clear_of_zero, shown_reading
+from incast.comparisons.ranking import CARRIES, Objective, best, carrying, clearly_better, dominates, undominated
+from incast.report.numbers import is_clear_of_zero, shown_reading
+from incast.runs.completions import Reading, difference
 
 
 def reading(*values: float, finished: int = 0, count: int = 0, open_by: float = 0.0) -> Reading:

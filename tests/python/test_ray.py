@@ -17,7 +17,7 @@ import pytest
 import ray_study
 from conftest import Command, environment
 from incast import Store, StudyError
-from incast.study import rays
+from incast.batch import rays
 from incast.study.api import load
 from test_studies import contents
 

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Command
-from incast import Result, Scenario, Store, named_files
+from incast import Result, Scenario, Store
 from incast.errors import FolderError
+from incast.runs import named_files
 
 FLOWS = "start,source,destination,size\n0s,h0,h1,30000\n10us,h2,h1,30000\n"
 LISTED = """

@@ -13,8 +13,8 @@ from incast.papers.definition import Figure, Series
 from incast.papers.drawing import looks
 from incast.papers.judging import judge
 from incast.papers.measuring import Run
-from incast.style import line
-from incast.verdict import Verdict
+from incast.papers.verdict import Verdict
+from incast.pictures.style import line
 
 PAPER, FIGURES = reading.find("rivals")
 MESSAGES = PAPER.figures["fat-tree-w4"]

@@ -18,7 +18,7 @@ import pytest
 
 from conftest import QUICK, Command, command, environment, left_in
 from incast import FolderError, Result, RunStopped, Scenario
-from incast.folders import new_folder
+from incast.system.folders import new_folder
 
 FILES = ["flows.parquet", "manifest.json", "ports.parquet", "samples.parquet", "scenario.toml", "summary.json"]
 SHAPE = {

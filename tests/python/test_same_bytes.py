@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from incast import Scenario, ScenarioError, kinds
+from incast import Scenario, ScenarioError
+from incast.commands import kinds
 from tools import same_bytes
 
 

@@ -13,11 +13,12 @@ from typer.testing import CliRunner
 
 import incast
 from conftest import Command
-from incast import Scenario, Store, Study, UnsoundError, soundness
+from incast import Scenario, Store, Study, UnsoundError
+from incast.batch import run_folders
+from incast.batch.plan import Job
 from incast.cli import program
-from incast.executor import Executor
 from incast.learn import FlowEnv
-from incast.plan import Job
+from incast.runs import soundness
 from incast.study import estimate, reading, status
 
 STAR = """
@@ -141,7 +142,7 @@ def test_a_comparison_is_refused(tmp_path: Path) -> None:
 def test_jobs_of_papers_are_refused(tmp_path: Path) -> None:
     jobs = [Job("one", SMALL.with_seed(2), tmp_path / "one")]
     with pytest.raises(UnsoundError, match="seed 2"):
-        Executor(1).run(jobs)
+        run_folders.make(jobs, 1)
     assert not (tmp_path / "one").exists()
 
 

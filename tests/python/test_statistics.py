@@ -5,12 +5,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from incast.comparison import Comparison, Run
-from incast.report import number, rounded
+from incast.comparisons.comparison import Comparison, Run
+from incast.comparisons.declaration import ComparisonStudy
+from incast.comparisons.report_folder import Home
+from incast.pictures.style import time_unit
+from incast.report.numbers import number, rounded
 from incast.statistics import Estimate, estimate, nearest_rank
-from incast.study.comparing import ComparisonStudy
-from incast.study.report_folder import Home
-from incast.style import time_unit
 
 
 def test_interval_of_three_values_uses_two_degrees_of_freedom() -> None:
@@ -76,7 +76,7 @@ def compared(
     runs = {}
     for case in study.cases():
         summary = figures[case.controller.text][case.seed - 1]
-        runs[case] = Run(case, no_rows, summary, {}, 0.0, (), datagrams, rates)
+        runs[case] = Run(case, no_rows, summary, {}, "", datagrams, rates)
     return Comparison(study, Home(Path(), Path(), ""), runs)
 
 

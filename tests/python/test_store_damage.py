@@ -9,8 +9,8 @@ import pytest
 
 from conftest import Command
 from incast import FolderError, Store
+from incast.batch.journal import packed, read_record
 from incast.study.api import extend
-from incast.study.record import packed, read_record
 from stored import contents, small
 
 

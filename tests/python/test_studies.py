@@ -21,19 +21,19 @@ from rich.console import Console
 
 import incast as package
 from conftest import Command, command, environment
-from incast import FolderError, ScenarioError, Store, StudyError, progress
-from incast.executor import Status
-from incast.folders import put_first
-from incast.study import estimate, runner
+from incast import FolderError, ScenarioError, Store, StudyError
+from incast.batch import record
+from incast.batch.journal import Journal
+from incast.batch.runner import Status
+from incast.batch.workers import Answer, Processes, Threads
+from incast.commands import progress
+from incast.comparisons.declaration import ComparisonStudy
+from incast.study import estimate, planning
 from incast.study.api import extend, load
 from incast.study.axes import Axis, in_base_unit, read_axis
 from incast.study.axes import points as points_of
-from incast.study.comparing import ComparisonStudy
 from incast.study.definition import Point
-from incast.study.record import Journal, Task
-from incast.study.record import make as make_record
-from incast.study.runner import make
-from incast.study.workers import Answer, Processes, Threads
+from incast.system.folders import put_first
 from stored import SHORT, contents, small
 
 FILE = """
@@ -197,7 +197,7 @@ def test_nothing_is_made_twice(tmp_path: Path) -> None:
     store = extend(store, axes={"controller.g": [0.7]})
     store = extend(store, axes={"controller.g": [0.7]})
     assert (store.runs.num_rows, len(store.known()), store.chunks()) == (9, 9, ["0001-0000", "0002-0000", "0003-0000"])
-    make(tmp_path / "s", small(name="other", axes={"controller.g": [0.5]}))
+    planning.make(tmp_path / "s", small(name="other", axes={"controller.g": [0.5]}))
     assert (store.runs.num_rows, len(store.known())) == (11, 9)
     rows = store.runs.to_pylist()
     assert {(row["study"], row["controller.g"], row["seed"]) for row in rows if row["study"] == "other"} == {
@@ -298,8 +298,8 @@ def test_threads_and_processes_make_the_same_bytes(tmp_path: Path) -> None:
 
 def test_points_of_ones_own_come_to_the_rows_that_are_there(tmp_path: Path) -> None:
     study = small()
-    make(tmp_path / "s", study, points=[Point("dumbbell", "", {"controller.g": 0.3})], seeds=[1])
-    store = make(tmp_path / "s", study, points=[Point("dumbbell", "", {"controller.g": 0.4})], seeds=[1, 7])
+    planning.make(tmp_path / "s", study, points=[Point("dumbbell", "", {"controller.g": 0.3})], seeds=[1])
+    store = planning.make(tmp_path / "s", study, points=[Point("dumbbell", "", {"controller.g": 0.4})], seeds=[1, 7])
     assert [(row["controller.g"], row["seed"]) for row in store.runs.to_pylist()] == [(0.3, 1), (0.4, 1), (0.4, 7)]
 
 
@@ -348,7 +348,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
 
 def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) -> None:
     scenario = small().scenario_of(small().points()[0])
-    records = [make_record(Task(name, scenario.toml(), "dumbbell", 1), tmp_path, ("flows",)) for name in "ab"]
+    records = [record.make(record.Task(name, scenario.toml(), "dumbbell", 1), tmp_path, ("flows",)) for name in "ab"]
     journal = Journal(tmp_path / "j.bin")
     for one in records:
         journal.append(one)
@@ -462,7 +462,7 @@ def test_large_runs_make_chunks_of_fewer(tmp_path: Path, monkeypatch: pytest.Mon
     """So that the tables of many of them are not in memory at once; and the rows are the same."""
     whole = small().run(tmp_path / "whole")
     scenario = small().scenario_of(small().points()[0])
-    monkeypatch.setattr(runner, "CHUNK_BYTES", 3 * scenario.memory())
+    monkeypatch.setattr(planning, "CHUNK_BYTES", 3 * scenario.memory())
     parted = small().run(tmp_path / "parted")
     assert [parted.read(f"chunks/{name}.parquet").num_rows for name in parted.chunks()] == [3, 1]
     assert parted.runs.equals(whole.runs)
@@ -638,7 +638,7 @@ def test_an_unknown_key_names_the_point() -> None:
 def test_threads_stop_when_they_are_told(tmp_path: Path) -> None:
     long = package.Scenario.load("dumbbell").with_({"run.duration": "1000s"})
     crew = Threads(1, tmp_path, ())
-    answer = crew.submit([Task("x", long.toml(), "dumbbell", 1)])
+    answer = crew.submit([record.Task("x", long.toml(), "dumbbell", 1)])
     crew.close()
     assert isinstance(answer.result().error, package.RunStopped)
 
@@ -646,7 +646,7 @@ def test_threads_stop_when_they_are_told(tmp_path: Path) -> None:
 def test_threads_tell_how_far_the_runs_under_way_have_come(tmp_path: Path) -> None:
     long = package.Scenario.load("dumbbell").with_({"run.duration": "1000s"})
     crew, status = Threads(1, tmp_path, ()), Status(total=1)
-    crew.submit([Task("x", long.toml(), "dumbbell", 1)])
+    crew.submit([record.Task("x", long.toml(), "dumbbell", 1)])
     deadline = time.monotonic() + 60
     while not status.hops and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -661,7 +661,7 @@ def test_heavy_runs_begin_first(tmp_path: Path) -> None:
     begun: list[str] = []
 
     class Listed(Threads):
-        def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
+        def submit(self, tasks: Sequence[record.Task]) -> Future[Answer]:
             begun.extend(f"{task.name} {task.toml.count('flows = 50')}" for task in tasks)
             return super().submit(tasks)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from incast import StudyError
-from incast.study.comparing import ComparisonStudy, Controller
+from incast.comparisons.declaration import ComparisonStudy, Controller
 
 
 def test_label_names_what_the_value_does_not() -> None:

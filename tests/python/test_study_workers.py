@@ -11,9 +11,9 @@ import pytest
 
 from conftest import ROOT
 from incast import Result, Scenario, Study
-from incast.study import record, runner
+from incast.batch import filling, journal, record
+from incast.batch.workers import Processes
 from incast.study.definition import KEEPS
-from incast.study.workers import Processes
 
 
 @pytest.mark.slow("processes that load the program")
@@ -32,7 +32,7 @@ def test_many_runs_for_each_worker_are_made_by_processes(
             super().__init__(count, folder, keep, cores)
             crews.append(self)
 
-    monkeypatch.setattr(runner, "Processes", Seen)
+    monkeypatch.setattr(filling, "Processes", Seen)
     short = {"run.duration": "1ms", "run.warmup": "0s"}
     study = Study("dumbbell", settings=short, axes={"controller.g": [0.1, 0.5]}, seeds=runs // 2)
     store = study.run(tmp_path / "s", workers=workers)
@@ -57,15 +57,15 @@ def test_runs_of_a_store_record_no_timeline_and_their_stored_bytes_are_those_of_
         return result
 
     monkeypatch.setattr(Scenario, "run", seen)
-    without = record.read_record(record.make(task, tmp_path, KEEPS))
+    without = journal.read_record(record.make(task, tmp_path, KEEPS))
     monkeypatch.setattr(Scenario, "without_timeline", lambda self: self)
     record.run_of.cache_clear()
-    with_one = record.read_record(record.make(task, tmp_path, KEEPS))
+    with_one = journal.read_record(record.make(task, tmp_path, KEEPS))
     record.run_of.cache_clear()
     assert recorded[0] == 0 < recorded[1]
     assert without.figures == with_one.figures
-    assert dict(without._tables) == dict(with_one._tables)
-    assert {"flows", "ports", "samples", "trace"} <= set(without.names())
+    assert dict(without.tables) == dict(with_one.tables)
+    assert {"flows", "ports", "samples", "trace"} <= set(without.tables)
 
 
 MEASURED = {

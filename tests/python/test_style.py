@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incast import StudyError, slowdowns, style
-from incast.comparison import Band, Comparison, Run
-from incast.completions import STATISTICS, Bins, Reading, Sizes
-from incast.figures import FIGURES, _series_panels, nothing_to_see, plot
-from incast.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
-from incast.study.comparing import ComparisonStudy
-from incast.study.report_folder import Home
-from incast.style import FORMATS, abreast, log_ticks, new_canvas, numbered_log, picture_bytes, places
+from incast import StudyError
+from incast.comparisons.comparison import Band, Comparison, Run
+from incast.comparisons.declaration import ComparisonStudy
+from incast.comparisons.report_folder import Home
+from incast.pictures import style
+from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
+from incast.pictures.style import FORMATS, abreast, log_ticks, new_canvas, numbered_log, picture_bytes, places
+from incast.report import slowdowns
+from incast.report.figures import FIGURES, _series_panels, nothing_to_see, plot
+from incast.runs.completions import STATISTICS, Bins, Reading, Sizes
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1.02, 1e6))
@@ -106,7 +108,7 @@ def compared(
             lambda *_: pa.table({}),
             {part: {name: values[case.controller.text][case.seed - 1] * factors[case.scenario]}},
             {},
-            0.0,
+            "",
         )
         for case in study.cases()
     }

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from incast.tables import Column, show, that_fit
+from incast.report.tables import Column, show, that_fit
 
 
 def test_columns_go_into_as_many_tables_as_they_need() -> None:

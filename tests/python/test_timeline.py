@@ -15,7 +15,7 @@ import pytest
 
 import incast
 from conftest import Command
-from incast.scenario import ROW_BYTES, ROW_S
+from incast.runs.scenario import ROW_BYTES, ROW_S
 
 FILES = (*(f"timeline_{part}.parquet" for part in ("ports", "flows", "events", "paths")), "timeline.json")
 

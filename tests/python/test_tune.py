@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from conftest import Command, command, environment, left_in
-from incast import FolderError, Scenario, StudyError, UnsoundError, evaluate, soundness
+from incast import FolderError, Scenario, StudyError, UnsoundError, evaluate
+from incast.runs import soundness
 from incast.study.api import Study, load
 from incast.tuning import outcome, results, search
 from incast.tuning.declaration import Tuning

@@ -12,11 +12,13 @@ import pytest
 import incast
 import test_coexistence
 from conftest import Command
-from incast import Result, coexistence, coexistence_page, comparison, run_folder
-from incast.executor import Executor
+from incast import Result
+from incast.comparisons import coexistence
+from incast.comparisons.declaration import ComparisonStudy
 from incast.papers import evaluation, planning, reading
 from incast.papers import page as papers_page
-from incast.study.comparing import ComparisonStudy
+from incast.report import coexistence_page
+from incast.runs import run_folder
 from incast.view import chosen, page
 
 SHELL = "<!doctype html><body><!--incast-runs--></body>"
@@ -156,7 +158,7 @@ def test_two_controllers_of_one_label_are_both_seen(tmp_path: Path) -> None:
     pairs = coexistence.parse("coexistence", names, 1, settings)
     assert list(pairs.viewed()) == ["Own beside Own", f"Own beside {names[1]}"]
     study = ComparisonStudy.parse(["dumbbell"], names, None, 1, settings)
-    seen = comparison.viewed(study)
+    seen = study.viewed()
     assert list(seen) == ["Own", names[1]]
     assert len({scenario.hash for scenario in seen.values()}) == 2
     assert len(set(chosen.places(tmp_path, seen).values())) == 2
@@ -177,7 +179,7 @@ def test_pairs_without_the_viewer_say_why_there_is_no_page(tmp_path: Path, monke
     monkeypatch.setattr(page, "viewer", missing)
     settings = [*SHORT.items(), ("measure.timeline", "auto")]
     pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 1, settings)
-    found, home, gap = coexistence.carry_out(pairs, tmp_path / "r", workers=1)
+    pairs, found, home, gap = coexistence.carry_out(pairs, tmp_path / "r", workers=1)
     assert gap == "the viewer is not built: make viewer"
     text = coexistence_page.write(pairs, found, home, view_gap=gap).read_text(encoding="utf-8")
     assert "No viewer page: the viewer is not built: make viewer." in text
@@ -190,7 +192,7 @@ def test_a_papers_figure_links_a_run_of_each_series_where_they_have_timelines(pa
             scenario.write('[measure]\ntimeline = "auto"\n')
     found, (figure,) = reading.find(str(paper), 1)
     folder = paper.parent / "p"
-    planning.carry_out(found, [figure], "small", folder, Executor(1))
+    planning.carry_out(found, [figure], "small", folder, workers=1)
     done = evaluation.evaluate(found, figure, "small", folder)
     assert isinstance(done, evaluation.Evaluated)
     report = papers_page.write(found, "small", [done], [], folder, lambda _: "again").read_text(encoding="utf-8")

@@ -26,8 +26,8 @@ import pytest
 
 import viewed
 from conftest import Command
-from incast import run_folder
 from incast.errors import FolderError
+from incast.runs import run_folder
 from incast.view import framed, packing, page, reading, serving, sources
 from incast.view.kept import Kept
 from incast.view.packing import Pack

@@ -26,14 +26,15 @@ from pathlib import Path
 from typing import Any
 
 import viewed
-from incast import cli, style
+from incast import cli
+from incast.pictures import style
 
 LOADED = (
-    "incast.commands.exits", "incast.report", "incast.pictures", "incast.study.api", "incast.papers.page",
-    "incast.model", "incast.gallery", "incast.view.page", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.acero",
-    "pyarrow.pandas_compat", "pandas", "matplotlib.backends.backend_agg", "PIL.BmpImagePlugin", "PIL.GifImagePlugin",
-    "PIL.JpegImagePlugin", "PIL.PngImagePlugin", "typer._adapters", "typer.rich_utils", "encodings.ascii",
-    "importlib.readers",
+    "incast.commands.exits", "incast.report.comparison_page", "incast.pictures.run_pictures", "incast.study.api",
+    "incast.papers.page", "incast.models.closed_form", "incast.view.page", "pyarrow.parquet", "pyarrow.dataset",
+    "pyarrow.acero", "pyarrow.pandas_compat", "pandas", "matplotlib.backends.backend_agg", "PIL.BmpImagePlugin",
+    "PIL.GifImagePlugin", "PIL.JpegImagePlugin", "PIL.PngImagePlugin", "typer._adapters", "typer.rich_utils",
+    "encodings.ascii", "importlib.readers",
 )  # fmt: skip
 LATER = {
     "tune": ("incast.tuning.outcome",),

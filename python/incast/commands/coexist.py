@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incast import memory, output, progress
+from incast.commands import progress
 from incast.commands.options import (
     AllowCode,
     Format,
@@ -27,10 +27,11 @@ from incast.commands.options import (
     without_effect,
 )
 from incast.commands.options import folder as folder_of
-from incast.interrupts import loading
+from incast.system import memory, output
+from incast.system.interrupts import loading
 
 if TYPE_CHECKING:
-    from incast.coexistence import Meeting, Pairs
+    from incast.comparisons.coexistence import Meeting, Pairs
 
 
 def coexist(
@@ -62,23 +63,23 @@ def coexist(
     """
     allow(allow_code)
     with loading():
-        from incast import coexistence, coexistence_page
-        from incast.style import formats_of
+        from incast.comparisons import coexistence
+        from incast.pictures.style import formats_of
+        from incast.report import coexistence_page
         from incast.view import chosen
 
     formats = formats_of(format_)
     pairs = coexistence.parse(scenario, cc, seeds, settings(set_))
-    tell(without_effect(pairs.settings, *[lambda kept: [replace(pairs, settings=tuple(kept)).base()[0]]] * 2))
+    tell(without_effect(pairs.settings, *[lambda kept: list(replace(pairs, settings=tuple(kept)).bases.values())] * 2))
     tell(pairs.notes())
     folder = folder_of(out_, pairs.folder_name())
     limit = memory.limit_of(memory_limit)
     if not quiet and (again := chosen.cost(pairs.viewed(), folder)):
         err.print(f"view: {again}", highlight=False, soft_wrap=True)
     with progress.of_batch(err, quiet) as show:
-        found, home, gap = coexistence.carry_out(
+        pairs, found, home, gap = coexistence.carry_out(
             pairs, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit
         )
-    pairs = coexistence.governed(pairs, home)
     print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, home, formats, gap), quiet)
     if gap:
         err.print(f"no viewer page: {gap}", highlight=False, soft_wrap=True)
@@ -86,7 +87,7 @@ def coexist(
 
 def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path, quiet: bool) -> None:
     """Print the results of the pairs, and the path of the report."""
-    from incast import coexistence_page
+    from incast.report import coexistence_page
     from incast.view import chosen
 
     with output.about(folder):

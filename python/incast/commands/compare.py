@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incast import memory, output, progress
+from incast.commands import progress
 from incast.commands.options import (
     AllowCode,
     Bins,
@@ -30,13 +31,24 @@ from incast.commands.options import (
     without_effect,
 )
 from incast.commands.options import folder as folder_of
+from incast.comparisons.declaration import ComparisonStudy
 from incast.errors import FolderError, StudyError
-from incast.folders import is_stream, write_named
-from incast.interrupts import loading
-from incast.study.comparing import ComparisonStudy
+from incast.system import memory, output
+from incast.system.folders import is_stream, write_named
+from incast.system.interrupts import loading
 
 if TYPE_CHECKING:
-    from incast.comparison import Comparison
+    from incast.comparisons.comparison import Comparison
+
+
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        metavar="KEY=V1,V2,...",
+        help="Key on the x axis, and its values; at most once (default: a single point).",
+    ),
+]
 
 
 def compare(
@@ -47,14 +59,7 @@ def compare(
         list[str],
         typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller with its parameters; repeats."),
     ],
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vary",
-            metavar="KEY=V1,V2,...",
-            help="Key on the x axis, and its values; at most once (default: a single point).",
-        ),
-    ] = None,
+    vary: Vary = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N at every point.")] = 3,
     workers: Workers = 0,
     out_: Annotated[
@@ -92,33 +97,40 @@ def compare(
     if as_study is not None:
         _write_study(study, as_study)
         return
-    tell(study.notes())
-    tell(
-        without_effect(
-            study.settings,
-            lambda pairs: under(pairs).points(),
-            lambda pairs: replace(study, settings=tuple(pairs)).bases(),
-        )
-    )
-    study.refuse_equal_scenarios()
-    study.refuse_equal_controllers()
+    _check(study, under)
     # plotting libraries take a second to load: refuse wrong arguments first
     with loading():
-        from incast import comparison, completions, report
-        from incast.style import formats_of
+        from incast.comparisons import comparison
+        from incast.pictures.style import formats_of
+        from incast.report import comparison_page
+        from incast.runs import completions
         from incast.view import chosen
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
     folder = folder_of(out_, study.folder_name())
     limit = memory.limit_of(memory_limit)
-    if not quiet and (again := chosen.cost(comparison.viewed(study), folder)):
+    if not quiet and (again := chosen.cost(study.viewed(), folder)):
         err.print(f"view: {again}", highlight=False, soft_wrap=True)
     with progress.of_batch(err, quiet) as show:
         done = comparison.carry_out(
             study, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit
         )
     done.bins = parted
-    print_comparison(done, report.write(done, formats).path, quiet, paired)
+    print_comparison(done, comparison_page.write(done, formats).path, quiet, paired)
+
+
+def _check(study: ComparisonStudy, under: Callable[[Pairs], ComparisonStudy]) -> None:
+    """Print the notes before the runs, and refuse what would count twice; ``under`` makes the study from settings."""
+    tell(study.notes())
+    tell(
+        without_effect(
+            study.settings,
+            lambda pairs: under(pairs).points(),
+            lambda pairs: list(replace(study, settings=tuple(pairs)).bases.values()),
+        )
+    )
+    study.refuse_equal_scenarios()
+    study.refuse_equal_controllers()
 
 
 def _write_study(study: ComparisonStudy, path: Path) -> None:
@@ -134,15 +146,15 @@ def _write_study(study: ComparisonStudy, path: Path) -> None:
 
 def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) -> None:
     """Print the results of a comparison, and the paths of its report and pictures."""
-    from incast import report
+    from incast.report import comparison_page
     from incast.view import chosen
 
     view = page.parent / chosen.PAGE
     with output.about(done.folder):
         if not quiet:
-            report.print_table(done, out)
+            comparison_page.print_table(done, out)
             if paired and len(done.study.controllers) > 1:
-                report.print_table(done, out, paired=True)
+                comparison_page.print_table(done, out, paired=True)
         pictures = " ".join(sorted(p.name for p in page.parent.iterdir() if p.suffix in (".png", ".svg", ".pdf")))
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
         message = f"pictures: {pictures}" if pictures else "no pictures: the report says why"

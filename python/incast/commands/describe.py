@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from incast import _core, kinds
-from incast.commands import paper
+from incast import _core
+from incast.commands import kinds, paper
 from incast.commands.options import out
 from incast.errors import ScenarioError
 

@@ -10,7 +10,6 @@ from typing import NoReturn
 from rich.text import Text
 from typer import Typer
 
-from incast import interrupts, output
 from incast.commands.options import err
 from incast.errors import (
     ControllerError,
@@ -24,6 +23,7 @@ from incast.errors import (
     StudyError,
     users_traceback,
 )
+from incast.system import interrupts, output
 
 
 def _fail(status: int, error: BaseException, words: str = "") -> NoReturn:

@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
-from incast import output
 from incast.commands.options import Quiet, beside
 from incast.errors import FolderError
-from incast.files import held
-from incast.interrupts import loading
+from incast.export import pcapng as captures
+from incast.export import perfetto as traces
+from incast.runs.result import Result
+from incast.system import output
+from incast.system.files import held
+from incast.system.folders import write_named
 
 
 def export(
@@ -31,12 +34,6 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Export a run: a packet capture for Wireshark, a trace for Perfetto."""
-    with loading():
-        from incast.export import pcapng as captures
-        from incast.export import perfetto as traces
-        from incast.folders import write_named
-        from incast.result import Result
-
     if at not in captures.ENDS:
         raise FolderError(f'--at "{at}": expected {" or ".join(captures.ENDS)}')
     if pcapng is None and perfetto is None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
+from incast.batch.store import Store
 from incast.commands.options import Quiet, Settings, out, settings
 from incast.errors import ModelError
-from incast.interrupts import loading
-from incast.scenario import Scenario
+from incast.runs.scenario import Scenario
+from incast.system.interrupts import loading
 
 
 def model(
@@ -48,16 +51,14 @@ def model(
         sys.stdout.write(context.get_help() + "\n")
         return
     with loading():
-        from incast import curves, model_overlay
-        from incast import model as models
+        from incast.models import closed_form, curves, model_overlay
         from incast.study.api import of_store
-        from incast.study.store import Store
 
     if help_:
-        sys.stdout.write(models.description(name))
+        sys.stdout.write(closed_form.description(name))
         return
     if name == "list":
-        for one, what in models.listing():
+        for one, what in closed_form.listing():
             out.print(f"{one:12} {what}", highlight=False, soft_wrap=True)
         return
     table = None if out_ is None else curves.check_file(out_, curves.TABLES)
@@ -65,43 +66,20 @@ def model(
     if name == "beside":
         if len(rest) not in (1, 2) or rest[0].startswith("--") or not y or points is not None or set_:
             forms = ", ".join(form.figure for form in model_overlay.FORMS)
-            raise ModelError(
-                f"beside expected a store of studies and --y FIGURE ({forms}), optionally the axis to draw over"
-            )
+            expected = f"a store of studies and --y FIGURE ({forms}), optionally the axis to draw over"
+            raise ModelError(f"beside expected {expected}")
         store = Store.at(rest[0])
-        overlay = model_overlay.of(store, of_store(store), y, *rest[1:])
-        rows = overlay.rows()
-        overlay_columns = {word: [row[word] for row in rows] for word in rows[0]}
-        if drawing is not None:
-            if drawing.suffix != ".png":
-                raise ModelError(f"--plot {drawing}: for a study, expected a .png file")
-            curves.write(drawing, model_overlay.picture(overlay))
-        if table is not None:
-            curves.write(table, curves.text_of(overlay_columns, table.suffix))
-        if json:
-            sys.stdout.write(curves.text_of(overlay_columns, ".json"))
-        elif not quiet:
-            curves.print_columns(overlay_columns, {}, y, out)
-        return
-    if drawing is None and (points is not None or y):
+        columns = model_overlay.of(store, of_store(store), y, *rest[1:]).drawn(drawing)
+        show: Callable[[Console], None] = partial(curves.print_columns, columns, {}, y)
+    elif drawing is None and (points is not None or y):
         raise ModelError(f"{'--points' if points is not None else '--y'} is for a picture: expected --plot FILE too")
-    if name in models.SCENARIO_FIGURES:
+    elif name in closed_form.SCENARIO_FIGURES:
         if len(rest) != 1 or rest[0].startswith("--") or drawing is not None:
             raise ModelError(f"{name} takes a scenario and draws no picture: incast model {name} permutation")
-        columns = models.bounds(name, Scenario.load(rest[0]).with_(dict(settings(set_))))
+        columns = closed_form.bounds(name, Scenario.load(rest[0]).with_(dict(settings(set_))))
         show = partial(curves.print_bounds, name, columns)
     else:
-        found = models.find(name)
-        if set_:
-            expected = f"{name} takes parameters, such as --{models.option(found.parameters[0].name)}"
-            raise ModelError(f"--set is for {' and '.join(models.SCENARIO_FIGURES)}: {expected}")
-        grid = curves.work_out(found, curves.parse(rest, found))
-        columns = grid.columns()
-        show = partial(curves.print_grid, grid)
-        if drawing is not None:
-            figure = found.figure(y or found.figures[0].name).name
-            measured = {} if points is None else curves.read_points(points, (*grid.varied, "")[0], figure)
-            curves.write(drawing, curves.picture(grid, figure, measured, drawing.suffix))
+        columns, show = curves.evaluated(name, rest, bool(set_), drawing, y, points)
     if table is not None:
         curves.write(table, curves.text_of(columns, table.suffix))
     if json:

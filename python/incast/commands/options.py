@@ -10,12 +10,14 @@ from typing import Annotated
 
 import typer
 
-from incast import consent, output, progress
+from incast.batch.plan import slug
+from incast.commands import progress
 from incast.errors import FolderError, ScenarioError, StudyError
-from incast.folders import is_standard_output
-from incast.interrupts import loading
-from incast.plan import slug
-from incast.scenario import Scenario
+from incast.external import consent
+from incast.runs.scenario import Scenario
+from incast.system import output
+from incast.system.folders import is_standard_output
+from incast.system.interrupts import loading
 
 MOST_NAME = 120
 """Most letters of a default folder name."""

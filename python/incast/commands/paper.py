@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from incast import consent, memory, output, progress
+from incast import _core
+from incast.commands import progress
 from incast.commands.options import AllowCode, Format, MemoryLimit, Quiet, Workers, allow, err, out, settings, tell
 from incast.commands.options import folder as folder_of
+from incast.comparisons.declaration import varied
 from incast.errors import FolderError, PaperError
-from incast.executor import Executor
-from incast.interrupts import loading
+from incast.external import consent
+from incast.papers import changing
+from incast.papers.definition import PAPER_FILE, SCALES
+from incast.system import memory, output
+from incast.system.interrupts import loading
 
 if TYPE_CHECKING:
     from incast.papers.definition import Figure, Paper
@@ -60,7 +65,6 @@ OfSeries = Annotated[
 def _found(name: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
     """Find a paper and its figures; print a note if a folder has the name of a built-in paper."""
     from incast.papers import reading
-    from incast.papers.definition import PAPER_FILE
 
     first = name.partition("/")[0]
     if reading.is_known(name) and (Path(first) / PAPER_FILE).is_file():
@@ -130,7 +134,7 @@ def run(
     allow(allow_code)
     with loading():
         from incast.papers import planning, reading
-        from incast.style import formats_of
+        from incast.pictures.style import formats_of
 
     _known_scale(scale)
     formats = formats_of(format_)
@@ -147,7 +151,7 @@ def run(
         one, point = reading.run_of(figures[0].at(scale), timeline)
         timed = figures[0], one.name, point.x
     with progress.of_batch(err, quiet) as show:
-        planning.carry_out(paper, figures, scale, folder, Executor(workers, show, limit), timed)
+        planning.carry_out(paper, figures, scale, folder, timed, workers=workers, show=show, memory_limit=limit)
     _print_paper(asked, paper, figures, folder, quiet)
 
 
@@ -165,7 +169,7 @@ def report(
     """Write a paper's report again from its finished runs."""
     with loading():
         from incast.papers import planning
-        from incast.style import formats_of
+        from incast.pictures.style import formats_of
 
     _known_scale(scale)
     formats = formats_of(format_)
@@ -209,9 +213,7 @@ def copy(
     to: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the copy, new or empty.")],
 ) -> None:
     """Copy a paper or one of its figures into an editable folder."""
-    from incast import _core
     from incast.papers import copying
-    from incast.papers.definition import PAPER_FILE
 
     paper, figures = _found(name)
     one = figures[0] if len(figures) == 1 and len(paper.figures) > 1 else None
@@ -242,9 +244,6 @@ class _Asked:
 
     def changed(self) -> tuple[Paper, list[Figure], Path]:
         """Return the changed paper and figures, and the results folder."""
-        from incast.papers import changing
-        from incast.study.comparing import varied
-
         if not (self.set or self.vary):
             if self.series:
                 raise PaperError(f"--series {self.series[0]}: needs --set or --vary too")
@@ -277,8 +276,6 @@ class _Asked:
 
 
 def _known_scale(scale: str) -> None:
-    from incast.papers.definition import SCALES
-
     if scale not in SCALES:
         raise PaperError(f'--scale "{scale}": expected one of {", ".join(SCALES)}')
 

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from incast import output, progress
+from incast.commands import progress
 from incast.commands.options import Format, Quiet, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError
-from incast.interrupts import loading
-from incast.result import Result
+from incast.runs.result import Result
+from incast.system import output
+from incast.system.interrupts import loading
 
 
 def plot(
@@ -31,15 +32,15 @@ def plot(
     """
     result = Result.load(run)
     with loading():
-        from incast import pictures
-        from incast.style import formats_of
+        from incast.pictures import run_pictures
+        from incast.pictures.style import formats_of
 
     formats = formats_of(format_)
     folder = run if out_ is None else folder_of(out_, "")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with progress.of_wait(err, "pictures", quiet):
-            files, reasons = pictures.draw(result, folder, formats)
+            files, reasons = run_pictures.draw(result, folder, formats)
     except OSError as error:
         raise FolderError(f"cannot write pictures to {folder}: {error.strerror}") from None
     if not quiet:

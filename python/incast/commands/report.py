@@ -9,25 +9,28 @@ from typing import Annotated
 
 import typer
 
-from incast import output, run_table
 from incast.commands.coexist import print_pairs
 from incast.commands.compare import print_comparison
 from incast.commands.options import Bins, Format, Paired, Quiet, out, tell
+from incast.comparisons.declaration import ComparisonStudy
 from incast.errors import FolderError, StudyError
-from incast.files import STORE_FILE, held
-from incast.interrupts import loading
-from incast.result import Result
-from incast.run_folder import MANIFEST
-from incast.study.comparing import STUDY_FILE
+from incast.report import run_table
+from incast.runs.result import Result
+from incast.runs.run_folder import MANIFEST
+from incast.system import output
+from incast.system.files import STORE_FILE, held
+from incast.system.interrupts import loading
 
+STUDY_FILE = ComparisonStudy.FILE
 PAIRS_FILE, PAPER_MARK = "coexistence.json", "paper.json"
 """Files that mark folders of pairs and of papers, repeated here to avoid slow imports."""
 
 
 def _of_pairs(folder: Path, format_: str, quiet: bool) -> None:
     with loading():
-        from incast import coexistence, coexistence_page
-        from incast.style import formats_of
+        from incast.comparisons import coexistence
+        from incast.pictures.style import formats_of
+        from incast.report import coexistence_page
 
     formats = formats_of(format_)
     with held(folder):
@@ -81,10 +84,10 @@ def report(
             f"{folder} has no {MANIFEST} and no {STUDY_FILE}: expected the folder of a run or a comparison"
         )
     with loading():
-        from incast import comparison
-    from incast import completions
-    from incast import report as page
-    from incast.style import formats_of
+        from incast.comparisons import comparison
+    from incast.pictures.style import formats_of
+    from incast.report import comparison_page as page
+    from incast.runs import completions
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
     with held(folder):

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from incast import consent, memory, output, progress, run_table, soundness
+from incast.commands import progress
 from incast.commands.options import (
     AllowCode,
     MemoryLimit,
@@ -26,11 +26,15 @@ from incast.commands.options import (
 )
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, ScenarioError, UnsoundError
-from incast.folders import new_folder
-from incast.interrupts import loading
-from incast.result import Result
-from incast.run_folder import MANIFEST, engine_digest, read_manifest
-from incast.scenario import Scenario
+from incast.external import consent
+from incast.report import run_table
+from incast.runs import soundness
+from incast.runs.result import Result
+from incast.runs.run_folder import MANIFEST, engine_digest, read_manifest
+from incast.runs.scenario import Scenario
+from incast.system import memory, output
+from incast.system.folders import new_folder
+from incast.system.interrupts import loading
 
 
 def run(

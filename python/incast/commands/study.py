@@ -10,17 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incast import consent, memory, output, progress
+from incast.batch.store import Store
+from incast.batch.workers import Processes, Threads
+from incast.commands import progress
 from incast.commands.options import AllowCode, MemoryLimit, Quiet, Rebuild, Workers, allow, beside, err, out, tell
 from incast.commands.options import folder as folder_of
+from incast.comparisons.declaration import split_values, value_of
 from incast.errors import StudyError
-from incast.files import held
-from incast.interrupts import loading
+from incast.external import consent
+from incast.report import tables
+from incast.report.tables import Column
+from incast.system import memory, output
+from incast.system.files import held
+from incast.system.interrupts import loading
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from incast.study.store import Store
+    from incast.batch.store import Store
 
 StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="Folder of a store.")]
 StudyName = Annotated[str | None, typer.Option("--study", metavar="NAME", help="The study, if the store has several.")]
@@ -109,7 +116,6 @@ def extend(
     allow(allow_code)
     with loading():
         from incast.study import api
-        from incast.study.store import Store
     if seeds is None and not axis and not arm and samples is None:
         raise StudyError("nothing to extend by: expected --seeds, --axis, --arm or --samples")
     there = Store.at(store)
@@ -143,8 +149,7 @@ def work(
     """Make one part of the pending runs, as one job of an array."""
     consent.asks(None, lambda note: tell([note]))  # a worker never asks
     consent.inherit(allowed or [])
-    from incast.study import slurm
-    from incast.study.store import Store
+    from incast.batch import slurm
 
     out.print(output.counted(slurm.work(Store.at(store), part, of), "run"), highlight=False)
 
@@ -156,7 +161,6 @@ def status(
 ) -> None:
     """Show the content of a store, and pending runs."""
     from incast.study import status
-    from incast.study.store import Store
 
     with held(store):
         found = status.of(Store.at(store), check)
@@ -184,7 +188,6 @@ def export(
 ) -> None:
     """Export the runs of a store, or one of their tables, to a file; or one run to a folder."""
     from incast.study import reading, tabular
-    from incast.study.store import Store
 
     if run is not None:
         if table is not None or study is not None:
@@ -218,7 +221,6 @@ def query(
     """
     from incast.study import query as queries
     from incast.study import tabular
-    from incast.study.store import Store
 
     rows = queries.query(Store.at(store), sql, allow_files=allow_files)
     if to is not None:
@@ -233,9 +235,6 @@ def query(
 
 
 def _print_rows(rows: pa.Table) -> None:
-    from incast import tables
-    from incast.tables import Column
-
     def text_of(value: Any) -> str:
         return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
@@ -250,8 +249,6 @@ def _print_rows(rows: pa.Table) -> None:
 
 def _where(on: str | None, workers: int, options: str) -> dict[str, Any]:
     """Read ``--on``: the options of ``make`` about the workers."""
-    from incast.study.workers import Processes, Threads
-
     if options and on != "slurm":
         raise StudyError("--slurm: needs --on slurm too")
     match on:
@@ -262,11 +259,11 @@ def _where(on: str | None, workers: int, options: str) -> dict[str, Any]:
         case "processes":
             return {"hire": Processes}
         case "slurm":
-            from incast.study import slurm
+            from incast.batch import slurm
 
             return {"outside": slurm.outside(workers, options)}
         case _ if on == "ray" or on.startswith("ray:"):
-            from incast.study import rays
+            from incast.batch import rays
 
             return {"hire": rays.hire_at(on, workers)}
     raise StudyError(f"--on {on}: expected threads, processes, ray, ray:HOST:PORT, ray://HOST:PORT or slurm")
@@ -291,8 +288,6 @@ def _seeds(text: str) -> int | list[int]:
 
 
 def _axis(text: str) -> tuple[str, list[Any]]:
-    from incast.study.comparing import split_values
-
     key, equals, values = text.partition("=")
     listed = split_values(values)
     if not (equals and key.strip() and listed):
@@ -301,8 +296,6 @@ def _axis(text: str) -> tuple[str, list[Any]]:
 
 
 def _arm(text: str) -> tuple[str, dict[str, Any]]:
-    from incast.study.comparing import split_values
-
     name, _, rest = text.partition(":")
     pairs = [pair.partition("=") for pair in split_values(rest) or ()]
     if not (name.strip() and pairs) or not all(equals and key.strip() for key, equals, _ in pairs):
@@ -312,7 +305,5 @@ def _arm(text: str) -> tuple[str, dict[str, Any]]:
 
 def _value(text: str) -> Any:
     """Read a value like a study file: a number, true or false, or else a text without quotes."""
-    from incast.study.comparing import value_of
-
     is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return text[1:-1] if is_quoted else value_of(text)

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from incast import output, progress
+from incast.batch.runner import Status
+from incast.batch.shares import default_workers
+from incast.commands import progress
 from incast.commands.options import AllowCode, Format, Quiet, Workers, allow, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import UnsoundError
-from incast.executor import Status, default_workers
-from incast.interrupts import loading
+from incast.system import output
+from incast.system.interrupts import loading
 
 if TYPE_CHECKING:
     from incast.statistics import Estimate
@@ -47,8 +49,8 @@ def tune(
     """
     allow(allow_code)
     with loading():
+        from incast.pictures.style import formats_of
         from incast.study.api import load
-        from incast.style import formats_of
         from incast.tuning import outcome
         from incast.tuning.declaration import Tuning
         from incast.tuning.search import Search
@@ -148,13 +150,13 @@ def _print_compared(chosen: Chosen, seeds: int) -> None:
 
 
 def _cells(row: Compared, factor: float) -> list[str]:
-    from incast.report import number
+    from incast.report.numbers import number
 
     return [number(one, factor) for one in (row.tuned, row.defaults, row.difference)]
 
 
 def _print_front(found: Outcome) -> None:
-    from incast.report import rounded
+    from incast.report.numbers import rounded
     from incast.tuning.pictures import Scale
 
     tuning = found.tuning
@@ -198,8 +200,8 @@ def sensitivity(
     """
     allow(allow_code)
     with loading():
+        from incast.pictures.style import formats_of
         from incast.study.api import load
-        from incast.style import formats_of
         from incast.tuning import sensitivity as sensitivities
     formats = formats_of(format_)
     study = load(file)
@@ -218,7 +220,7 @@ def sensitivity(
 
 
 def _print_indices(found: Found) -> None:
-    from incast.report import rounded
+    from incast.report.numbers import rounded
     from incast.statistics import Estimate
     from incast.tuning import sensitivity as sensitivities
     from incast.tuning.pictures import Scale
@@ -246,6 +248,6 @@ def _print_indices(found: Found) -> None:
 
 
 def _number(one: Estimate, factor: float) -> str:
-    from incast.report import number
+    from incast.report.numbers import number
 
     return number(one, factor)

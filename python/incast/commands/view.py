@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incast import interrupts, output, progress
+from incast.commands import progress
 from incast.commands.options import Quiet, beside, err, out
 from incast.errors import FolderError
-from incast.interrupts import loading
+from incast.system import interrupts, output
+from incast.system.interrupts import loading
 
 if TYPE_CHECKING:
     from incast.view.serving import Server

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from incast.export.traced import Traced, traced_flows
 
 if TYPE_CHECKING:
-    from incast.result import Result
+    from incast.runs.result import Result
 
 ENDS = ("sender", "receiver")
 SERVER_PORT = 5001

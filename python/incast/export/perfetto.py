@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from incast.errors import FolderError
 
 if TYPE_CHECKING:
-    from incast.result import Result
+    from incast.runs.result import Result
 
 MOST_FLOWS = 500
 """Most flows of a trace if none is named: the viewer becomes slow with more."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from incast.errors import FolderError
 
 if TYPE_CHECKING:
-    from incast.result import Result
+    from incast.runs.result import Result
 
 HOW = "make one with incast run SCENARIO --set measure.trace=[0] --out DIR"
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from incast.batch.plan import slug, unique_names
 from incast.errors import PaperError, ScenarioError
-from incast.output import nearest
 from incast.papers.definition import Change, Claim, Figure, Paper, Point, Series, X
-from incast.plan import slug, unique_names
-from incast.scenario import Scenario, in_order, text_of, toml_value
+from incast.runs.scenario import Scenario, in_order, text_of, toml_value
+from incast.system.output import nearest
 
 Pairs = Sequence[tuple[str, str]]
 """Settings: keys and values."""

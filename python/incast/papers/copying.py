@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from incast import files, own_code
 from incast.errors import PaperError, ScenarioError
-from incast.folders import new_folder, refuse_unless_empty
-from incast.named_files import kinds_in
+from incast.external import own_code
 from incast.papers import reading
 from incast.papers.definition import PAPER_FILE, Figure, Paper, is_inside
-from incast.scenario import Scenario
+from incast.runs.named_files import kinds_in
+from incast.runs.scenario import Scenario
+from incast.system import files
+from incast.system.folders import new_folder, refuse_unless_empty
 
 IN_THE_WAY = "exists and is not empty: expected a new folder for the copy, or an empty one (nothing is overwritten)"
 WIDTH = 120

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from incast.scenario import Scenario
+from incast.runs.scenario import Scenario
 
 PAPER_FILE = "paper.toml"
 SCALES = ("small", "paper")

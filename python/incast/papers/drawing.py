@@ -18,15 +18,15 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
 from incast.errors import PaperError
-from incast.interval_plot import Footnote, Known, Points, draw_points, in_sight, mark_below, y_axis
 from incast.papers import expression, signals
 from incast.papers.definition import FLOWS_SHOWN, Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated, reading
 from incast.papers.measuring import rows, series_in, within
 from incast.papers.panels import JOINED, bounded, draw_differences, draw_zoom, zoomed
-from incast.run_folder import read_table
+from incast.pictures.interval_plot import Footnote, Known, Points, draw_points, in_sight, mark_below, y_axis
+from incast.pictures.style import INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
+from incast.runs.run_folder import read_table
 from incast.statistics import Estimate
-from incast.style import INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
 
 Values = npt.NDArray[np.float64]
 

@@ -7,19 +7,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from incast import soundness
+from incast.batch.plan import Job
 from incast.errors import FolderError, UnsoundError
-from incast.files import held
 from incast.papers import reasons
 from incast.papers.definition import Claim, Figure, Paper, X
 from incast.papers.judging import Finding, judge
 from incast.papers.measuring import Run, work_out
 from incast.papers.planning import jobs
 from incast.papers.scope import WHOLE, left_of
-from incast.plan import Job
-from incast.result import Result
+from incast.papers.verdict import Verdict
+from incast.runs import soundness
+from incast.runs.result import Result
 from incast.statistics import Estimate, estimate
-from incast.verdict import Verdict
+from incast.system.files import held
 
 
 @dataclass(frozen=True)

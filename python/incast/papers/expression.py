@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from incast.errors import ModelError
+
 Value = Any
 """A number, a truth value, a text, or a list of them."""
 
@@ -106,18 +108,17 @@ def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
 
 def model(name: str, figure: str, *parameters: Value) -> float:
     """Return a figure of a closed-form model (``incast model list``); parameters are names followed by values."""
-    from incast import model as models
-    from incast.errors import ModelError
+    from incast.models import closed_form
 
     names, values = parameters[::2], parameters[1::2]
     if len(names) != len(values) or not all(isinstance(name, str) for name in names):
         raise MeaninglessError("model: expected a model, a figure, and names of parameters, each followed by its value")
     try:
-        models.find(name).figure(figure)
+        closed_form.find(name).figure(figure)
     except ModelError as error:
         raise MeaninglessError(f"model: {error}") from None
     try:
-        return float(models.evaluate(name, **dict(zip(names, values, strict=True)))[figure])
+        return float(closed_form.evaluate(name, **dict(zip(names, values, strict=True)))[figure])
     except (ModelError, TypeError) as error:
         raise ExpressionError(f"model: {error}") from None
 
@@ -348,80 +349,85 @@ def evaluate(
     ``compare`` compares numbers, except in conditions of loops, which are true or false. Conditions that call one of
     the functions ``met`` are evaluated, but count as true; ``count`` then counts all.
     """
-    conditions = 0
+    return _Evaluation(functions, compare, met).value(node, names or {})
 
-    def chosen(op: type[ast.cmpop], a: Value, b: Value) -> Truth:
-        return (compared if conditions else compare)(op, a, b)
 
-    known = {**FUNCTIONS, **comparing(chosen), **functions}
-    if met:
-        known["count"] = lambda *values: len([_truth(value) for value in _listed(values)])
-    turns = itertools.count(1)
+class _Evaluation:
+    """Evaluation of one expression."""
 
-    def value(node: ast.expr, names: Mapping[str, Value]) -> Value:
+    def __init__(self, functions: Mapping[str, Callable[..., Value]], compare: Compare, met: Collection[str]) -> None:
+        self.compare, self.met = compare, met
+        self.known = {**FUNCTIONS, **comparing(self.compared), **functions}
+        if met:
+            self.known["count"] = lambda *values: len([_truth(value) for value in _listed(values)])
+        self.conditions = 0
+        """Depth of conditions of loops."""
+        self.turns = itertools.count(1)
+
+    def compared(self, op: type[ast.cmpop], a: Value, b: Value) -> Truth:
+        return (compared if self.conditions else self.compare)(op, a, b)
+
+    def value(self, node: ast.expr, names: Mapping[str, Value]) -> Value:
         try:
-            return worked_out(node, names)
+            return self.worked_out(node, names)
         except TypeError as error:
             # wrong type or number of arguments, independent of the numbers
             raise MeaninglessError(f"{ast.unparse(node)}: {error}") from None
         except (ZeroDivisionError, OverflowError, ValueError) as error:
             raise ExpressionError(f"{ast.unparse(node)}: {error}") from None
 
-    def worked_out(node: ast.expr, names: Mapping[str, Value]) -> Value:
+    def worked_out(self, node: ast.expr, names: Mapping[str, Value]) -> Value:
         match node:
             case ast.Constant(value=constant):
                 return constant
             case ast.Name(id=name):
                 return names[name]
             case ast.List(elts=parts):
-                return evaluated(parts, names)
+                return self.values(parts, names)
             case ast.ListComp(elt=each, generators=loops) | ast.GeneratorExp(elt=each, generators=loops):
-                return [value(each, bound) for bound in bindings(loops, names)]
+                return [self.value(each, bound) for bound in self.bindings(loops, names)]
             case ast.BinOp(left=left, op=op, right=right):
-                a, b = evaluated([left, right], names)
+                a, b = self.values([left, right], names)
                 return _BINARY[type(op)](as_number(a), as_number(b))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return _not(_truth(value(operand, names)))
+                return _not(_truth(self.value(operand, names)))
             case ast.UnaryOp(operand=operand):
-                return -as_number(value(operand, names))
+                return -as_number(self.value(operand, names))
             case ast.BoolOp(op=op, values=parts):
                 # evaluate all parts first, so that the verdict shows all numbers
-                found = [_truth(part) for part in evaluated(parts, names)]
+                found = [_truth(part) for part in self.values(parts, names)]
                 return _all(found) if isinstance(op, ast.And) else _any(found)
             case ast.Compare(left=left, ops=ops, comparators=others):
-                found = evaluated([left, *others], names)
+                found = self.values([left, *others], names)
                 pairs = zip(ops, found, found[1:], strict=False)
                 # likewise, to find a non-statement after a false one
-                return _all([chosen(type(op), a, b) for op, a, b in pairs])
+                return _all([self.compared(type(op), a, b) for op, a, b in pairs])
             case ast.Call(func=ast.Name(id=name), args=args):
-                return known[name](*evaluated(args, names))
+                return self.known[name](*self.values(args, names))
         raise ExpressionError(f'"{ast.unparse(node)}" is not allowed in claims')
 
-    def evaluated(parts: Sequence[ast.expr], names: Mapping[str, Value]) -> list[Value]:
-        return [value(part, names) for part in parts]
+    def values(self, parts: Sequence[ast.expr], names: Mapping[str, Value]) -> list[Value]:
+        return [self.value(part, names) for part in parts]
 
-    def bindings(loops: Sequence[ast.comprehension], names: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
+    def bindings(self, loops: Sequence[ast.comprehension], names: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
         if not loops:
             yield names
             return
         loop, *inner = loops
-        over = value(loop.iter, names)
+        over = self.value(loop.iter, names)
         if not isinstance(over, list):
             raise MeaninglessError(f"{ast.unparse(loop.iter)}: expected a list, not {_kind(over)}")
         for one in over:
-            if next(turns) > TURNS:
+            if next(self.turns) > TURNS:
                 raise MeaninglessError(f"its loops take more than {TURNS:,d} iterations")
             bound = {**names, ast.unparse(loop.target): one}
-            if kept(loop.ifs, bound):
-                yield from bindings(inner, bound)
+            if self.kept(loop.ifs, bound):
+                yield from self.bindings(inner, bound)
 
-    def kept(parts: Sequence[ast.expr], names: Mapping[str, Value]) -> bool:
-        nonlocal conditions
-        conditions += 1
+    def kept(self, parts: Sequence[ast.expr], names: Mapping[str, Value]) -> bool:
+        self.conditions += 1
         try:
-            found = [_truth(value(part, names)) is True or calls(part, met) for part in parts]
+            found = [_truth(self.value(part, names)) is True or calls(part, self.met) for part in parts]
             return all(found)
         finally:
-            conditions -= 1
-
-    return value(node, names or {})
+            self.conditions -= 1

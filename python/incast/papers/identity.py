@@ -10,9 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from incast import files
 from incast.papers.definition import Figure, Paper, Series
-from incast.scenario import Scenario
+from incast.runs.scenario import Scenario
+from incast.system import files
 
 
 def digest(paper: Paper, figure: Figure) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incast.output import nearest
 from incast.papers import expression
 from incast.papers.definition import Claim, Figure, X
 from incast.papers.expression import (
@@ -22,8 +21,9 @@ from incast.papers.expression import (
     as_number,
     compared,
 )
+from incast.papers.verdict import Verdict
 from incast.statistics import estimate
-from incast.verdict import Verdict
+from incast.system.output import nearest
 
 Number = Callable[[str, str, X, int | None], float | None]
 """Function that returns a figure's number by measure, series and point, of a seed or the mean; ``None`` if missing."""

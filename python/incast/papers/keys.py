@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from incast.errors import PaperError
-from incast.output import escaped, nearest
 from incast.papers import expression
 from incast.papers.definition import NAME, X, is_inside
 from incast.papers.expression import ExpressionError
+from incast.system.output import escaped, nearest
 
 
 def _is_number(found: Any) -> bool:

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incast.errors import PaperError
-from incast.output import nearest
 from incast.papers import expression, signals
 from incast.papers.definition import Figure, Measure, Paper, Plot, Point, Series, X
 from incast.papers.expression import ExpressionError
 from incast.papers.signals import Numbers
-from incast.result import Result
+from incast.runs.result import Result
 from incast.statistics import nearest_rank
+from incast.system.output import nearest
 
 SPAN_COLUMN = {"writes": "finish_s", "queries": "finish_s", "samples": "time_s"}
 """Column that decides whether a row is in the span of a point."""

@@ -10,19 +10,21 @@ from pathlib import Path
 
 from rich.console import Console
 
-from incast import _core, gallery
+from incast import _core
 from incast.errors import FolderError
-from incast.folders import refuse_other
-from incast.output import counted
 from incast.papers import changing, identity, planning, words
 from incast.papers.definition import Figure, Paper, X
 from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
-from incast.report import PAGE, document, duration, embedded, number, rounded, scaled
-from incast.run_folder import TIMELINE, engine_digest, read_manifest
-from incast.run_index import RUNS, csv_of
-from incast.verdict import STYLE, Verdict
+from incast.papers.verdict import STYLE, Verdict
+from incast.pictures import gallery
+from incast.report.comparison_page import PAGE, document, embedded
+from incast.report.numbers import duration, number, rounded, scaled
+from incast.report.run_index import RUNS, csv_of
+from incast.runs.run_folder import TIMELINE, engine_digest, read_manifest
+from incast.system.folders import refuse_other
+from incast.system.output import counted
 from incast.view import chosen
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from incast.interval_plot import Footnote
 from incast.papers.definition import Figure, Measure, Plot, Series, X
 from incast.papers.evaluation import Evaluated
+from incast.pictures.interval_plot import Footnote
+from incast.pictures.style import INK, dress, line
 from incast.statistics import Estimate, estimate
-from incast.style import INK, dress, line
 
 JOINED = 3
 """Fewest points that a line joins: two say nothing about the values between them."""

@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from incast import files
+from incast.batch import run_folders
+from incast.batch.plan import Job, Mark, slug
 from incast.errors import FolderError, ScenarioError
-from incast.executor import Executor
 from incast.papers.definition import Figure, Paper, Point, Series, X, home
 from incast.papers.measuring import Run, try_curves, work_out
-from incast.plan import Job, Mark, Plan, slug
-from incast.result import Result
+from incast.runs.result import Result
+from incast.system import files
+from incast.system.folders import alone_in
 
 MARK = "paper.json"
 """File that marks a folder with a paper's results."""
@@ -122,8 +123,8 @@ def changes_of(figure: Figure) -> list[dict[str, Any]]:
     return [{"key": one.key, "value": one.value, "series": list(one.series)} for one in figure.changes]
 
 
-def plan(paper: Paper, figures: Sequence[Figure], scale: str, folder: Path) -> Plan[Path]:
-    """Plan the runs of some figures by folder; every scenario is checked."""
+def plan(paper: Paper, figures: Sequence[Figure], scale: str, folder: Path) -> list[Job]:
+    """Plan the runs of some figures; every scenario is checked."""
     planned: dict[Path, Job] = {}
     readers: dict[Path, list[tuple[Figure, Point]]] = {}
     places = runs_in(folder)
@@ -151,8 +152,7 @@ def plan(paper: Paper, figures: Sequence[Figure], scale: str, folder: Path) -> P
                 run.find_columns(plot)
             read.add((figure.name, point.scenario))
 
-    checked = {place: replace(job, check=partial(readable, readers[place])) for place, job in planned.items()}
-    return Plan(folder, _mark(paper, scale, folder), checked)
+    return [replace(job, check=partial(readable, readers[place])) for place, job in planned.items()]
 
 
 def carry_out(
@@ -160,14 +160,21 @@ def carry_out(
     figures: Sequence[Figure],
     scale: str,
     folder: Path,
-    executor: Executor,
     timed: tuple[Figure, str, X] | None = None,
+    **options: Any,
 ) -> None:
-    """Make the missing runs of some figures; repeat that of one series and point with a timeline."""
-    with executor.carrying_out(plan(paper, figures, scale, folder)):
+    """Make the missing runs of some figures; repeat that of one series and point with a timeline.
+
+    Other options are those of ``run_folders.make``. No other program can run in the folder meanwhile. Raises
+    ``FolderError`` if the folder holds something else.
+    """
+    planned = plan(paper, figures, scale, folder)
+    mark_folder(paper, scale, folder)
+    with alone_in(folder):
         if timed is not None:
             figure, series, x = timed
-            executor.run([_over_time(jobs(paper, figure.at(scale), folder)[series, x, 1])])
+            planned.append(_over_time(jobs(paper, figure.at(scale), folder)[series, x, 1]))
+        run_folders.make(planned, **options)
 
 
 def _over_time(job: Job) -> Job:

@@ -9,9 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from incast import files
 from incast.errors import PaperError
-from incast.output import nearest
 from incast.papers import expression, judging, reasons, signals
 from incast.papers.definition import (
     FLOWS_SHOWN,
@@ -33,6 +31,8 @@ from incast.papers.definition import (
 from incast.papers.expression import MeaninglessError
 from incast.papers.keys import Table
 from incast.papers.measuring import comparisons
+from incast.system import files
+from incast.system.output import nearest
 
 
 def names() -> list[str]:
@@ -329,88 +329,64 @@ def _where(table: Table) -> dict[str, str]:
 
 def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series], points: Sequence[Point]) -> Plot:
     kind = table.word("kind", PLOTS)
-    shared: dict[str, Any] = {"name": table.name("name"), "kind": kind, "caption": table.text("caption")}
-    shared["series"], shared["place"] = table.texts("series"), f"{table.path}: {table.place}"
+    given: dict[str, Any] = {"name": table.name("name"), "kind": kind, "caption": table.text("caption")}
+    given["series"], given["place"] = table.texts("series"), f"{table.path}: {table.place}"
     known = [one.name for one in series if one.values == {} or kind in ("line", "scatter")]
-    for name in shared["series"]:
+    for name in given["series"]:
         if name not in known:
             raise table.wrong("series", f"expected series of the figure: {', '.join(known)}")
     if kind in ("line", "samples"):
         curves = [(one.text("label"), one.expression("of", (), ("x",))) for one in table.list("curves", needed=False)]
-        shared["curves"] = curves
+        given["curves"] = curves
     if kind == "line":
-        y = table.texts("y")
-        for name in y:
-            if name not in measures:
-                raise table.wrong("y", f"expected measures of the figure: {', '.join(measures)}")
-        to = table.word("differences_to", known) if table.has("differences_to") else ""
-        if to and shared["series"] and to not in shared["series"]:
-            raise table.wrong("differences_to", f"expected a series of the picture: {', '.join(shared['series'])}")
-        expected = "expected a first and a later point"
-        zoom = _ends(table, "zoom", expected) if table.has("zoom") else None
-        beside: dict[str, Any] = {"differences_to": to, "zoom": zoom}
-        plot = Plot(y=y, y_label=table.text("y_label", ""), log=table.texts("log"), **beside, **shared)
-    elif kind == "scatter":
-        plot = Plot(
-            points=table.xs("points", [point.x for point in points]),
-            x=table.word("x", list(measures)),
-            y=[table.word("y", list(measures))],
-            log=table.texts("log"),
-            **shared,
-        )
-    elif kind in ("cdf", "ccdf"):
-        plot = Plot(
-            points=table.xs("points", [point.x for point in points]),
-            table=table.word("table", TABLES),
-            column=table.text("column"),
-            where=_where(table),
-            scale=table.factor("scale"),
-            x_label=table.text("x_label"),
-            log=table.texts("log"),
-            **shared,
-        )
-    elif kind == "samples":
-        plot = Plot(
-            points=table.xs("points", [point.x for point in points]),
-            table="samples",
-            column="value",
-            fill=table.flag("fill"),
-            where=_where(table),
-            scale=table.factor("scale"),
-            y_label=table.text("y_label"),
-            log=table.texts("log"),
-            **shared,
-        )
-    elif kind == "spectrum":
-        plot = Plot(
-            points=table.xs("points", [point.x for point in points]),
-            table="samples",
-            column="value",
-            where=_where(table),
-            **shared,
-        )
-    elif kind == "rows":
-        plot = Plot(
-            points=table.xs("points", [point.x for point in points]),
-            table=table.word("table", TABLES),
-            column=table.text("column"),
-            x_column=table.text("x_column", ""),
-            x_scale=table.factor("x_scale"),
-            mark=table.word("as", MARKS),
-            where=_where(table),
-            scale=table.factor("scale"),
-            x_label=table.text("x_label"),
-            y_label=table.text("y_label"),
-            log=table.texts("log"),
-            **shared,
-        )
-    else:
-        shown = table.whole("flows") if table.has("flows") else FLOWS_SHOWN
-        plot = Plot(bin_s=table.number("bin_s"), flows=shown, **shared)
-        if plot.bin_s <= 0:
+        given |= _line(table, measures, known, given["series"])
+    elif kind == "timeline":
+        given |= {"bin_s": table.number("bin_s"), "flows": table.whole("flows") if table.has("flows") else FLOWS_SHOWN}
+        if given["bin_s"] <= 0:
             raise table.wrong("bin_s", "expected a number above 0, in seconds")
+    else:
+        given["points"] = table.xs("points", [point.x for point in points])
+        given |= _columns(table, kind, measures)
     table.done()
-    return plot
+    return Plot(**given)
+
+
+def _line(table: Table, measures: Mapping[str, Measure], known: Sequence[str], series: Sequence[str]) -> dict[str, Any]:
+    """Read what a picture of lines over the points has beside what all pictures have."""
+    y = table.texts("y")
+    for name in y:
+        if name not in measures:
+            raise table.wrong("y", f"expected measures of the figure: {', '.join(measures)}")
+    to = table.word("differences_to", known) if table.has("differences_to") else ""
+    if to and series and to not in series:
+        raise table.wrong("differences_to", f"expected a series of the picture: {', '.join(series)}")
+    zoom = _ends(table, "zoom", "expected a first and a later point") if table.has("zoom") else None
+    ends = {"differences_to": to, "zoom": zoom}
+    return {"y": y, "y_label": table.text("y_label", ""), "log": table.texts("log"), **ends}
+
+
+def _columns(table: Table, kind: str, measures: Mapping[str, Measure]) -> dict[str, Any]:
+    """Read which columns of the runs at some points a picture shows."""
+    if kind == "scatter":
+        x, y = table.word("x", list(measures)), table.word("y", list(measures))
+        return {"x": x, "y": [y], "log": table.texts("log")}
+    found: dict[str, Any] = {"table": "samples", "column": "value"}
+    if kind not in ("samples", "spectrum"):
+        found = {"table": table.word("table", TABLES), "column": table.text("column")}
+    found["where"] = _where(table)
+    if kind == "spectrum":
+        return found
+    found |= {"scale": table.factor("scale"), "log": table.texts("log")}
+    if kind == "samples":
+        found["fill"] = table.flag("fill")
+    if kind == "rows":
+        found |= {"x_column": table.text("x_column", ""), "x_scale": table.factor("x_scale")}
+        found["mark"] = table.word("as", MARKS)
+    if kind != "samples":
+        found["x_label"] = table.text("x_label")
+    if kind in ("samples", "rows"):
+        found["y_label"] = table.text("y_label")
+    return found
 
 
 def _claim(table: Table, figure: Figure, paired: bool) -> Claim:

@@ -10,8 +10,8 @@ from incast.papers import expression
 from incast.papers.definition import Figure, X
 from incast.papers.expression import ExpressionError, as_number
 from incast.papers.judging import MissingError, Number, Seen, made_up
-from incast.report import number as worded
-from incast.report import rounded
+from incast.report.numbers import number as worded
+from incast.report.numbers import rounded
 from incast.statistics import Estimate
 
 Estimated = Callable[[str, str, X], Estimate | None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from incast.output import counted
 from incast.papers import expression
 from incast.papers.definition import Claim, Figure, Paper, Point, Series, X
 from incast.papers.judging import reads
+from incast.system.output import counted
 
 WHOLE = "paper"
 """Scale of the whole claims: all points, and runs of the paper's length."""

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from incast.output import counted
 from incast.papers import words
 from incast.papers.copying import scenarios_of
 from incast.papers.definition import SCALES, Claim, Figure, Measure, Paper, Point, Series
-from incast.scenario import Scenario, toml_value
+from incast.runs.scenario import Scenario, toml_value
+from incast.system.output import counted
 
 
 def of_paper(paper: Paper) -> Iterator[str]:

@@ -8,7 +8,7 @@ Interface for other parts of the package::
     study.scenario_of(point)               # the Scenario of a point; values of its axes' keys are free
     study.others["tune"]                   # table [tune] of the file, which this package ignores
 
-    from incast.study.runner import make
+    from incast.study.planning import make
     store = make("runs/mine", study, points=[...], seeds=[1, 2])    # makes the missing ones of these, adds their rows
     store.runs                             # Arrow table: study, scenario, arm, controller, keys, seed, run, figures
 

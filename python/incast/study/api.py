@@ -8,13 +8,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from incast import consent
+from incast.batch.store import Store
 from incast.errors import StudyError
-from incast.scenario import text_of
+from incast.external import consent
+from incast.runs.scenario import text_of
 from incast.study.axes import Axis
 from incast.study.definition import Definition, read
-from incast.study.runner import make
-from incast.study.store import Store
+from incast.study.planning import make
 
 
 class Study(Definition):
@@ -77,8 +77,8 @@ class Study(Definition):
         """Make the runs that the store lacks, and return the store; the same call resumes a stopped study.
 
         ``workers`` is the number of parallel runs (0: one per core); other options are those of
-        ``incast.study.runner.make``. Raises ``StudyError``, ``ScenarioError``, ``FolderError``, and exceptions of runs;
-        finished runs are kept.
+        ``incast.study.planning.make``. Raises ``StudyError``, ``ScenarioError``, ``FolderError``, and exceptions of
+        runs; finished runs are kept.
         """
         return make(store, self, workers=workers, **options)
 

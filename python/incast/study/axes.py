@@ -17,7 +17,8 @@ from typing import Any
 
 from incast import _core
 from incast.errors import StudyError
-from incast.output import nearest
+from incast.runs.scenario import toml_value
+from incast.system.output import nearest
 
 Value = str | int | float | bool
 """Value of a key in a study file; lists and tables as TOML text."""
@@ -211,8 +212,6 @@ def _listed(where: str, values: Any) -> tuple[Value, ...]:
 
 def plain(value: Any) -> Value:
     """Return a list or a table as TOML text, other values unchanged."""
-    from incast.scenario import toml_value
-
     if isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):

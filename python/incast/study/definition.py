@@ -11,12 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from incast import consent, controllers, files, kinds
+from incast import controllers
 from incast.errors import ScenarioError, StudyError
-from incast.named_files import kinds_in
-from incast.output import counted, nearest
-from incast.scenario import Scenario, toml_value
+from incast.external import consent
+from incast.runs.named_files import kinds_in
+from incast.runs.scenario import Scenario, toml_value
 from incast.study.axes import DESIGNS, Axis, Value, is_axis_table, plain, points, points_in, read_axis
+from incast.system import files
+from incast.system.output import counted, nearest
 
 MOST_RUNS = 1_000_000
 """Most runs of one study: more are a mistake."""
@@ -146,8 +148,7 @@ class Definition:
                 found += [k for base in self.bases.values() for k in kinds_in(base.toml())]
             else:
                 found.append(str(kind or text).partition(":")[0])
-        known = dict(kinds.listing("controllers"))
-        return [kind for kind in dict.fromkeys(found) if kind in known]
+        return [kind for kind in dict.fromkeys(found) if kind in controllers.built_in()]
 
     def _refuse_overlaps(self) -> None:
         for arm in [None, *self.arms.values()]:

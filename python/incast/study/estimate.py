@@ -11,17 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incast import controllers, memory
+from incast import controllers
+from incast.batch.journal import read_record
+from incast.batch.record import Task, make, run_of
+from incast.batch.shares import default_workers
+from incast.batch.store import Store, parquet
 from incast.errors import RunStopped, ScenarioError, UnsoundError
-from incast.executor import default_workers
-from incast.files import STORE_FILE
-from incast.named_files import kinds_in
-from incast.scenario import Scenario
+from incast.runs.named_files import kinds_in
+from incast.runs.scenario import Scenario
 from incast.study import inputs
 from incast.study.definition import Definition
-from incast.study.record import Task, make, read_record, run_of
-from incast.study.runner import fresh_tasks
-from incast.study.store import Store, parquet
+from incast.study.planning import fresh_tasks
+from incast.system import memory
+from incast.system.files import STORE_FILE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -153,7 +155,7 @@ def _cut_disk(task: Task, scenario: Scenario, folder: Path, keep: Sequence[str])
 def _disk(task: Task, folder: Path, keep: Sequence[str]) -> float:
     record = read_record(make(task, folder, keep))
     # a figure of 8 bytes is in its chunk and in runs.parquet; schemas and names are shared by many runs
-    return sum(_pages(record.table(name)) for name in record.names()) + 16.0 * len(record.figures)
+    return sum(_pages(record.table(name)) for name in record.tables) + 16.0 * len(record.figures)
 
 
 def _pages(rows: pa.Table) -> int:

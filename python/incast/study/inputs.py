@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from incast import consent, controllers, files, kinds, own_code
+from incast import controllers
+from incast.batch.store import Store, read_copies
 from incast.errors import FolderError, ScenarioError, StudyError
-from incast.named_files import FILES, LargeError, kinds_in, package_files
-from incast.run_folder import engine_digest
-from incast.scenario import Scenario
+from incast.external import consent, own_code
+from incast.runs.named_files import FILES, LargeError, kinds_in, package_files
+from incast.runs.run_folder import engine_digest
+from incast.runs.scenario import Scenario
 from incast.study.axes import Axis, Value
 from incast.study.definition import Definition, Kind
-from incast.study.store import Store
+from incast.system import files
 
 
 def canonical(store: Store, study: Kind) -> Kind:
@@ -76,22 +78,6 @@ def install_study(store: Store, folder: Path, name: str) -> None:
         store.put(f"studies/{name}/{inner}", data)
 
 
-def read_copies(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield all files of a store's folder that are to be sent elsewhere: relative names, and bytes.
-
-    Links are refused with ``FolderError``: in a store from somebody else they could lead to files of this machine.
-    """
-    for path in [folder, *sorted(folder.rglob("*"))]:
-        try:
-            if path.is_symlink():
-                raise ValueError("is a link; expected a copy of a file")
-            if path.is_dir() or path == folder:
-                continue
-            yield path.relative_to(folder).as_posix(), files.read_bytes(path)
-        except (OSError, ValueError) as error:
-            raise FolderError(f"{path} cannot be read: {files.message_of(error)}") from None
-
-
 def kept(store: Store, scenario: Scenario, folder: Path) -> Scenario:
     """Return the scenario with its files and classes replaced by copies in the store."""
     names = {name: _file_kept(store, name, folder) for name, _ in scenario.files()}
@@ -127,7 +113,7 @@ def _controller_kept(store: Store, text: str, folder: Path) -> str:
     if found is None or text.startswith(f"{FILES}/"):
         return text
     place, rest = found[0], text.partition(":")[2].strip()
-    if controllers.registered(text) or place in dict(kinds.listing("controllers")):
+    if controllers.registered(text) or place in controllers.built_in():
         return text
     beside = folder / place
     try:
@@ -161,14 +147,6 @@ def _known(store: Store, copy: str, place: str) -> str:
 
 def _remember(store: Store, copy: str, original: Path) -> None:
     store.originals[str(store.folder.resolve() / copy)] = str(original)
-
-
-def in_words_of_user(store: Store, message: str) -> str:
-    """Replace names of copies in a message by those of the original files."""
-    # full paths first: they end with the other names
-    for copy in sorted(store.originals, key=lambda one: (not one.startswith("/"), -len(one))):
-        message = message.replace(copy, store.originals[copy])
-    return re.sub(rf"""[^\s"']*\b{FILES}/[0-9a-f]{{16}}/""", "", message)
 
 
 def _package_kept(store: Store, top: Path) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from incast import files
-from incast import sql as sql_
+from incast.batch.store import RUNS, Store
 from incast.errors import FolderError, StudyError
-from incast.run_folder import TABLES
-from incast.study.store import RUNS, Store
+from incast.runs import sql as sql_
+from incast.runs.run_folder import TABLES
+from incast.system import files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

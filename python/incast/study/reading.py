@@ -11,13 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from incast import files, run_folder, soundness
+from incast.batch.record import run_id
+from incast.batch.store import Store, read_copies
 from incast.errors import FolderError, StudyError, UnsoundError
-from incast.named_files import FILES, Copies
-from incast.result import Result
+from incast.runs import run_folder, soundness
+from incast.runs.named_files import FILES, Copies
+from incast.runs.result import Result
 from incast.study import inputs
-from incast.study.record import run_id
-from incast.study.store import Store
+from incast.system import files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -162,7 +163,7 @@ def _with_files(store: Store, toml: str) -> Copies:
     """Return a scenario of a store with its copied files."""
     found: dict[str, bytes] = {}
     for place in dict.fromkeys(re.findall(rf"\b{FILES}/[0-9a-f]{{16}}/", toml)):
-        found |= {f"{place}{name}": data for name, data in inputs.read_copies(store.folder / place)}
+        found |= {f"{place}{name}": data for name, data in read_copies(store.folder / place)}
     return Copies(toml, found)
 
 

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from incast import soundness
+from incast.batch.filling import progress_of
+from incast.batch.store import RUNS, Store
 from incast.errors import FolderError, UnsoundError
-from incast.output import counted
-from incast.study import runner
-from incast.study.store import RUNS, Store
+from incast.runs import soundness
+from incast.system.output import counted
 
 SHOWN = 5
 """Most unsound runs that are listed."""
@@ -114,7 +114,7 @@ def of(store: Store, check: bool = False) -> Standing:
         runs += cost.num_rows
         cpu_s += pc.sum(cost["cpu_s"]).as_py() or 0.0
     size = _size(store.folder)
-    asked = runner.progress_of(store)
+    asked = progress_of(store)
     pending = None if asked is None else PendingStanding(*asked)
     damaged = store.damaged() if check else None
     parts = (runs, studies, pending, cpu_s, size, store.tables(), unsound_of(store), damaged)

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from incast.batch.store import Store, parquet
 from incast.errors import FolderError, StudyError
-from incast.folders import is_stream, write_named
-from incast.output import nearest
-from incast.study.store import Store, parquet
+from incast.system.folders import is_stream, write_named
+from incast.system.output import nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa

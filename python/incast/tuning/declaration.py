@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from incast.completions import ENOUGH
+from incast.batch.evaluation import Figures, evaluate
 from incast.errors import StudyError
-from incast.evaluation import Figures, evaluate
-from incast.output import nearest
-from incast.scenario import Scenario
+from incast.runs.completions import ENOUGH
+from incast.runs.scenario import Scenario
 from incast.study.axes import Axis, Value
 from incast.study.definition import MOST_RUNS, Definition, Point
+from incast.system.output import nearest
 
 SAMPLERS = ("tpe", "nsga2", "random")
 _WORDS = (

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from incast.batch.evaluation import Figures
 from incast.errors import StudyError, UnsoundError
-from incast.evaluation import Figures
 from incast.statistics import Estimate, estimate
 from incast.tuning.declaration import WATCH, Tuning, flows_of, unfinished
 from incast.tuning.search import Search, Tried

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from incast.style import COLOURS, INK, dress, legend, new_canvas, time_unit
+from incast.pictures.style import COLOURS, INK, dress, legend, new_canvas, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from incast import gallery
+from incast.pictures import gallery
 from incast.statistics import Estimate
 from incast.tuning import pictures
 from incast.tuning.declaration import Tuning

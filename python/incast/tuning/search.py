@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from incast import files
 from incast.errors import FolderError, ScenarioError, UnsoundError, needs
-from incast.folders import NOT_EMPTY, open_lock, put_first, refuse_other
-from incast.run_folder import engine_digest
+from incast.runs.run_folder import engine_digest
+from incast.system import files
+from incast.system.folders import NOT_EMPTY, open_lock, put_first, refuse_other
 from incast.tuning.declaration import BEGAN, ENDED, Parameter, Set, Tuning, flows_of, unfinished
 
 try:

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incast import soundness
+from incast.batch.runner import Status
 from incast.errors import StudyError, UnsoundError, needs
-from incast.executor import Status
-from incast.output import counted, nearest
+from incast.runs import soundness
 from incast.study.axes import Value
 from incast.study.definition import MOST_RUNS, Definition, Point
-from incast.study.runner import make
+from incast.study.planning import make
+from incast.system.output import counted, nearest
 from incast.tuning import declaration
 from incast.tuning.declaration import Target
 
@@ -277,7 +277,7 @@ def columns(method: str) -> list[str]:
 
 def write(found: Found, folder: Path, formats: Sequence[str] = ("png",)) -> None:
     """Write the picture ``sensitivity``, ``sensitivity.csv`` and ``sensitivity.json``."""
-    from incast import gallery
+    from incast.pictures import gallery
     from incast.tuning import pictures
 
     analysis = found.analysis

@@ -7,11 +7,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from incast import memory, run_folder
+from incast.batch import run_folders
+from incast.batch.plan import Job, slug, unique_names
+from incast.batch.runner import Status
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError
-from incast.executor import Executor, Status
-from incast.plan import Job, slug, unique_names
-from incast.scenario import Scenario
+from incast.runs import run_folder
+from incast.runs.scenario import Scenario
+from incast.system import memory
 from incast.view import page
 from incast.view.sources import Folder
 
@@ -84,7 +86,7 @@ def make(
     if not jobs:
         return
     page.viewer()
-    Executor(workers, show, memory_limit).run(jobs.values())
+    run_folders.make(jobs.values(), workers, show, memory_limit)
     write({name: job.folder for name, job in jobs.items()}, folder / PAGE)
 
 

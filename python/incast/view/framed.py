@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from incast.run_folder import Shape
+from incast.runs.run_folder import Shape
 from incast.view import packing
 from incast.view.packing import Pack
 from incast.view.sources import Source, columns, damaged, naming, numbers

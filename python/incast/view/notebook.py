@@ -7,8 +7,8 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 
-from incast.output import counted
-from incast.result import Result
+from incast.runs.result import Result
+from incast.system.output import counted
 from incast.view import page
 from incast.view.sources import Made
 

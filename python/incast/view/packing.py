@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incast import files
 from incast.errors import FolderError
+from incast.system import files
 from incast.view.kept import Kept
 
 if TYPE_CHECKING:

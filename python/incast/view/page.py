@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from incast.errors import FolderError
-from incast.folders import write_named, write_whole
+from incast.system.folders import write_named, write_whole
 from incast.view import reading
 from incast.view.packing import FAST, Pack, base64_of
 from incast.view.sources import Folder, Source

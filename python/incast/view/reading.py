@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incast import files, run_folder
 from incast.errors import FolderError
-from incast.run_folder import Shape
+from incast.runs import run_folder
+from incast.runs.run_folder import Shape
+from incast.system import files
 from incast.view import packing
 from incast.view.framed import Framed
 from incast.view.packets import COLUMNS as PACKETS

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from incast import run_folder
 from incast.errors import FolderError, IncastError
-from incast.result import Result
-from incast.run_folder import Shape
+from incast.runs import run_folder
+from incast.runs.result import Result
+from incast.runs.run_folder import Shape
 from incast.view import packing
 
 if TYPE_CHECKING:

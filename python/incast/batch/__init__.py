@@ -1,0 +1,1 @@
+"""Many runs: plan, workers, journal and store, and their continuation after a kill."""

@@ -1,0 +1,58 @@
+"""Members of each kind: ``incast list`` and ``incast describe``."""
+
+from __future__ import annotations
+
+from incast import _core, controllers
+from incast.errors import ScenarioError
+from incast.external import consent
+from incast.system.output import nearest
+
+KINDS = (*_core.KINDS, "models")
+"""Names of the kinds, in the plural; the singular works too."""
+
+
+def listing(kind: str) -> list[tuple[str, str]]:
+    """Return names and summaries of a kind's members (``"controllers"``)."""
+    if kind in ("model", "models"):
+        from incast.models import closed_form
+
+        return closed_form.listing()
+    return _core.list_kind(kind)
+
+
+def description(kind: str, name: str) -> str:
+    """Describe one member (``"controller", "swift"``): parameters, units, defaults, sources."""
+    if kind in ("model", "models"):
+        from incast.models import closed_form
+
+        return closed_form.description(name)
+    if ":" in name and kind in ("controller", "controllers"):
+        consent.grant(name)  # the user has named the class
+        return controllers.description(name)
+    return _core.describe(kind, name).rstrip("\n") + "\n"
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of a name; raises ``ScenarioError`` for an ambiguous or unknown name."""
+    if ":" in name:
+        return "controllers"
+    members = {kind: [member for member, _ in listing(kind)] for kind in KINDS}
+    found = [kind for kind, names in members.items() if name in names]
+    if len(found) > 1:
+        raise ScenarioError(
+            f"{name}: several kinds have this name ({', '.join(found)}): expected KIND NAME, such as "
+            f"incast describe {found[0]} {name}"
+        )
+    if found:
+        return found[0]
+    if _is_kind(name):
+        raise ScenarioError(f"{name}: this is a kind; expected KIND NAME (incast list {name} shows the names)")
+    near = nearest(name, [member for names in members.values() for member in names])
+    raise ScenarioError(f"{name}: unknown name; incast list KIND shows the names of {', '.join(KINDS)}{near}")
+
+
+def _is_kind(word: str) -> bool:
+    try:
+        return bool(listing(word))
+    except ScenarioError:
+        return False

@@ -1,0 +1,1 @@
+"""Controllers side by side: declaration, runs and results of comparisons and pairs."""

@@ -1,0 +1,544 @@
+"""Declaration of controllers side by side: scenarios, controllers, varied key, seeds, and the resulting runs.
+
+A comparison has one controller for all flows of a run, pairs (``coexistence``) have two in every run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
+
+from incast.batch.plan import refuse_too_many, slug, unique_names
+from incast.controllers import built_in
+from incast.errors import StudyError
+from incast.external import consent
+from incast.runs.scenario import Scenario, toml_value
+from incast.study.definition import KEEPS, NAME, Definition
+
+_CLOSING = {"[": "]", "{": "}", "(": ")"}
+
+
+def split_values(text: str) -> tuple[str, ...] | None:
+    """Split at commas outside of quotes and brackets; ``None`` if one is not closed."""
+    parts, begun, quote = [], 0, ""
+    closing: list[str] = []
+    for place, letter in enumerate(text):
+        if quote:
+            if letter == quote and not (quote == '"' and text[place - 1] == "\\"):
+                quote = ""
+        elif letter in "\"'":
+            quote = letter
+        elif letter in _CLOSING:
+            closing.append(_CLOSING[letter])
+        elif letter in _CLOSING.values():
+            if not closing or closing.pop() != letter:
+                return None
+        elif letter == "," and not closing:
+            parts.append(text[begun:place])
+            begun = place + 1
+    if quote or closing:
+        return None
+    parts.append(text[begun:])
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def _external_name(text: str) -> str | None:
+    """Return the name of an external controller (module or file, and class) at the start of a text, if any."""
+    found = re.match(r"([^:=,]+):[A-Za-z_][A-Za-z0-9_]*(?=:|$)", text)
+    # swift:target lacks a value, and is not a class of a module swift
+    return found[0] if found and found[1] not in built_in() else None
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A controller in the notation of ``--cc``: ``swift:target=min-rtt,epsilon=100us``."""
+
+    text: str
+    others: tuple[str, ...] = field(default=(), compare=False)
+    """Other controls of flows in its runs, such as a transport's own control, if known."""
+    is_idle: bool = field(default=False, compare=False)
+    """True if the controller governs no flow."""
+
+    def __post_init__(self) -> None:
+        external = _external_name(self.text)
+        named = re.escape(external) if external else "[A-Za-z0-9_-]+"
+        if not re.fullmatch(rf"{named}(:[^=,]+=[^,]+(,[^=,]+=[^,]+)*)?", self.text):
+            raise StudyError(
+                f'--cc "{self.text}": expected a controller and its parameters, '
+                'such as "dctcp" or "swift:target=min-rtt,epsilon=100us"'
+            )
+
+    @property
+    def kind(self) -> str:
+        """Name of the algorithm; for an external controller with its file or module."""
+        return _external_name(self.text) or self.text.partition(":")[0]
+
+    @cached_property
+    def parameters(self) -> dict[str, str]:
+        """Parameters as written."""
+        pairs = self.text[len(self.kind) + 1 :]
+        return dict(pair.split("=", 1) for pair in pairs.split(",")) if pairs else {}
+
+    def beside(self, governing: Iterable[str]) -> Controller:
+        """Return the controller with what governs the flows of its runs, from the column ``controller`` of a store."""
+        found = dict.fromkeys(one for names in governing for one in names.split("+") if one not in ("", "udp"))
+        own = [one for one in found if one.rpartition(":")[2] == self.kind.rpartition(":")[2]]
+        return Controller(self.text, tuple(one for one in found if one not in own), bool(found) and not own)
+
+    @property
+    def label(self) -> str:
+        """Label in legends and tables: its name, and other controls of its flows."""
+        if not self.others:
+            return self.name
+        verb = "governs" if len(self.others) == 1 else "govern"
+        return f"{self.name} ({' and '.join(self.others)} {verb}{'' if self.is_idle else ' in part'})"
+
+    @property
+    def name(self) -> str:
+        """Short name: a parameter whose value is a word is shown by that word.
+
+        A word that begins the name of a later parameter (static, static_target) is omitted.
+        """
+        words = []
+        for key, value in self.parameters.items():
+            if any(other.startswith(f"{value}_") for other in self.parameters):
+                continue
+            is_word = re.fullmatch(r"(?!auto$|true$|false$)[a-z][a-z-]*", value)
+            words.append(value if is_word else f"{key}={value}")
+        return " ".join([self.kind.rpartition(":")[2], *words])
+
+
+def named(controllers: Iterable[Controller]) -> dict[str, Controller]:
+    """Return controllers by name; by text if two names are equal."""
+    controllers = list(controllers)
+    return dict(zip(unique_names((c.name, c.text) for c in controllers), controllers, strict=True))
+
+
+def _duration(scenario: str, settings: Sequence[tuple[str, str]]) -> str:
+    """Return the duration of a scenario, as written."""
+    return str(Scenario.load(scenario).changed(dict(settings)).resolved()["run"]["duration"])
+
+
+def value_of(text: str) -> str | int | float | bool:
+    """Read a value of the command line like a value of a study file."""
+    if text in ("true", "false"):
+        return text == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            pass
+    return text
+
+
+def shared_notes(notes: Mapping[tuple[str, ...], Sequence[str]], most: int = 3) -> list[str]:
+    """Return each note once, prefixed by the cases that have it unless all do.
+
+    A case is a tuple of words, such as scenario, controller and value. If a note depends on one of them, only that word
+    is shown; at most the first ``most`` cases are shown.
+    """
+    holders: dict[str, list[tuple[str, ...]]] = {}
+    for case, texts in notes.items():
+        for note in dict.fromkeys(texts):
+            holders.setdefault(note, []).append(case)
+    return [
+        note if len(cases) == len(notes) else f"{_owners(cases, list(notes), most)}: {note}"
+        for note, cases in holders.items()
+    ]
+
+
+def _owners(holders: Sequence[tuple[str, ...]], cases: Sequence[tuple[str, ...]], most: int) -> str:
+    """Name the cases in a list, by one of their words if it decides."""
+    words = [", ".join(case) for case in holders]
+    for place in range(len(cases[0])):
+        own = list(dict.fromkeys(case[place] for case in holders))
+        if [case for case in cases if case[place] in own] == list(holders):
+            words = own
+            break
+    return "; ".join(words[:most]) + (f"; and {len(words) - most} more" if len(words) > most else "")
+
+
+def varied(text: str) -> tuple[str, tuple[str, ...]]:
+    """Read the key of ``--vary`` and its values."""
+    key, equals, values = text.partition("=")
+    key = key.strip()
+    listed = split_values(values)
+    if listed is None:
+        raise StudyError(f'--vary "{text}": a quote or bracket is not closed')
+    if not (key and equals and listed):
+        raise StudyError(f'--vary "{text}": expected a key and its values, such as "traffic.flows=100,250,650"')
+    return key, listed
+
+
+def axis_value_of(text: str) -> str | int | float | bool:
+    """Read a value of an axis or a setting; a non-finite number stays a text, which the scenario refuses."""
+    value = value_of(text)
+    return value if not isinstance(value, float) or math.isfinite(value) else text
+
+
+def plain_names(wanted: Iterable[Sequence[str]]) -> list[str]:
+    """Return a name for each: the first of its candidates that is plain and unique."""
+    return unique_names(
+        [name if NAME.fullmatch(name) else slug(name).lstrip("+") or "x" for name in names] for names in wanted
+    )
+
+
+class ComparisonDefinition(Definition):
+    """Controllers side by side as a study; equal arms and values were refused before."""
+
+    strict = False
+
+
+class Place(NamedTuple):
+    """Place of a run in its study; ``values`` as JSON."""
+
+    scenario: str
+    arm: str
+    values: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: its scenario, the controllers of its flows, the value of the varied key, and the seed."""
+
+    scenario: str
+    controllers: tuple[Controller, ...]
+    value: str
+    seed: int
+
+    @property
+    def controller(self) -> Controller:
+        """The controller, or the first one."""
+        return self.controllers[0]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Controllers as texts: the key of the run's arm."""
+        return tuple(one.text for one in self.controllers)
+
+    def __str__(self) -> str:
+        who = " beside ".join(one.label for one in self.controllers)
+        return ", ".join(filter(None, [self.scenario, who, self.value, f"seed {self.seed}"]))
+
+
+@dataclass(frozen=True)
+class ComparisonStudy:
+    """Controllers on the same scenarios, over the values of one key and over seeds; each governs all flows of its runs.
+
+    All runs under one seed have the same placements and start times, so differences between controllers are paired.
+    """
+
+    scenarios: tuple[str, ...]
+    controllers: tuple[Controller, ...]
+    key: str
+    """The varied key; empty without one."""
+    values: tuple[str, ...]
+    seeds: int
+    settings: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = field(default=(), compare=False)
+    """Names of the scenarios as stored in a folder; the scenarios may have changed since."""
+
+    FILE: ClassVar[str] = "study.json"
+    """File that marks a folder, with the declaration."""
+    FORMAT: ClassVar[int] = 2
+    KIND: ClassVar[str] = "a comparison"
+    """Noun for messages."""
+    COMMAND: ClassVar[str] = "compare"
+    OTHER: ClassVar[str] = "another comparison"
+    """Content of the folder of another declaration."""
+    GROWS: ClassVar[str] = "a comparison can be extended by controllers, values and seeds"
+    ASKED: ClassVar[tuple[str, ...]] = ("scenarios", "controllers", "key", "values", "seeds", "settings")
+    """Fields that decide what is made: the mark of a folder."""
+    ONCE: ClassVar[str] = "give it once"
+    POINTS: ClassVar[str] = "points (scenarios, values and controllers)"
+
+    def __post_init__(self) -> None:
+        for what, items in [
+            ("scenario", self.scenarios),
+            ("--cc", tuple(c.text for c in self.controllers)),
+            ("--vary value", self.values),
+        ]:
+            if not items:
+                raise StudyError(f"{self.KIND} needs at least one {what}")
+            twice = sorted({item for item in items if items.count(item) > 1})
+            if twice:
+                raise StudyError(f"{what} {twice[0]} is given twice: {self.ONCE}")
+        if self.seeds < 1:
+            raise StudyError(f"--seeds {self.seeds}: expected 1 or more")
+        points = len(self.scenarios) * len(self.values) * len(self.lineups)
+        refuse_too_many(self.seeds, points, self.POINTS)
+        for option, key in [("--vary", self.key), *(("--set", key) for key, _ in self.settings)]:
+            # a comparison sets these for every run: a value given here would be lost
+            if key == "run.seed":
+                raise StudyError(f"{option} {key}: a comparison runs every point under several seeds: use --seeds")
+            if "controller" in key.split("."):
+                raise StudyError(f"{option} {key}: a comparison sets the controller of every flow: use --cc")
+
+    @property
+    def lineups(self) -> list[tuple[Controller, ...]]:
+        """Controllers of the runs: each is an arm of the study."""
+        return [(one,) for one in self.controllers]
+
+    def arm_settings(self, texts: Sequence[str]) -> dict[str, str]:
+        """Keys that give their controllers to the flows of a run."""
+        return {"controller": texts[0]}
+
+    def cases(self) -> Iterator[Case]:
+        """Yield every run, in the order of the report."""
+        for scenario, value, lineup in itertools.product(self.scenarios, self.values, self.lineups):
+            yield from (Case(scenario, lineup, value, seed) for seed in range(1, self.seeds + 1))
+
+    def first_cases(self) -> list[Case]:
+        """Return every run under the first seed."""
+        return [case for case in self.cases() if case.seed == 1]
+
+    def scenario(self, case: Case) -> Scenario:
+        """Make the scenario of one run."""
+        base = self.bases[case.scenario].changed({self.key: case.value} if self.key else {})
+        settings = self.arm_settings(case.texts)
+        controller = settings.pop("controller", None)
+        governed = base if controller is None else base.governed(controller)
+        return governed.changed(settings).with_seed(case.seed)
+
+    def described(self, case: Case) -> tuple[str, ...]:
+        """Return the words that name the case of a note."""
+        return case.scenario, case.controller.text, f"{self.key} = {case.value}"
+
+    def columns(self, case: Case) -> dict[str, str]:
+        """Return the words that name a case in a table, by column."""
+        names = dict(zip(self.scenarios, self.scenario_names(), strict=True))
+        return {"scenario": names[case.scenario], "controller": case.controller.text, self.key: case.value}
+
+    def notes(self) -> list[str]:
+        """Return notes on the scenarios before the runs, with the cases that they apply to."""
+        return shared_notes({self.described(case): self.scenario(case).notes() for case in self.first_cases()})
+
+    @cached_property
+    def bases(self) -> dict[str, Scenario]:
+        """Scenarios with the settings, without a value of the key."""
+        return {name: Scenario.load(name).changed(dict(self.settings)) for name in self.scenarios}
+
+    def check(self) -> None:
+        """Check the scenario of every point, and that no two scenarios, controllers or values are the same."""
+        for case in self.first_cases():
+            self.scenario(case).validate()
+        self.refuse_equal_scenarios()
+        self.refuse_equal_controllers()
+        self.refuse_equal_values()
+
+    def refuse_equal_values(self) -> None:
+        """Raise ``StudyError`` if two values of the key are equal: their runs would count twice."""
+        for name in self.scenarios:
+            known: dict[Scenario, str] = {}
+            for value in self.values:
+                scenario = self.scenario(Case(name, self.lineups[0], value, 1))
+                if scenario in known:
+                    raise StudyError(
+                        f"--vary {self.key}: {known[scenario]} and {value} are the same in {name}: give one of them"
+                    )
+                known[scenario] = value
+
+    def refuse_equal_controllers(self) -> None:
+        """Raise ``StudyError`` if two controllers are equal in all scenarios, such as with a default written out."""
+        known: dict[tuple[str, ...], str] = {}
+        for controller in self.controllers:
+            found = tuple(base.governed(controller.text).hash for base in self.bases.values())
+            if found in known:
+                raise StudyError(
+                    f"--cc {known[found]} and --cc {controller.text} are the same controller with the same parameters: "
+                    "give one of them"
+                )
+            known[found] = controller.text
+
+    def refuse_equal_scenarios(self) -> None:
+        """Raise ``StudyError`` if two scenarios are equal: their runs would count twice."""
+        known: dict[str, str] = {}
+        for name, scenario in self.bases.items():
+            # names do not matter, and the seed is the comparison's
+            if scenario.hash in known:
+                raise StudyError(f"{known[scenario.hash]} and {name} are the same scenario: give one of them")
+            known[scenario.hash] = name
+
+    def points(self) -> list[Scenario]:
+        """Make the scenarios at every value of the key, with the first controller and seed."""
+        return [self.scenario(case) for case in self.first_cases() if case.controller == self.controllers[0]]
+
+    @property
+    def title(self) -> str:
+        """Title of the comparison, in one line."""
+        kinds = list(dict.fromkeys(c.kind for c in self.controllers))
+        return f"{', '.join(kinds)} on {' and '.join(self.scenario_names())}"
+
+    def scenario_names(self) -> list[str]:
+        """Names of the scenarios."""
+        return list(self.names) or [base.name for base in self.bases.values()]
+
+    def series_cases(self) -> list[Case]:
+        """Return the runs with time series: the first scenario, the middle value, seed 1."""
+        value = self.values[len(self.values) // 2]
+        return [Case(self.scenarios[0], lineup, value, 1) for lineup in self.lineups]
+
+    def viewed(self) -> dict[str, Scenario]:
+        """Return the scenarios of the viewer page, by the names of their controllers."""
+        return dict(zip(named(self.controllers), map(self.scenario, self.series_cases()), strict=True))
+
+    def folder_name(self) -> str:
+        """Default name of the results folder, a function of the arguments alone."""
+        digest = hashlib.sha256(json.dumps(self._asked()).encode()).hexdigest()[:8]
+        return f"{self.COMMAND}-{'-'.join(self.scenario_names())}-{digest}"
+
+    def grows_from(self, other: ComparisonStudy) -> bool:
+        """Return whether these equal the others, or extend them by controllers, values or seeds."""
+        same = (self.scenarios, self.key, self.settings) == (other.scenarios, other.key, other.settings)
+        more = set(self.controllers) >= set(other.controllers) and set(self.values) >= set(other.values)
+        return same and more and self.seeds >= other.seeds
+
+    def arms(self) -> dict[tuple[str, ...], str]:
+        """Names of the study's arms by the texts of their controllers; additional controllers do not change them."""
+        texts = [tuple(one.text for one in lineup) for lineup in self.lineups]
+        names = (slug("--".join(one.name for one in lineup)) for lineup in self.lineups)
+        wanted = zip(names, (slug("--".join(one)) for one in texts), strict=True)
+        return dict(zip(texts, plain_names(wanted), strict=True))
+
+    def called(self) -> dict[str, str]:
+        """Names of the scenarios in the study, by their names here."""
+        stems = [(Path(name).stem,) for name in self.scenarios]  # the stem of a built-in name is the name
+        return dict(zip(self.scenarios, plain_names(stems), strict=True))
+
+    def set_in_all(self) -> dict[str, str | int | float | bool]:
+        """Return the settings of all runs: the last value of each key, without the varied key."""
+        return {key: axis_value_of(value) for key, value in self.settings if key != self.key}
+
+    def axes(self, values: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
+        """Return the axis of the study."""
+        return {self.key: [axis_value_of(value) for value in values]} if self.key else {}
+
+    def definition(self, name: str) -> Definition:
+        """Return the study: one arm per lineup, one axis, all tables of the runs."""
+        return self.parts(name, self.scenarios, self.values, {}, seeds=self.seeds, keep=KEEPS)
+
+    def parts(
+        self,
+        name: str,
+        scenarios: Sequence[str],
+        values: Sequence[str],
+        extra: Mapping[tuple[str, ...], Mapping[str, object]],
+        **others: Any,
+    ) -> Definition:
+        """Return a study of some scenarios and values, with extra keys by the controllers' texts."""
+        called = self.called()
+        return ComparisonDefinition(
+            scenario=list(scenarios),
+            called=tuple(called[one] for one in scenarios),
+            axes=self.axes(values),
+            arms={name: self.arm_settings(texts) | dict(extra.get(texts, {})) for texts, name in self.arms().items()},
+            settings=self.set_in_all(),
+            name=name,
+            **others,
+        )
+
+    def place(self, case: Case) -> Place:
+        """Return the place of a case in the study."""
+        called, arms = self._names
+        values = {key: value for key, (value,) in self.axes([case.value]).items()}
+        return Place(called[case.scenario], arms[case.texts], json.dumps(values), case.seed)
+
+    @cached_property
+    def _names(self) -> tuple[dict[str, str], dict[tuple[str, ...], str]]:
+        return self.called(), self.arms()
+
+    def command(
+        self, out: str, bins: str | None = None, formats: Sequence[str] = ("png",), store: str | None = None
+    ) -> str:
+        """Return the command line that makes the runs, and the report with these bins and image formats."""
+        words = ["incast", self.COMMAND, *self.scenarios]
+        for controller in self.controllers:
+            words += ["--cc", controller.text]
+        words += ["--vary", f"{self.key}={','.join(self.values)}"] if self.key else []
+        words += ["--seeds", str(self.seeds)]
+        for key, value in self.settings:
+            words += ["--set", f"{key}={value}"]
+        words += [] if bins is None else ["--bins", bins]
+        words += [] if tuple(formats) == ("png",) else ["--format", ",".join(formats)]
+        words += [] if store is None else ["--store", store]
+        return shlex.join([*words, "--out", out])
+
+    def _asked(self) -> dict[str, Any]:
+        found = {name: getattr(self, name) for name in self.ASKED}
+        return found | {"controllers": [{"text": controller.text} for controller in self.controllers]}
+
+    def stored(self) -> dict[str, Any]:
+        """Return what the folder's file has beside the arguments: descriptions of what may change later."""
+        return {"names": self.scenario_names()}
+
+    def json(self, **others: str) -> str:
+        """Write the declaration as JSON, with the further entries of the folder's file."""
+        return json.dumps({"format": self.FORMAT} | others | self._asked() | self.stored(), indent=2) + "\n"
+
+    @classmethod
+    def from_data(cls, data: Any) -> Self:
+        """Read what ``json`` wrote; raises ``StudyError`` for another format."""
+        if not isinstance(data, dict) or data.get("format") != cls.FORMAT:
+            raise StudyError(f"expected {cls.KIND} of format {cls.FORMAT}")
+        settings = tuple((key, value) for key, value in data["settings"])
+        controllers = tuple(Controller(one["text"]) for one in data["controllers"])
+        return cls.of_data(data, controllers=controllers, seeds=data["seeds"], settings=settings)
+
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any], **others: Any) -> Self:
+        """Read the entries of this kind; the others are what all kinds have."""
+        listed: dict[str, Any] = {name: tuple(data[name]) for name in ("scenarios", "values", "names")}
+        return cls(key=data["key"], **listed, **others)
+
+    def study_file(self) -> str:
+        """Write the comparison as a study file: one arm per controller, one axis, the same runs."""
+        # the study file may be in another folder: write absolute paths
+        scenarios = [str(Path(name).resolve()) if Path(name).is_file() else name for name in self.scenarios]
+        lines = [
+            f"scenario = {toml_value(scenarios)}",
+            f"seeds = {self.seeds}",
+            "",
+            "[set]",
+            *(f"{toml_value(key)} = {toml_value(value)}" for key, value in self.set_in_all().items()),
+            "",
+            "[axes]",
+            *(f"{toml_value(key)} = {toml_value(values)}" for key, values in self.axes(self.values).items()),
+            "",
+            "[arms]",
+            *(f"{toml_value(name)} = {toml_value(text)}" for (text,), name in self.arms().items()),
+        ]
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def parse(
+        cls,
+        scenarios: Sequence[str],
+        controllers: Sequence[str],
+        vary: str | None,
+        seeds: int,
+        settings: Sequence[tuple[str, str]],
+    ) -> ComparisonStudy:
+        """Make a study from the arguments of the command line.
+
+        Without a varied key there is one point, at the scenarios' own duration. Classes in the arguments are allowed.
+        """
+        consent.grant(list(controllers), dict(settings))
+        if vary is None:
+            durations = {_duration(name, settings) for name in scenarios}
+            if len(durations) > 1:
+                raise StudyError(
+                    "the scenarios differ in run.duration: expected --vary KEY=V1,V2,..., or --set run.duration=TIME"
+                )
+            vary = f"run.duration={durations.pop()}" if durations else ""
+        key, listed = varied(vary)
+        return cls(tuple(scenarios), tuple(Controller(c) for c in controllers), key, listed, seeds, tuple(settings))

@@ -1,0 +1,1 @@
+"""Closed-form models: figures, curves, and models drawn over measured figures."""

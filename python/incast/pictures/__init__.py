@@ -1,0 +1,1 @@
+"""Pictures: style, axes with intervals, files, and the pictures of one run."""

@@ -1,0 +1,195 @@
+"""Points of pictures: figures with intervals and with the bounds that unfinished flows leave.
+
+An axis begins at zero or is logarithmic. An interval that reaches below the axis is drawn down to it, and marked there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from matplotlib.axes import Axes
+from matplotlib.transforms import blended_transform_factory
+
+from incast.pictures.style import line, numbered_log
+from incast.statistics import Estimate
+
+
+class Measured(Protocol):
+    """A figure at one place, such as ``completions.Reading``."""
+
+    @property
+    def least(self) -> Estimate | None:
+        """Mean and interval; of an open figure its lower bound."""
+
+    @property
+    def most(self) -> Estimate | None:
+        """Upper bound; ``None`` without one."""
+
+    @property
+    def exact(self) -> bool:
+        """True if the bounds are equal."""
+
+    @property
+    def share(self) -> float:
+        """Share finished of the transfers in the figure."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A known figure."""
+
+    least: Estimate
+    exact: bool = True
+    share: float = 1.0
+
+    @property
+    def most(self) -> Estimate:
+        """The figure itself."""
+        return self.least
+
+
+@dataclass(frozen=True)
+class Points:
+    """A line of a picture: figures by their places on the x axis."""
+
+    label: str
+    number: int
+    """Number of its style."""
+    at: Sequence[float]
+    readings: Sequence[Measured]
+
+
+@dataclass
+class Footnote:
+    """Elements of a picture that its footnote must explain."""
+
+    unfinished: bool = False
+    below: bool = False
+    bands: bool = False
+    whiskers: bool = False
+
+    def note_intervals(self, found: Iterable[Estimate], bands: bool = False) -> None:
+        """Note that figures have intervals, drawn as bands or as whiskers."""
+        if any(e.half_width is not None for e in found):
+            self.bands, self.whiskers = self.bands or bands, self.whiskers or not bands
+
+    def note(self) -> str:
+        """Write the footnote."""
+        parts = []
+        if self.unfinished:
+            parts.append(
+                "Hollow, with a percentage: that share finished. Arrow: lower bound; thick bar: lower to upper bound."
+            )
+        if self.bands or self.whiskers:
+            what = " and ".join([*["bands"] * self.bands, *["whiskers"] * self.whiskers]).capitalize()
+            parts.append(f"{what}: 95 % intervals of the means over the seeds.")
+        if self.below:
+            parts.append("\u25bc at the axis: the 95 % interval reaches zero or below.")
+        return "\n".join(parts)
+
+
+def fit_a_log_axis(lines: Iterable[Points]) -> bool:
+    """Return whether the lines have figures, all of them above zero."""
+    means = [e.mean for points in lines for reading in points.readings if (e := reading.least) is not None]
+    return bool(means) and min(means) > 0
+
+
+def draw_points(
+    axes: Axes, lines: Sequence[Points], scale: float, footnote: Footnote, log: bool, join: bool = True
+) -> list[float]:
+    """Draw lines with their intervals; return all numbers that the axis must cover, without lower ends below it.
+
+    ``log``: the y axis will be logarithmic. ``join``: draw lines between the points.
+    """
+    seen: list[float] = []
+    for points in lines:
+        kept = [(x, r, e) for x, r in zip(points.at, points.readings, strict=True) if (e := r.least) is not None]
+        if not kept:
+            continue
+        look = line(points.number)
+        colour = look["color"]
+        xs = [x for x, _, _ in kept]
+        means = [e.mean * scale for _, _, e in kept]
+        lows, highs = [e.low * scale for _, _, e in kept], [e.high * scale for _, _, e in kept]
+        seen += in_sight([e for _, _, e in kept], scale)
+        footnote.note_intervals([e for _, _, e in kept], bands=join and len(xs) > 1)
+        axes.plot(xs, means, label=points.label, **(look if join else {**look, "linestyle": "none"}))
+        if join and len(xs) > 1:
+            axes.fill_between(xs, lows, highs, color=colour, alpha=0.15, linewidth=0, label="_band")
+        else:
+            # a single place has no width for a band
+            for x, low, high in zip(xs, lows, highs, strict=True):
+                axes.plot([x, x], [low, high], color=colour, linewidth=1.2, alpha=0.7)
+        for (x, reading, found), mean in zip(kept, means, strict=True):
+            mark_below(axes, x, found, colour, footnote, log)
+            if reading.share < 1:
+                footnote.unfinished = True
+                axes.plot([x], [mean], look["marker"], color=colour, markerfacecolor="white", markersize=6, zorder=5)
+                axes.annotate(
+                    f"{100 * reading.share:.3g} %",
+                    (x, mean),
+                    (5, 3 + 8 * (points.number % 3)),
+                    textcoords="offset points",
+                    fontsize=6.5,
+                    color=colour,
+                    annotation_clip=True,
+                )
+                seen += _open_above(axes, x, mean, reading, scale, colour)
+    return seen
+
+
+def in_sight(found: Iterable[Estimate], scale: float = 1.0) -> list[float]:
+    """Return the means and interval ends that an axis must cover; ends below zero are left out."""
+    return [end * scale for e in found for end in (e.mean, e.high, e.low) if end > 0 or end == e.mean]
+
+
+def mark_below(axes: Axes, x: float, found: Estimate, colour: str, footnote: Footnote, log: bool) -> None:
+    """Mark an interval that reaches below the axis."""
+    if found.low < 0 or (log and found.low == 0 < found.mean):
+        footnote.below = True
+        beside = blended_transform_factory(axes.transData, axes.transAxes)
+        axes.plot([x], [0.012], marker="v", color=colour, markersize=5, transform=beside, clip_on=False)
+
+
+def _open_above(axes: Axes, x: float, low: float, reading: Measured, scale: float, colour: str) -> list[float]:
+    """Draw how far unfinished flows may raise a figure; return the numbers that the axis must cover."""
+    if reading.exact:
+        return []
+    most = reading.most
+    if most is None:
+        arrow = {"arrowstyle": "<-", "color": colour, "linewidth": 1.1}
+        axes.annotate("", (x, low), (0, 17), textcoords="offset points", arrowprops=arrow)
+        return []
+    axes.plot([x, x], [low, most.mean * scale], color=colour, linewidth=2.2, alpha=0.6)
+    return [most.mean * scale]
+
+
+def until(times: Sequence[float], values: Sequence[float], end: float) -> tuple[list[float], list[float]]:
+    """Cut a step series at its end time: the last value holds until then."""
+    kept = sum(time <= end for time in times)
+    times, values = list(times[:kept]), list(values[:kept])
+    return ([*times, end], [*values, values[-1]]) if times else ([], [])
+
+
+def mark_end(
+    axes: Axes, times: Sequence[float], values: Sequence[float], scales: tuple[float, float], colour: str
+) -> None:
+    """Mark the end of a line that ends before the picture; ``scales`` convert its units to those of the axes."""
+    if times:
+        axes.plot([times[-1] * scales[0]], [values[-1] * scales[1]], marker="|", color=colour, markersize=7)
+
+
+def y_axis(panels: Sequence[Axes], seen: Sequence[float], log: bool, index: bool = False) -> None:
+    """Set the y axis of panels after drawing: from zero, or logarithmic; ``index`` ends at 1."""
+    positive = [value for value in seen if value > 0]
+    for axes in panels:
+        if log:
+            axes.set_yscale("log")
+            axes.set_ylim(min(positive) / 1.15, max(positive) * 1.25)
+            numbered_log(axes)
+        elif index:
+            axes.set_ylim(0, 1.03)
+        else:
+            axes.set_ylim(0, max(positive, default=0.0) * 1.12 or 1)

@@ -1,0 +1,211 @@
+"""Pictures of slowdowns by size: against the varied key, over the sizes, and as distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from incast.batch.plan import slug
+from incast.comparisons.comparison import Band, Comparison
+from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
+from incast.pictures.style import INK, dress, legend, line, new_canvas, numbered_log, places, x_axis
+from incast.report.figures import Drawn, axis_name
+from incast.runs import completions
+from incast.runs.completions import NAMES, Reading
+
+ABREAST = 3
+"""Panels per row."""
+
+CURVE_POINTS = 2000
+"""Most points of a curve: more than a panel has pixels."""
+
+
+def draw(comparison: Comparison) -> Drawn:
+    """Draw the slowdowns of every scenario and traffic entry with several flow sizes; keys are file names."""
+    study = comparison.study
+    parts = [(scenario, name) for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True)]
+    entries = {
+        scenario: list(dict.fromkeys(b.entry for b in comparison.bands(scenario))) for scenario in study.scenarios
+    }
+    several = sum(len(found) for found in entries.values()) > 1
+    drawn = Drawn()
+    for scenario, name in parts:
+        for entry in entries[scenario]:
+            bands = [band for band in comparison.bands(scenario) if band.entry == entry]
+            ending = f"-{slug(name)}-{slug(entry)}" if several else ""
+            title = f"{name}, {entry}" if several else name
+            for statistic in completions.STATISTICS:
+                name_ = f"slowdown-{statistic}{ending}"
+                if len(study.values) == 1:
+                    shown, make = _to_be_seen(comparison, scenario, bands, statistic, together=True), _over_sizes
+                else:
+                    shown, make = _to_be_seen(comparison, scenario, bands, statistic), _against_key
+                if shown:
+                    drawn.pictures[name_] = make(comparison, scenario, shown, statistic, title)
+                    drawn.left_out |= {f"{name_}, {band.label}": ALONE for band in bands if band not in shown}
+                else:
+                    drawn.left_out[name_] = ALONE
+            if any(_most_flows(comparison, scenario, band) > 1 for band in bands):
+                drawn.pictures[f"slowdown-cdf{ending}"] = _distributions(comparison, scenario, bands, title)
+            else:
+                drawn.left_out[f"slowdown-cdf{ending}"] = "a single flow"
+    return drawn
+
+
+ALONE = "a single number, which is in the table"
+
+
+def _to_be_seen(
+    comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str, together: bool = False
+) -> list[Band]:
+    """Return the bands with at least two numbers; ``together``: all bands, if they have two numbers in total."""
+    numbers = {band: len(_readings(comparison, scenario, band, statistic)) for band in bands}
+    if together:
+        return list(bands) if sum(numbers.values()) > 1 else []
+    return [band for band in bands if numbers[band] > 1]
+
+
+def _readings(comparison: Comparison, scenario: str, band: Band, statistic: str) -> list[Reading]:
+    """Return a statistic of a band for every value of the key and every controller."""
+    return [
+        reading
+        for controller in comparison.study.controllers
+        for value in comparison.study.values
+        if (reading := comparison.slowdown(scenario, controller.text, value, band, statistic)) is not None
+    ]
+
+
+def _most_flows(comparison: Comparison, scenario: str, band: Band) -> int:
+    """Return the largest number of flows of a band at a point, all seeds together."""
+    return max((reading.count for reading in _readings(comparison, scenario, band, "mean")), default=0)
+
+
+def _grid(count: int, title: str) -> tuple[Canvas, list[Axes]]:
+    columns = min(ABREAST, count)
+    rows = -(-count // columns)
+    canvas = new_canvas(max(6.4, 3.4 * columns), 2.7 * rows + 1.2)
+    canvas.suptitle(title, fontsize=10, color=INK, x=0.01, ha="left", fontweight="bold")
+    grid = canvas.subplots(rows, columns, squeeze=False).ravel()
+    for axes in grid[count:]:
+        axes.remove()
+    return canvas, list(grid[:count])
+
+
+def _share(comparison: Comparison, scenario: str, band: Band) -> str:
+    """Return a title with the largest number of flows of a band at a point, and the smallest share finished."""
+    least = min(_readings(comparison, scenario, band, "mean"), key=lambda reading: reading.share)
+    most = _most_flows(comparison, scenario, band)
+    share = "all finished" if least.share == 1 else f"at least {100 * least.share:.3g} % finished"
+    return f"{band.label}: {most:,} flows, {share}"
+
+
+def _against_key(comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str, title: str) -> Canvas:
+    study = comparison.study
+    canvas, panels = _grid(len(bands), title)
+    x, footnote = places(study.values), Footnote()
+    for axes, band in zip(panels, bands, strict=True):
+        dress(axes)
+        lines = []
+        for i, controller in enumerate(study.controllers):
+            kept = [
+                (x.at[j], reading)
+                for j in x.order
+                if (reading := comparison.slowdown(scenario, controller.text, x.values[j], band, statistic)) is not None
+            ]
+            if kept:
+                lines.append(Points(controller.label, i, [at for at, _ in kept], [reading for _, reading in kept]))
+        log = fit_a_log_axis(lines)
+        seen = draw_points(axes, lines, 1.0, footnote, log)
+        x_axis(axes, x, 26)
+        axes.set_title(_share(comparison, scenario, band), fontsize=7.5, color=INK, loc="left")
+        axes.set_xlabel(axis_name(study.key), fontsize=8, color=INK)
+        axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=8, color=INK)
+        y_axis([axes], seen, log)
+    legend(canvas, panels, footnote.note())
+    return canvas
+
+
+def _over_sizes(comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str, title: str) -> Canvas:
+    study = comparison.study
+    canvas, (axes,) = _grid(1, title)
+    dress(axes)
+    footnote = Footnote()
+    lines = []
+    for i, controller in enumerate(study.controllers):
+        kept = [
+            # side by side: markers at the same place would hide each other
+            (at + 0.3 * ((i + 0.5) / len(study.controllers) - 0.5), reading)
+            for at, band in enumerate(bands)
+            if (reading := comparison.slowdown(scenario, controller.text, study.values[0], band, statistic)) is not None
+        ]
+        if kept:
+            lines.append(Points(controller.label, i, [at for at, _ in kept], [reading for _, reading in kept]))
+    log = fit_a_log_axis(lines)
+    seen = draw_points(axes, lines, 1.0, footnote, log)
+    axes.set_xticks(range(len(bands)), [band.label for band in bands])
+    axes.tick_params(axis="x", rotation=20 if len(bands) > 3 else 0)
+    axes.set_xlabel("Flow size", fontsize=9, color=INK)
+    axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=9, color=INK)
+    y_axis([axes], seen, log)
+    legend(canvas, [axes], footnote.note())
+    return canvas
+
+
+def _distributions(comparison: Comparison, scenario: str, bands: Sequence[Band], title: str) -> Canvas:
+    """Draw CDFs of the slowdown, all seeds together: one panel per bin, one row each for the first and last value."""
+    study = comparison.study
+    x = places(study.values)
+    values = list(dict.fromkeys([x.values[x.order[0]], x.values[x.order[-1]]]))
+    columns = min(ABREAST, len(bands))
+    a_value = -(-len(bands) // columns)
+    rows = a_value * len(values)
+    canvas = new_canvas(max(6.4, 3.4 * columns), 2.3 * rows + 1.2)
+    canvas.suptitle(title, fontsize=10, color=INK, x=0.01, ha="left", fontweight="bold")
+    grid = canvas.subplots(rows, columns, squeeze=False).ravel()
+    bins = comparison.bins_of(scenario)
+    open_ = False
+    for r, value in enumerate(values):
+        runs = {
+            controller.text: [run.completions("fct") for run in comparison.point(scenario, controller.text, value)]
+            for controller in study.controllers
+        }
+        for axes, band in zip(grid[r * a_value * columns :], bands, strict=False):
+            dress(axes)
+            for i, controller in enumerate(study.controllers):
+                own = [run.of(band.entry) for run in runs[controller.text]]
+                ascending, least, most = completions.curve(
+                    [run.where(bins.of(run.sizes) == band.number) for run in own]
+                )
+                if len(ascending) == 0:
+                    continue
+                kept = np.unique(np.linspace(0, len(ascending) - 1, CURVE_POINTS).astype(int))
+                look = line(i, marker=False)
+                steps = [ascending[0], *ascending[kept]], [0.0, *least[kept]]
+                axes.plot(*steps, drawstyle="steps-post", label=controller.label, **look)
+                if least[-1] < 1:
+                    open_ = True
+                    axes.fill_between(
+                        ascending[kept],
+                        least[kept],
+                        most[kept],
+                        step="post",
+                        color=look["color"],
+                        alpha=0.15,
+                        linewidth=0,
+                    )
+            axes.set_ylim(0, 1.02)
+            numbered_log(axes, "x")
+            where = f", {study.key.split('.')[-1]} {value}" if len(values) > 1 else ""
+            axes.set_title(f"{band.label}{where}", fontsize=7.5, color=INK, loc="left")
+            axes.set_xlabel("Slowdown", fontsize=8, color=INK)
+            axes.set_ylabel("Share of flows", fontsize=8, color=INK)
+    block = a_value * columns
+    unused = [axes for r in range(len(values)) for axes in grid[r * block + len(bands) : (r + 1) * block]]
+    for axes in unused:
+        axes.remove()
+    note = "Shares of all flows that began: a curve ends at the share finished; the band shows where the others may be."
+    legend(canvas, [axes for axes in grid if axes not in unused], note if open_ else "")
+    return canvas

@@ -1,0 +1,1 @@
+"""One run: its scenario, result, folder, notes and completions."""

@@ -1,0 +1,471 @@
+"""Result of a run: its figures, tables and notes."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import resource
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property, partial
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from incast import _core
+from incast.errors import IncastError, UnsoundError, needs
+from incast.runs import named_files, run_folder, soundness, sql, views
+from incast.runs.named_files import Copies
+from incast.system import files, memory
+from incast.system.folders import new_folder
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow as pa
+
+MESSAGES = ("queries", "writes")
+"""Parts of the summary about application messages."""
+COMPLETIONS = {"fct": "flows", **{what: what for what in MESSAGES}}
+"""Parts of the summary about completions, with the nouns for their counts."""
+
+
+def unfinished(what: str, finished: int, count: int) -> str:
+    """Return the number of finished queries or writes, of all."""
+    over = "; the figures cover these only" if finished else ""
+    return f"{finished:,d} of {count:,d} {what} finished{over}"
+
+
+class Cost(TypedDict):
+    """Cost of a run: wall and CPU time in seconds, speed, and memory of the whole process.
+
+    ``threads_cpu_s`` is the CPU time of each of its threads between the first and the last event.
+    """
+
+    wall_s: float
+    cpu_s: float
+    hops_per_cpu_s: float | None
+    peak_rss_bytes: int
+    threads: int
+    threads_cpu_s: list[float]
+
+
+COPIES = 6
+"""Peak memory of a run's records, as a multiple of their size: they grow by doubling, and become tables."""
+LARGEST = 1e18
+"""A number of bytes larger than any memory."""
+SHOWN = [
+    ("flows.count", "flows", "", 1),
+    ("flows.finished", "finished", "", 1),
+    ("flows.throughput_mean_bps", "throughput per flow", "Mb/s", 1e-6),
+    ("flows.goodput_total_bps", "goodput, total", "Mb/s", 1e-6),
+    ("flows.delay_mean_s", "one-way delay, mean", "us", 1e6),
+    ("flows.delay_p99_s", "one-way delay, p99", "us", 1e6),
+    ("flows.loss_total_pct", "loss", "%", 1),
+    ("flows.jain", "Jain's index", "", 1),
+    ("flows.timeouts", "timeouts", "", 1),
+    ("fct.mean_s", "FCT, mean", "us", 1e6),
+    ("fct.p99_s", "FCT, p99", "us", 1e6),
+]
+"""Figures of a run in notebooks: key, name, unit, and factor."""
+
+RATES = ["group", "role", "throughput_bps", "throughput_active_bps"]
+"""Columns of flows that ``rates_of`` reads."""
+
+
+def rates_of(flows: pa.Table, datagrams: Collection[str], column: str = "throughput_bps") -> tuple[float, ...]:
+    """Return the throughput, in bit/s, of the flows in the summary's fairness figures, without datagrams.
+
+    These flows opened and carry no requests; flows of the entries ``datagrams`` are excluded. ``column`` may also be
+    ``throughput_active_bps``, which is over each flow's own time.
+    """
+    rows = flows.select(["group", "role", column]).to_pylist()
+    shares = [row[column] for row in rows if row["group"] not in datagrams and row["role"] != "request"]
+    return tuple(rate for rate in shares if rate is not None)
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """One finished run.
+
+    ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``radios``, ``queries``, ``writes``, ``samples``,
+    ``trace``, ``timeline_ports``, ``timeline_flows``, ``timeline_events`` and ``timeline_paths`` are Arrow tables; each
+    column's field carries its ``unit`` and ``definition`` as metadata.
+    ``polars.from_arrow(result.flows)`` makes a Polars frame without copying.
+    """
+
+    manifest: dict[str, Any]
+    """Version, seed, scenario hash, host and cost: enough to reproduce the run."""
+    toml: str
+    """Scenario with all defaults written out."""
+    summary_json: str
+    """Content of ``summary.json``: the same for the same scenario and seed."""
+    _table: Callable[[str], pa.Table]
+    timeline_json: str | None = None
+    """Content of ``timeline.json``: frames and network of the timeline, if the run has one."""
+    _parts: Callable[[str, int, Callable[[pa.Table], None]], bool] | None = None
+    _copies: Callable[[], Copies] | None = None
+    """Returns the scenario with its files, as in a run folder."""
+    _folder: Path | None = None
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """Figures of the run; a missing one is ``None``."""
+        summary: dict[str, Any] = json.loads(self.summary_json)
+        return summary
+
+    @cached_property
+    def flows(self) -> pa.Table:
+        """One row per flow."""
+        return self._table("flows")
+
+    @cached_property
+    def ports(self) -> pa.Table:
+        """One row per port (a directed link with its queue)."""
+        return self._table("ports")
+
+    @cached_property
+    def classes(self) -> pa.Table:
+        """One row per traffic class of a port; empty if ports have a single queue."""
+        return self._table("classes")
+
+    @cached_property
+    def engines(self) -> pa.Table:
+        """One row per host engine; empty if hosts have no processing time."""
+        return self._table("engines")
+
+    @cached_property
+    def entries(self) -> pa.Table:
+        """One row per match-action table entry at a node; empty without tables."""
+        return self._table("entries")
+
+    @cached_property
+    def radios(self) -> pa.Table:
+        """One row per station of a radio cell; empty without cells."""
+        return self._table("radios")
+
+    @cached_property
+    def queries(self) -> pa.Table:
+        """One row per query that began."""
+        return self._table("queries")
+
+    @cached_property
+    def writes(self) -> pa.Table:
+        """One row per closed-loop write that began."""
+        return self._table("writes")
+
+    @cached_property
+    def samples(self) -> pa.Table:
+        """Requested time series: one row per point."""
+        return self._table("samples")
+
+    @cached_property
+    def trace(self) -> pa.Table:
+        """Packets of traced flows: one row per event."""
+        return self._table("trace")
+
+    @cached_property
+    def timeline_ports(self) -> pa.Table:
+        """Counters of ports in each frame of the timeline; empty without a timeline."""
+        return self._table("timeline_ports")
+
+    @cached_property
+    def timeline_flows(self) -> pa.Table:
+        """Counters of flows in each frame of the timeline; empty without a timeline."""
+        return self._table("timeline_flows")
+
+    @cached_property
+    def timeline_events(self) -> pa.Table:
+        """Events of the timeline: flows, queries, timeouts, failures, pause storms."""
+        return self._table("timeline_events")
+
+    @cached_property
+    def timeline_paths(self) -> pa.Table:
+        """Ports that the data of each flow passes; empty without a timeline."""
+        return self._table("timeline_paths")
+
+    @property
+    def cost(self) -> Cost:
+        """Cost of the run."""
+        cost: Cost = self.manifest["cost"]
+        return cost
+
+    @cached_property
+    def datagrams(self) -> tuple[str, ...]:
+        """Traffic entries of UDP datagrams, in a run that also has flows under controllers."""
+        kinds = {entry["name"]: entry["app"]["kind"] for entry in tomllib.loads(self.toml)["traffic"]}
+        found = tuple(name for name, kind in kinds.items() if kind == "udp")
+        return found if len(found) < len(kinds) else ()
+
+    @property
+    def folder(self) -> Path | None:
+        """Folder that the run was loaded from; ``None`` of a run in memory."""
+        return self._folder
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Read the run in this block; contradictions between its files become a ``FolderError``."""
+        return nullcontext() if self._folder is None else files.held(self._folder)
+
+    def notes(self) -> list[str]:
+        """Return the notes on the run, one sentence each.
+
+        A run that cannot be right; totals that include datagrams; ports in a deadlock; reasons why flows did not
+        finish; a single flow that dominates the measured interval.
+        """
+        with self.reading():
+            return self._notes()
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if wrong := soundness.unsound(self.summary):
+            notes.append(wrong)
+        if self.datagrams:
+            named = " and ".join(self.datagrams)
+            notes.append(
+                f"the totals include the datagrams of {named}, which have no RTT and no completion time; figures per "
+                "entry: groups"
+            )
+        fct = self.summary["fct"]
+        if fct["finished"] < fct["count"]:
+            share = 100 * fct["finished"] / fct["count"]
+            notes.append(
+                f"{fct['finished']:,d} of {fct['count']:,d} finite flows finished ({share:.3g} %): the summary's "
+                "completion times cover these only"
+            )
+        return [*notes, *self._deadlocks(), *self.reasons()]
+
+    def reasons(self) -> list[str]:
+        """Return the reasons why finite flows did not finish, and a note if a single flow dominates the interval."""
+        from incast.runs import run_notes  # loads NumPy
+
+        with self.reading():
+            return run_notes.reasons(self.summary, self.toml, self.flows) if self.summary["fct"]["count"] else []
+
+    def _deadlocks(self) -> list[str]:
+        if not self.summary["queues"].get("deadlocked"):
+            return []
+        rows = self.ports.select(["port", "deadlocked_s"]).to_pylist()
+        stuck = sorted((row["deadlocked_s"], row["port"]) for row in rows if row["deadlocked_s"] is not None)
+        named = ", ".join(f"{port} (since {since * 1e6:g} us)" for since, port in stuck[:4])
+        more = f" and {len(stuck) - 4} more" if len(stuck) > 4 else ""
+        return [f"priority flow control ended in a deadlock: these ports stay paused forever: {named}{more}"]
+
+    def __repr__(self) -> str:
+        run, flows = self.summary["run"], self.summary["flows"]
+        rate = flows["throughput_mean_bps"]
+        each = "" if rate is None else f", {rate * 1e-6:,.4g} Mb/s each"
+        return f"<Result {run['scenario']} seed {run['seed']}: {run['sim_s']:g} s, {flows['count']:,} flows{each}>"
+
+    def _repr_html_(self) -> str:
+        run = self.summary["run"]
+        rows = []
+        for key, name, unit, scale in SHOWN:
+            part, _, figure = key.partition(".")
+            value = self.summary[part].get(figure)
+            if value is not None:
+                shown = f"{value * scale:,.4g}" if isinstance(value, float) else f"{value:,}"
+                definition = escape(self.summary["definitions"].get(key, ""), quote=True)
+                rows.append(f'<tr><th title="{definition}">{name}</th><td>{shown} {unit}</td></tr>')
+        head = f"{escape(run['scenario'])}, seed {run['seed']}: {run['sim_s']:g} s simulated"
+        return f"<table><caption>{head}</caption><tbody>{''.join(rows)}</tbody></table>"
+
+    @property
+    def plot(self) -> views.Pictures:
+        """Pictures of the run, each a matplotlib figure: ``plot.throughput()``."""
+        return views.pictures_of(self)
+
+    def view(self, *others: Result) -> views.View:
+        """View the run over time, side by side with others, in a notebook; ``save(path)`` writes one HTML file.
+
+        Raises ``IncastError`` for a run without a timeline (``measure.timeline``).
+        """
+        return views.view_of([self, *others])
+
+    def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
+        """Return a table as a pandas frame (needs the package ``pandas``)."""
+        needed("pandas", "pandas")
+        return self._named(table).to_pandas()
+
+    def to_polars(self, table: str = "flows") -> polars.DataFrame:
+        """Return a table as a Polars frame, without copying (needs the package ``polars``)."""
+        needed("polars", "polars")
+        return self.polars(table)
+
+    def sql(self, query: str, *, allow_files: bool = False) -> pa.Table:
+        """Run an SQL query over the run's tables: ``select avg(throughput_bps) from flows`` (needs ``duckdb``).
+
+        With ``allow_files`` the query may read and write files, and load DuckDB's extensions.
+
+        Raises ``IncastError`` with DuckDB's message for a wrong query.
+        """
+        duckdb = needed("duckdb", "query")
+        with duckdb.connect() as database:
+            sql.lock(database, allow_files=allow_files)
+            for name in run_folder.TABLES:
+                rows = getattr(self, name)
+                if rows.num_columns:
+                    database.register(name, rows)
+            try:
+                rows = sql.answer(database, query)
+            except (duckdb.Error, ValueError) as error:
+                raise IncastError(f"the query cannot be answered: {error}") from None
+        if rows is None:
+            raise IncastError("the query returns no rows: expected a SELECT")
+        return rows
+
+    def _named(self, table: str) -> pa.Table:
+        if table not in run_folder.TABLES:
+            raise IncastError(f'no table "{table}"; expected one of {", ".join(run_folder.TABLES)}')
+        return getattr(self, table)
+
+    def polars(self, table: str = "flows") -> polars.DataFrame:
+        """Return a table as a Polars frame (needs the package ``polars``)."""
+        import polars
+
+        frame = polars.from_arrow(self._named(table))
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def json(self) -> str:
+        """Return the summary with the run's cost, like ``incast run --json``."""
+        run, *rest = self.summary.items()
+        return json.dumps(dict([run, ("cost", self.cost), *rest]), indent=2) + "\n"
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the run folder atomically.
+
+        Raises ``FolderError`` if the folder is not empty or cannot be created, and ``OSError`` if writing fails,
+        without leaving partial results.
+        """
+        with new_folder(Path(folder)) as aside:
+            self.write(aside)
+        return Path(folder)
+
+    def write(self, folder: Path) -> None:
+        """Write the files of a run folder into an existing one."""
+        copies = self._copies() if self._copies is not None else Copies(self.toml)
+        manifest = self.manifest | ({"files": named_files.checksums(copies.files)} if copies.files else {})
+        texts = (manifest, copies.toml, self.summary_json)
+        run_folder.write(
+            folder, *texts, lambda name: getattr(self, name), self.timeline_json, self._parts, copies.files
+        )
+
+    @classmethod
+    def load(cls, folder: str | Path, whole: bool = False) -> Result:
+        """Read a run folder back; tables are read on first access.
+
+        Raises ``FolderError`` for a missing or damaged file, for a table when it is read; with ``whole`` also at once
+        for a missing or truncated table.
+        """
+        folder = Path(folder)
+        summary = run_folder.read_summary(folder)
+        manifest, scenario = run_folder.read_manifest(folder), run_folder.read_scenario(folder)
+        timeline = run_folder.read_timeline(folder)
+
+        def copies() -> Copies:
+            return Copies(scenario, named_files.in_folder(folder, manifest))
+
+        tables = partial(run_folder.read_table, folder)
+        result = cls(manifest, scenario, summary, tables, timeline, _copies=copies, _folder=folder)
+        if whole:
+            run_folder.find_tables(folder, [what for what in MESSAGES if result.summary.get(what, {}).get("count")])
+        return result
+
+
+def needed(package: str, extra: str) -> Any:
+    """Import an optional package; raises ``ExtraError`` with the command that installs it."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        raise needs(extra, error) from None
+
+
+def most_kept(memory_limit: float = math.inf) -> int:
+    """Return the most bytes that a run may record point by point: a share of the free memory, and of a limit."""
+    return int(min(memory_limit, memory.free_memory(), LARGEST) / COPIES)
+
+
+def measured_run(
+    scenario: _core.Scenario,
+    progress: Callable[[float, float, int], bool | None] | None,
+    cores: int | None,
+    set_up: Callable[[float], bool | None] | None = None,
+    memory_limit: float = math.inf,
+) -> Result:
+    """Run a scenario in this thread and its own threads, and measure the cost.
+
+    Records point by point may take a share of ``memory_limit`` bytes, and of the free memory.
+    """
+    # read now, as the run does
+    copies = named_files.of(scenario)
+    wall, cpu = time.perf_counter(), time.thread_time()
+    core = _core.run(scenario, progress, cores, None, set_up, most_kept(memory_limit))
+    wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
+    threads_s = core.threads_s()
+    cpu += sum(threads_s[1:]) + core.helpers_s()
+    summary_json = core.summary_json()
+    hops = json.loads(summary_json)["run"]["hops"]
+    cost: Cost = {
+        "wall_s": wall,
+        "cpu_s": cpu,
+        "hops_per_cpu_s": hops / cpu if cpu > 0 else None,
+        "peak_rss_bytes": _peak_rss_bytes(),
+        "threads": len(threads_s),
+        "threads_cpu_s": threads_s,
+    }
+    manifest = {
+        "format": run_folder.MANIFEST_FORMAT,
+        "incast": _core.__version__,
+        "engine": run_folder.engine_digest(),
+        "scenario": scenario.name,
+        "seed": scenario.seed,
+        "hash": scenario.hash,
+        "command": sys.argv,
+        "host": {
+            "system": platform.platform(),
+            "machine": platform.machine(),
+            "cpus": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "cost": cost,
+    }
+    texts = (manifest, scenario.toml(), summary_json)
+
+    def parts(name: str, most: int, take: Callable[[pa.Table], None]) -> bool:
+        return core.parts(name, most, lambda columns: take(_arrow_of(columns)))
+
+    result = Result(*texts, lambda name: _arrow_of(core.table(name)), core.timeline_json(), parts, lambda: copies)
+    if wrong := soundness.unsound(result.summary):
+        error = UnsoundError(f"{scenario.name}, seed {scenario.seed}: {wrong}")
+        error.result = result
+        raise error
+    return result
+
+
+def _peak_rss_bytes() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _arrow_of(columns: list[_core._Column]) -> pa.Table:
+    """Pass a table's columns to Arrow; numbers that are never missing are not copied."""
+    import pyarrow as pa
+
+    fields, arrays = [], []
+    for column, unit, definition, values, valid, names in columns:
+        if names is not None:
+            array = pa.DictionaryArray.from_arrays(pa.array(values).cast(pa.int32()), pa.array(names, pa.string()))
+        elif isinstance(values, list):
+            array = pa.array(values, pa.string())
+        else:
+            array = pa.array(values, mask=None if valid is None else ~valid)
+        arrays.append(array)
+        fields.append(pa.field(column, array.type, metadata={"unit": unit, "definition": definition}))
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))

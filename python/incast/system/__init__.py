@@ -1,0 +1,1 @@
+"""Files, folders, memory, signals and standard streams: what the package asks of the operating system."""

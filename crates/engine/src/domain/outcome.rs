@@ -153,9 +153,8 @@ impl Simulation<'_> {
         let ports = || self.domains.iter().flat_map(|d| &d.nodes.ports);
         let scheduled_losses = ports().filter(|p| p.fails()).filter_map(Port::last_scheduled_loss);
         let last = scheduled_losses.fold(last, Time::max);
-        let idle = idle && last < end;
         // a run with nothing left to happen ends with the last event, unless ports are deadlocked
-        let over = idle && !ports().any(Port::is_stalled);
+        let over = idle && last < end && !ports().any(Port::is_stalled);
         let end = if over { last } else { end };
         let interval = measured(&self.net.interval, end);
         let (net, thread_pool, groups) = (&self.net, &*self.thread_pool, spec.groups.len());
@@ -174,22 +173,9 @@ impl Simulation<'_> {
             left.collector.monitored.retain(|event| event.time_ps < end.0);
         }
         let segments = left.segments(spec.flows.len());
-        let governors: Vec<Governor> = spec.governors().into_iter().collect();
-        let controllers = governors.iter().map(|governor| name_of(spec, governor)).collect();
-        let flows = self.thread_pool.list(spec.flows.len(), |range| {
-            let record = |f: usize| {
-                let governor = spec.governor(&spec.flows[f]);
-                let controller = governors.iter().position(|g| *g == governor).unwrap_or_default() as u32;
-                self.flow_record(FlowId(f as u32), controller, &self.ideals[f], segments[f])
-            };
-            range.map(record).collect()
-        });
-        let frames = self.frames(end);
+        let (controllers, flows) = self.flow_records(&segments);
+        let (port_frames, frame_ps) = self.frames(end);
         let flow_frames = self.flow_frames(end);
-        let ports = self.port_records(&stuck, end, &interval);
-        let engines = self.engine_records(end, &interval);
-        let entries = self.entry_records(end);
-        let radios = self.radio_records();
         let sum = |f: fn(&Counts) -> u64| self.domains.iter().map(|d| f(&d.nodes.counts)).sum();
         let mut outcome = Outcome {
             seed: spec.seed,
@@ -206,13 +192,13 @@ impl Simulation<'_> {
             controllers,
             flows,
             labels: spec.labels.clone(),
-            ports,
-            port_frames: frames.0,
-            frame_ps: frames.1,
+            ports: self.port_records(&stuck, end, &interval),
+            port_frames,
+            frame_ps,
             flow_frames,
-            engines,
-            entries,
-            radios,
+            engines: self.engine_records(end, &interval),
+            entries: self.entry_records(end),
+            radios: self.radio_records(),
             monitored: spec.observe.entries,
             ..Outcome::default()
         };
@@ -227,6 +213,23 @@ impl Simulation<'_> {
         }
         self.thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
         outcome
+    }
+
+    /// Names of what governs flows, and the flows' records. `segments`: number of each flow's segments in flight, and of
+    /// the measured ones.
+    fn flow_records(&self, segments: &[(u64, u64)]) -> (Vec<String>, Vec<FlowRecord>) {
+        let spec = self.net.spec;
+        let governors: Vec<Governor> = spec.governors().into_iter().collect();
+        let controllers = governors.iter().map(|governor| name_of(spec, governor)).collect();
+        let flows = self.thread_pool.list(spec.flows.len(), |range| {
+            let record = |f: usize| {
+                let governor = spec.governor(&spec.flows[f]);
+                let controller = governors.iter().position(|g| *g == governor).unwrap_or_default() as u32;
+                self.flow_record(FlowId(f as u32), controller, &self.ideals[f], segments[f])
+            };
+            range.map(record).collect()
+        });
+        (controllers, flows)
     }
 
     /// Record of flow `f`. `under_way`: number of its segments in flight, and of the measured ones.

@@ -21,13 +21,15 @@ use crate::document::queue::Queue;
 use crate::document::transport;
 use crate::document::{Document, Domains, Until};
 use crate::text::problem::{Errors, Problem};
-use crate::topology::network::MAX_PORTS;
+use crate::topology::network::{MAX_PORTS, Network};
 use crate::traffic::elephants;
 use crate::traffic::flows::{Flows, number_of};
 use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{Discipline, LinkSpec, QueueSpec, Spec, memory_of};
 use incast_engine::{FlowId, LinkId, RunError};
+use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 
 /// Results of building a document.
 pub(crate) struct Built {
@@ -101,17 +103,8 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
 
     let (measure_from, measure_to) = doc.run.measured();
     let labels = elephants::labels(&doc.traffic, &network, &flows);
-    let mut queues = vec![doc.queue.spec()];
-    let host_queue = doc.queue.host().map_or(0, |q| number_of(&mut queues, q.spec()));
-    let mut links = network.links;
-    links.iter_mut().filter(|l| l.from < network.hosts).for_each(|l| l.queue = host_queue);
-    without_marks_to_hosts(&doc.queue, &mut queues, &mut links, network.hosts);
-    for own in &own_queues {
-        let queue = number_of(&mut queues, own.queue.spec());
-        own.links.iter().for_each(|l| links[*l].queue = queue);
-    }
-    without_returns_from_hosts(&mut queues, &mut links, network.hosts);
-    let mut spec = Spec {
+    let queues = queues(doc, &own_queues, &mut network);
+    let spec = Spec {
         seed: doc.run.seed,
         duration: doc.run.duration.0,
         measure_from,
@@ -123,7 +116,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
             Domains::One => vec![0; network.names.len()],
         },
         node_names: network.names,
-        links,
+        links: network.links,
         routers: network.routers,
         choice: doc.routing.choice(),
         acks_by_flow: doc.routing.acks_by_flow(),
@@ -147,7 +140,32 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         programs,
         cells: network.cells,
     };
-    checks::circles(doc, &spec, &listed)?;
+    complete(doc, spec, &listed, failures)
+}
+
+/// Queues of the ports, to which the network's links then refer.
+fn queues(doc: &Document, own_queues: &[links::OwnQueue], network: &mut Network) -> Vec<QueueSpec> {
+    let (hosts, links) = (network.hosts, &mut network.links);
+    let mut queues = vec![doc.queue.spec()];
+    let host_queue = doc.queue.host().map_or(0, |q| number_of(&mut queues, q.spec()));
+    links.iter_mut().filter(|l| l.from < hosts).for_each(|l| l.queue = host_queue);
+    without_marks_to_hosts(&doc.queue, &mut queues, links, hosts);
+    for own in own_queues {
+        let queue = number_of(&mut queues, own.queue.spec());
+        own.links.iter().for_each(|l| links[*l].queue = queue);
+    }
+    without_returns_from_hosts(&mut queues, links, hosts);
+    queues
+}
+
+/// Completes a specification by paths and failures, and checks it as a whole.
+fn complete(
+    doc: &Document,
+    mut spec: Spec,
+    listed: &HashMap<u32, (Rc<str>, u64)>,
+    failures: Vec<LinkFailure>,
+) -> Result<Built, Refused> {
+    checks::circles(doc, &spec, listed)?;
     keep_to_one_path(doc, &mut spec);
     mirror::given_paths(&mut spec)?;
     checks::paths(&spec)?;

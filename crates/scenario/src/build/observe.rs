@@ -1,11 +1,11 @@
 //! Observations: samples of queues, time series, traces.
 
-use crate::document::{Document, Interval, Ports, Undeliverable};
+use crate::document::{Document, Interval, Measure, Ports, Undeliverable};
 use crate::text::problem::Problem;
 use crate::topology::network::Network;
 use incast_cc as cc;
 use incast_engine::map::earliest_end::earliest_end;
-use incast_engine::spec::{self, MonitorRule};
+use incast_engine::spec::{self, LinkSpec, MonitorRule};
 use std::collections::HashMap;
 
 /// Most values of all time series at fixed intervals: about 1.2 GB in memory.
@@ -31,48 +31,10 @@ pub(super) fn observe(
     let (m, links) = (&doc.measure, &network.links);
     let (from, to) = doc.run.measured();
     let measured = to.saturating_sub(from);
-    for (key, list) in [("measure.series.flows", &m.series.flows), ("measure.trace", &m.trace)] {
-        for f in list {
-            if let Some(flows) = flows.filter(|n| *f as usize >= *n) {
-                let message = format!("expected numbers of flows, from 0 to {}", flows - 1);
-                problems.push(Problem::with_value(key, f, message));
-            }
-        }
-    }
+    check_flows(m, flows, problems);
     let cells = cells(doc, network, problems);
-    let names = || links.iter().map(|l| &*l.name);
-    let named = m.series.ports.named();
-    let of_ports = if named.is_empty() { 0 } else { links.len() };
-    let by_name: HashMap<&str, u32> = names().zip(0..).take(of_ports).collect();
-    let mut ports = Vec::new();
-    if let Ports::All(_) = m.series.ports {
-        ports.extend((0u32..).take(links.len()));
-    }
-    for name in named {
-        match by_name.get(name.as_str()) {
-            Some(port) => ports.push(*port),
-            None => {
-                let message = format!("no such port; expected names such as \"{}\"", links[0].name);
-                let p = Problem::quoted("measure.series.ports", name, message);
-                problems.push(p.suggest(name, names().take(10_000)));
-            }
-        }
-    }
-    if !m.acks {
-        let message = "expected with acks = true: FlowMonitor's entries are of both directions";
-        if let Some(after) = m.lost_after {
-            problems.push(Problem::quoted("measure.lost_after", after, message));
-        }
-        if m.undeliverable.0 != Undeliverable::default() {
-            problems.push(Problem::quoted("measure.undeliverable", "received", message));
-        }
-        if let Some(first) = m.entries {
-            problems.push(Problem::quoted("measure.entries", first, message));
-        }
-    }
-    if m.entries == Some(0) {
-        problems.push(Problem::quoted("measure.entries", "0", "expected a whole number of at least 1"));
-    }
+    let ports = ports(&m.series.ports, links, problems);
+    check_monitor(m, problems);
     let mut positive = |key: &str, t: cc::Time| {
         if t == cc::Time::ZERO {
             problems.push(Problem::quoted(key, "0s", "expected a time above 0"));
@@ -116,6 +78,60 @@ pub(super) fn observe(
         acks: m.acks,
         monitor: MonitorRule { lost_after_ps, undeliverable_received: m.undeliverable.0 == Undeliverable::Received },
         entries: m.entries,
+    }
+}
+
+/// Reports numbers of flows that the run does not have.
+fn check_flows(m: &Measure, flows: Option<usize>, problems: &mut Vec<Problem>) {
+    for (key, list) in [("measure.series.flows", &m.series.flows), ("measure.trace", &m.trace)] {
+        for f in list {
+            if let Some(flows) = flows.filter(|n| *f as usize >= *n) {
+                let message = format!("expected numbers of flows, from 0 to {}", flows - 1);
+                problems.push(Problem::with_value(key, f, message));
+            }
+        }
+    }
+}
+
+/// Ports with a time series, by the numbers of their links.
+fn ports(asked: &Ports, links: &[LinkSpec], problems: &mut Vec<Problem>) -> Vec<u32> {
+    let names = || links.iter().map(|l| &*l.name);
+    let named = asked.named();
+    let of_ports = if named.is_empty() { 0 } else { links.len() };
+    let by_name: HashMap<&str, u32> = names().zip(0..).take(of_ports).collect();
+    let mut ports = Vec::new();
+    if let Ports::All(_) = asked {
+        ports.extend((0u32..).take(links.len()));
+    }
+    for name in named {
+        match by_name.get(name.as_str()) {
+            Some(port) => ports.push(*port),
+            None => {
+                let message = format!("no such port; expected names such as \"{}\"", links[0].name);
+                let p = Problem::quoted("measure.series.ports", name, message);
+                problems.push(p.suggest(name, names().take(10_000)));
+            }
+        }
+    }
+    ports
+}
+
+/// Reports keys of FlowMonitor that contradict each other.
+fn check_monitor(m: &Measure, problems: &mut Vec<Problem>) {
+    if !m.acks {
+        let message = "expected with acks = true: FlowMonitor's entries are of both directions";
+        if let Some(after) = m.lost_after {
+            problems.push(Problem::quoted("measure.lost_after", after, message));
+        }
+        if m.undeliverable.0 != Undeliverable::default() {
+            problems.push(Problem::quoted("measure.undeliverable", "received", message));
+        }
+        if let Some(first) = m.entries {
+            problems.push(Problem::quoted("measure.entries", first, message));
+        }
+    }
+    if m.entries == Some(0) {
+        problems.push(Problem::quoted("measure.entries", "0", "expected a whole number of at least 1"));
     }
 }
 

@@ -104,7 +104,7 @@ pub(crate) fn wrong(name: &str, line: usize, word: &str, message: impl Into<Stri
 
 /// Reads a matrix for a network of `hosts` hosts.
 pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Result<Matrix, Errors> {
-    let mut counts: [Option<(usize, u64)>; 4] = [None; 4];
+    let mut counts: Counts = [None; 4];
     let mut matrix = Matrix::default();
     let mut ids: HashMap<u64, usize> = HashMap::new();
     let mut triggers: BTreeMap<u64, Trigger> = BTreeMap::new();
@@ -154,14 +154,35 @@ pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Resul
             problems.push(wrong(name, line, &word, message));
         }
     }
+    check_counts(name, hosts, &counts, (&matrix, triggers.len()), &mut problems);
+    if problems.is_empty() {
+        resolve(name, &mut matrix, &triggers, &mut problems);
+    }
+    if problems.is_empty() && matrix.connections.is_empty() {
+        problems.push(Problem::new(name, "the file has no connections; expected at least one"));
+    }
+    Errors::unless_none(problems, matrix)
+}
+
+/// Lines and numbers of the counts, by [`HEADERS`].
+type Counts = [Option<(usize, u64)>; 4];
+
+/// Reports counts that are missing, or differ from what the file has.
+fn check_counts(
+    name: &str,
+    hosts: u32,
+    counts: &Counts,
+    (matrix, triggers): (&Matrix, usize),
+    problems: &mut Vec<Problem>,
+) {
     // an unreadable line may be the missing one
     let whole = problems.is_empty();
-    for (which, count) in HEADERS[..2].iter().zip(&counts) {
+    for (which, count) in HEADERS[..2].iter().zip(counts) {
         if whole && count.is_none() {
             problems.push(Problem::new(name, format!("no line {which}; expected {which} and a whole number")));
         }
     }
-    if let [Some((line, nodes)), ..] = counts {
+    if let [Some((line, nodes)), ..] = *counts {
         if nodes > u64::from(hosts) {
             let message = format!("expected at most {hosts}, the hosts of the topology");
             problems.push(wrong(name, line, &format!("Nodes {nodes}"), message));
@@ -174,7 +195,7 @@ pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Resul
             problems.push(wrong(name, c.line, &format!("{}->{}", c.src, c.dst), message));
         }
     }
-    for (at, has) in [(1, matrix.connections.len()), (2, triggers.len()), (3, matrix.failures.len())] {
+    for (at, has) in [(1, matrix.connections.len()), (2, triggers), (3, matrix.failures.len())] {
         let (line, n) = counts[at].unwrap_or((1, if at > 1 { 0 } else { has as u64 }));
         if whole && n != has as u64 {
             let header = HEADERS[at];
@@ -185,13 +206,6 @@ pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Resul
             });
         }
     }
-    if problems.is_empty() {
-        resolve(name, &mut matrix, &triggers, &mut problems);
-    }
-    if problems.is_empty() && matrix.connections.is_empty() {
-        problems.push(Problem::new(name, "the file has no connections; expected at least one"));
-    }
-    Errors::unless_none(problems, matrix)
 }
 
 /// Words before counts.

@@ -98,46 +98,7 @@ impl Graph {
             problems.push(Problem::new(self.file.clone(), message));
         }
         for (i, l) in file.links.iter().enumerate() {
-            let key = |k: &str| at(format!("link {}.{k}", i + 1));
-            let mut end = |k: &str, name: &str| {
-                let found = number.get(name).copied();
-                if found.is_none() {
-                    let p = Problem::with_value(key(k), format!("\"{name}\""), "expected the name of a host or switch");
-                    problems.push(p.suggest(name, net.names.iter().map(String::as_str)));
-                }
-                found
-            };
-            let ends = (end("a", &l.a), end("b", &l.b));
-            let default = self.link.clone().unwrap_or_default();
-            let (Some(rate), Some(delay)) = (l.own.rate.or(default.rate), l.own.delay.or(default.delay)) else {
-                let missing = if l.own.rate.or(default.rate).is_none() { "rate" } else { "delay" };
-                problems
-                    .push(Problem::new(key(missing), format!("missing; give it here or as topology.link.{missing}")));
-                continue;
-            };
-            let base = Link {
-                rate,
-                delay,
-                overhead: 0,
-                burst: None,
-                back_rate: None,
-                back_delay: None,
-                error_rate: 0.0,
-                back_error_rate: None,
-                error_unit: ErrorUnit::Packet,
-                lose: Vec::new(),
-            };
-            match ends {
-                (Some(a), Some(b)) if a == b => {
-                    problems.push(Problem::new(key("b"), format!("joins {} to itself", l.a)))
-                }
-                (Some(a), Some(b)) => {
-                    let link = base.with(&self.link).with(&Some(l.own.clone()));
-                    link.check(&mut Report::new(at(format!("link {}", i + 1)), &mut problems));
-                    net.join(a, b, &link);
-                }
-                _ => {}
-            }
+            self.join(l, &at(format!("link {}", i + 1)), &number, &mut net, &mut problems);
         }
         let mut degree = vec![0; net.names.len()];
         net.links.iter().for_each(|l| degree[l.from as usize] += 1);
@@ -152,6 +113,54 @@ impl Graph {
         }
         net.route();
         Ok(net)
+    }
+
+    /// Adds a link of the file, described at `place`. `number`: numbers of nodes by name.
+    fn join(
+        &self,
+        l: &FileLink,
+        place: &str,
+        number: &HashMap<&str, u32>,
+        net: &mut Network,
+        problems: &mut Vec<Problem>,
+    ) {
+        let key = |k: &str| format!("{place}.{k}");
+        let mut end = |k: &str, name: &str| {
+            let found = number.get(name).copied();
+            if found.is_none() {
+                let p = Problem::with_value(key(k), format!("\"{name}\""), "expected the name of a host or switch");
+                problems.push(p.suggest(name, net.names.iter().map(String::as_str)));
+            }
+            found
+        };
+        let ends = (end("a", &l.a), end("b", &l.b));
+        let default = self.link.clone().unwrap_or_default();
+        let (Some(rate), Some(delay)) = (l.own.rate.or(default.rate), l.own.delay.or(default.delay)) else {
+            let missing = if l.own.rate.or(default.rate).is_none() { "rate" } else { "delay" };
+            problems.push(Problem::new(key(missing), format!("missing; give it here or as topology.link.{missing}")));
+            return;
+        };
+        let base = Link {
+            rate,
+            delay,
+            overhead: 0,
+            burst: None,
+            back_rate: None,
+            back_delay: None,
+            error_rate: 0.0,
+            back_error_rate: None,
+            error_unit: ErrorUnit::Packet,
+            lose: Vec::new(),
+        };
+        match ends {
+            (Some(a), Some(b)) if a == b => problems.push(Problem::new(key("b"), format!("joins {} to itself", l.a))),
+            (Some(a), Some(b)) => {
+                let link = base.with(&self.link).with(&Some(l.own.clone()));
+                link.check(&mut Report::new(place.to_owned(), problems));
+                net.join(a, b, &link);
+            }
+            _ => {}
+        }
     }
 }
 

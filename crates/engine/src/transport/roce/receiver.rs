@@ -39,7 +39,7 @@ impl PacketReceiver for Receiver {
         if p.seq() > self.base.next() as u64 {
             self.base.ip.count(ctx, t, p);
             if !std::mem::replace(&mut self.reported, true) {
-                self.base.send(ctx, Class::Control, ToSender::Nack.encode(), 0);
+                self.base.send(ctx, Class::Control, ToSender::Nack {}.encode(), 0);
             }
             return;
         }
@@ -48,7 +48,7 @@ impl PacketReceiver for Receiver {
         }
         if p.asks_for_ack() {
             let sent_at = (!p.has(flag::RETX)).then(|| p.sent_at());
-            self.base.send(ctx, Class::Control, ToSender::Ack(sent_at).encode(), 0);
+            self.base.send(ctx, Class::Control, ToSender::Ack { sent_at }.encode(), 0);
         }
     }
 }

@@ -45,8 +45,8 @@ impl PacketSender for Sender {
             self.progress = ctx.now;
         }
         match message {
-            ToSender::Ack(sent_at) => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
-            ToSender::Nack => self.go_back(ctx.now),
+            ToSender::Ack { sent_at } => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
+            ToSender::Nack {} => self.go_back(ctx.now),
         }
         self.on_backlog(ctx);
     }

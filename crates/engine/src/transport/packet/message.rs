@@ -99,7 +99,8 @@ macro_rules! to_sender {
                 use $crate::transport::packet::message::{Encoded, Word};
                 match self {
                     $(ToSender::$name { $($field,)* $($($flag,)+)? } => {
-                        let mut encoded = Encoded { $(flags: $crate::event::packet::flag::$always,)? ..Encoded::of(Kind::$kind) };
+                        let mut encoded = Encoded::of(Kind::$kind);
+                        $(encoded.flags |= $crate::event::packet::flag::$always;)?
                         $(encoded.$word = Word::put($field);)*
                         $($(encoded.flags |= if $flag { $crate::event::packet::flag::$bits } else { 0 };)+)?
                         encoded

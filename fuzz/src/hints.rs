@@ -120,6 +120,7 @@ const OF: &[(&str, &str, &[&str], f64)] = &[
     ("transport.homa", "transport.preset", &["homa"], 0.5),
     ("transport.expresspass", "transport.preset", &["expresspass"], 0.5),
     ("transport.phost", "transport.preset", &["phost"], 0.5),
+    ("transport.roce", "transport.preset", &["roce"], 0.5),
 ];
 
 /// Keys that are valid everywhere but rare, because they exclude most keys beside them.

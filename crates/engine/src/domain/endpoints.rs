@@ -40,8 +40,8 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// Joins the ends of a two-way connection at one host, where it is TCP's. `tcb`: index of the control block; `size`:
-    /// bytes of an arriving message; `passive`: the other host opens it. Returns the offered window.
+    /// Joins the ends of a two-way connection at one host, where it is TCP's. `tcb`: index of the control block;
+    /// `size`: bytes of an arriving message; `passive`: the other host opens it. Returns the offered window.
     pub fn make_duplex(
         &mut self,
         net: &FabricMap,

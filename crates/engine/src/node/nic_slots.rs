@@ -68,8 +68,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// Asks for the wire of a host, for a sender. Returns whether it is free; if not, the sender gets its tx slot later,
-    /// before senders with more bytes `left` where it has some.
+    /// Asks for the wire of a host, for a sender. Returns whether it is free; if not, the sender gets its tx slot
+    /// later, before senders with more bytes `left` where it has some.
     pub fn request_tx_slot(&mut self, host: HostIx, flow: FlowId, left: Option<u64>) -> bool {
         let nic_queue = &mut self.shared.nic_queues[host.ix()];
         if nic_queue.is_free(self.now) && nic_queue.is_empty() {

@@ -16,6 +16,7 @@ mod packet;
 mod phost;
 pub mod ranges;
 pub mod reordering;
+mod roce;
 pub mod tcp;
 pub mod timer;
 pub mod udp;

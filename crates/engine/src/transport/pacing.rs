@@ -47,7 +47,7 @@ macro_rules! list {
             let host = net.place[node.ix()].node.of_host();
             let kept = pacers.of(host);
             let mut ends = Ends { net, receivers };
-            $(<crate::transport::$module::Receiver as PacketReceiver>::on_pacer(ctx, &mut kept.$module, host, &mut ends);)+
+            $(crate::transport::$module::Receiver::on_pacer(ctx, &mut kept.$module, host, &mut ends);)+
             give_credit(ctx, kept, host, &mut ends);
         }
     };

@@ -36,6 +36,7 @@ mod reference;
 mod reordering;
 mod return_to_sender;
 mod rewritten_windows;
+mod roce;
 mod routing;
 mod sent;
 mod shared_buffer;

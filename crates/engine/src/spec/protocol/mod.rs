@@ -6,6 +6,7 @@ mod facts;
 mod homa;
 mod ndp;
 mod phost;
+mod roce;
 mod uet;
 
 pub use eqds::Eqds;
@@ -14,6 +15,7 @@ pub use facts::Facts;
 pub use homa::Homa;
 pub use ndp::{Ndp, Walk};
 pub use phost::{Free, PHost};
+pub use roce::Roce;
 pub use uet::{Spread, Uet};
 
 /// List of transports that number packets, passed to the macro `$to`: each with its parameters and its folder in
@@ -33,6 +35,8 @@ macro_rules! packet_transports {
             ExpressPass => expresspass,
             /// pHost.
             PHost => phost,
+            /// RoCE.
+            Roce => roce,
         }
     };
 }

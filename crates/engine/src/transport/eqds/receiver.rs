@@ -68,7 +68,7 @@ impl PacketReceiver for Receiver {
         let quanta = (t.mss as u64 / QUANTUM).max(1) as u32;
         self.rtx_backlog = self.rtx_backlog.saturating_sub(quanta);
         self.credit_granted = self.credit_granted.wrapping_add(quanta);
-        self.base.send(ctx, Class::Fifo, ToSender::Pull(self.credit_granted).encode(), self.entropy);
+        self.base.send(ctx, Class::Fifo, ToSender::Pull { credit: self.credit_granted }.encode(), self.entropy);
         if !eqds.htsim {
             self.entropy = (self.entropy + 1) % eqds.entropies as u16;
         }
@@ -115,7 +115,7 @@ impl Receiver {
             return self.acknowledge(ctx, p, number, false);
         }
         self.raise_pull_target(ctx, credits, PullTarget::read(p).0);
-        self.base.send(ctx, Class::Fifo, ToSender::Nack(number).encode(), p.entropy());
+        self.base.send(ctx, Class::Fifo, ToSender::Nack { number }.encode(), p.entropy());
         self.demand_rtx_credit(ctx, credits, t);
     }
 

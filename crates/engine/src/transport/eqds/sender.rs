@@ -86,12 +86,12 @@ impl PacketSender for Sender {
                     self.entropies.penalise(p.entropy(), 1);
                 }
             }
-            ToSender::Nack(number) => {
+            ToSender::Nack { number } => {
                 self.base.outstanding.mark_lost(number);
                 self.pump(ctx);
                 self.entropies.penalise(p.entropy(), 1);
             }
-            ToSender::Pull(credit) => {
+            ToSender::Pull { credit } => {
                 let more = credit.wrapping_sub(self.credit_granted) as i32;
                 if more > 0 {
                     self.credit_granted = credit;

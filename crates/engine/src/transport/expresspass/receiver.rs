@@ -90,7 +90,7 @@ impl Receiver {
         if self.base.received.next() < p.seq() as u32 {
             self.ask_again(ctx);
         } else if p.has(flag::RETX) {
-            self.send(ctx, ToSender::Ack(None));
+            self.send(ctx, ToSender::Ack { sent_at: None });
         }
     }
 
@@ -113,13 +113,13 @@ impl Receiver {
         }
         if is_new && self.base.is_complete() {
             let sent_at = (!p.has(flag::RETX)).then(|| p.sent_at());
-            self.send(ctx, ToSender::Ack(sent_at));
+            self.send(ctx, ToSender::Ack { sent_at });
         }
     }
 
     /// Sends a NACK with the number of the first missing packet.
     fn ask_again(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        self.send(ctx, ToSender::Nack);
+        self.send(ctx, ToSender::Nack {});
         self.missing = ctx.now.saturating_add(ctx.net.transport(self.base.transport).rto_min);
         ctx.timer(self.missing, Timer::Receiver(self.base.flow));
     }
@@ -144,8 +144,7 @@ impl Receiver {
         self.control.change(own, ctx.now, gap);
         let number = self.credits;
         self.credits = self.credits.wrapping_add(1);
-        let credit = Credit { number, sent_at: ctx.now };
-        let message = ToSender::Credit { session: self.session, credit };
+        let message = ToSender::Credit { session: self.session, number, sent_at: ctx.now };
         let mut packet = self.base.packet(ctx, message.encode(), 0);
         let draw = |i: u64| {
             hash::uniform(ctx.net.spec.seed, hash::purpose::CREDIT, self.base.flow.0 as u64, 2 * number as u64 + i)

@@ -87,8 +87,8 @@ impl PacketSender for Sender {
             self.base.app.wait(ctx);
         }
         match message {
-            ToSender::Credit { session, credit } => self.on_credit(ctx, session, credit),
-            ToSender::Nack => {
+            ToSender::Credit { session, number, sent_at } => self.on_credit(ctx, session, Credit { number, sent_at }),
+            ToSender::Nack {} => {
                 // go back to the first missing packet
                 (next..self.base.outstanding.next()).for_each(|number| {
                     self.base.outstanding.mark_lost(number);
@@ -97,7 +97,7 @@ impl PacketSender for Sender {
                     self.ask(ctx);
                 }
             }
-            ToSender::Ack(sent_at) => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
+            ToSender::Ack { sent_at } => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
         }
         self.arm(ctx);
     }

@@ -1,45 +1,16 @@
 //! Messages of ExpressPass, and the packets that carry them.
 
-use crate::event::packet::{Kind, Packet};
-use crate::transport::packet::message::{Encoded, sent_at, stamp};
+use crate::event::packet::Packet;
+use crate::transport::packet::message::to_sender;
 use incast_cc::Time;
 
-/// Message of a receiver.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ToSender {
-    /// One packet may go, for the request of `session`.
-    Credit { session: u32, credit: Credit },
+to_sender! {
+    /// One packet may go, for the request of `session`: the credit's number, and its send time.
+    Credit = Pull { session: u32 = count, number: u32 = number, sent_at: Time = stamp },
     /// All before the first missing packet has arrived. Send time of the last packet, if it was sent once.
-    Ack(Option<Time>),
+    Ack = Ack { sent_at: Option<Time> = stamp },
     /// Packets are missing.
-    Nack,
-}
-
-impl ToSender {
-    /// Message as a packet.
-    pub fn encode(self) -> Encoded {
-        match self {
-            ToSender::Credit { session, credit: Credit { number, sent_at } } => {
-                Encoded { number, count: session, stamp: sent_at.0, ..Encoded::of(Kind::Pull) }
-            }
-            ToSender::Ack(sent_at) => Encoded { stamp: stamp(sent_at), ..Encoded::of(Kind::Ack) },
-            ToSender::Nack => Encoded::of(Kind::Nack),
-        }
-    }
-
-    /// Message of a packet.
-    pub fn decode(p: &Packet) -> Option<ToSender> {
-        let m = Encoded::read(p);
-        match m.kind {
-            Kind::Pull => {
-                let credit = Credit { number: m.number, sent_at: Time(m.stamp) };
-                Some(ToSender::Credit { session: m.count, credit })
-            }
-            Kind::Ack => Some(ToSender::Ack(sent_at(m.stamp))),
-            Kind::Nack => Some(ToSender::Nack),
-            _ => None,
-        }
-    }
+    Nack = Nack {},
 }
 
 /// Credit, and the one that a data packet uses.

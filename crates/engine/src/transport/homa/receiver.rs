@@ -153,13 +153,13 @@ impl Receiver {
         if self.ends.first_key_value().is_some_and(|(end, _)| *end <= next) {
             self.ends = self.ends.split_off(&(next + 1));
             let sent_at = (!p.has(flag::RETX)).then(|| p.sent_at());
-            self.send(ctx, ToSender::Ack(sent_at));
+            self.send(ctx, ToSender::Ack { sent_at });
         }
     }
 
     /// Responds to a sender that asks what has arrived and has sent packets up to `sent`.
     fn on_probe(&mut self, ctx: &mut NodeCtx<impl Effects>, sent: u32) {
-        self.send(ctx, ToSender::Ack(None));
+        self.send(ctx, ToSender::Ack { sent_at: None });
         if self.base.received.next() < sent.min(self.granted_end) {
             self.request_resend(ctx);
         }

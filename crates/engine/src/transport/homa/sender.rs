@@ -69,7 +69,7 @@ impl PacketSender for Sender {
         }
         let begun = self.messages.back().map_or(0, |range| range.first);
         match message {
-            ToSender::Ack(sent_at) => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
+            ToSender::Ack { sent_at } => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
             ToSender::Grant { end, level } => {
                 self.granted = self.granted.max(end);
                 self.level = level;

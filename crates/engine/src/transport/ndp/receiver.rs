@@ -1,7 +1,7 @@
 //! Receiving endpoint: answers every packet and pulls others.
 
 use super::pacer::{Pull, Pulls};
-use super::wire::{Answer, ToSender};
+use super::wire::ToSender;
 use crate::event::packet::Packet;
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
@@ -61,12 +61,12 @@ impl PacketReceiver for Receiver {
         let gap = Time((wire.0 as f64 / ndp.pull_rate) as u64);
         let pull = Pull { flow: self.base.flow, count: self.pulls, path };
         let is_pull = pacers.own.goes_now(ctx, host, gap, pull);
-        let answer = Answer { number, sent_at: p.sent_at(), pulls: self.pulls, is_pull };
-        let (message, class) = match nack {
-            true if ndp.htsim => (ToSender::Nack(answer), Class::Data),
-            true => (ToSender::Nack(answer), Class::Control),
-            false => (ToSender::Ack(answer), Class::Control),
+        let (sent_at, pulls) = (p.sent_at(), self.pulls);
+        let message = match nack {
+            true => ToSender::Nack { number, sent_at, pulls, is_pull },
+            false => ToSender::Ack { number, sent_at, pulls, is_pull },
         };
+        let class = if nack && ndp.htsim { Class::Data } else { Class::Control };
         self.base.send(ctx, class, message.encode(), path);
         if self.base.is_complete() {
             let released = pacers.own.release(self.base.flow);
@@ -91,6 +91,6 @@ impl PacketReceiver for Receiver {
 impl Receiver {
     /// Sends a pull that is due.
     fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
-        self.base.send(ctx, Class::Control, ToSender::Pull(pull.count).encode(), pull.path);
+        self.base.send(ctx, Class::Control, ToSender::Pull { pulls: pull.count }.encode(), pull.path);
     }
 }

@@ -1,6 +1,6 @@
 //! Sending endpoint: an unsolicited window, then one packet per pull.
 
-use super::wire::{Answer, ToSender};
+use super::wire::ToSender;
 use crate::event::packet::Packet;
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
@@ -136,7 +136,7 @@ impl PacketSender for Sender {
         }
         let Some(message) = ToSender::decode(p) else { return };
         let mut pulled = message.pulls().is_some();
-        if let ToSender::Ack(Answer { number, sent_at, .. }) = message {
+        if let ToSender::Ack { number, sent_at, .. } = message {
             self.note_answer(true);
             if self.base.outstanding.mark_arrived(number).is_some_and(|sent| sent.times == 1) {
                 let rtt = ctx.now - sent_at;
@@ -145,7 +145,7 @@ impl PacketSender for Sender {
             }
         }
         self.base.acknowledge(ctx, first_missing(p));
-        if let ToSender::Nack(Answer { number, .. }) = message {
+        if let ToSender::Nack { number, .. } = message {
             self.note_answer(false);
             // uses a pull that had found nothing to send
             pulled |= self.base.outstanding.mark_lost(number) && self.used != self.granted;

@@ -1,10 +1,10 @@
-//! Messages of receivers, encoded for the packets that carry them. Each message also says which packet is the first
-//! missing one.
+//! Messages of receivers, and the packets that carry them. Each message also says which packet is the first missing
+//! one.
 
 use crate::event::packet::{Kind, Packet, Words};
 use incast_cc::Time;
 
-/// Content of a packet for a sender. The `wire.rs` of a transport gives its fields their meaning.
+/// Content of a packet for a sender. The `wire.rs` of a transport gives its words their meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Encoded {
     /// Kind of the packet.
@@ -37,11 +37,6 @@ impl Encoded {
     pub fn words(self, next: u32) -> Words {
         Words { ack: [next, self.number], number: self.map, wnd: self.count, stamp: self.stamp }
     }
-
-    /// Returns whether a flag is set.
-    pub fn has(&self, flag: u16) -> bool {
-        self.flags & flag > 0
-    }
 }
 
 /// First missing packet, which every message of a receiver says.
@@ -49,17 +44,84 @@ pub fn first_missing(p: &Packet) -> u32 {
     p.words().ack[0]
 }
 
-/// Flag bits, if they are to be set.
-pub fn when(set: bool, bits: u16) -> u16 {
-    if set { bits } else { 0 }
+/// Value of a field of a message, as a header word.
+pub trait Word<W> {
+    /// Writes the value.
+    fn put(self) -> W;
+    /// Reads a value.
+    fn get(word: W) -> Self;
 }
 
-/// Send time of a packet as a header word; 0 if it was retransmitted: it then gives no round-trip time.
-pub fn stamp(sent_at: Option<Time>) -> u64 {
-    sent_at.map_or(0, |at| at.0)
+macro_rules! word {
+    ($($type:ty as $word:ty: $put:expr, $get:expr;)+) => {
+        $(impl Word<$word> for $type {
+            fn put(self) -> $word {
+                let put: fn($type) -> $word = $put;
+                put(self)
+            }
+            fn get(word: $word) -> $type {
+                let get: fn($word) -> $type = $get;
+                get(word)
+            }
+        })+
+    };
 }
 
-/// Send time of a header word.
-pub fn sent_at(stamp: u64) -> Option<Time> {
-    (stamp > 0).then_some(Time(stamp))
+word! {
+    u32 as u32: |x| x, |w| w;
+    u64 as u64: |x| x, |w| w;
+    u32 as u64: |x| x as u64, |w| w as u32;
+    u8 as u64: |x| x as u64, |w| w as u8;
+    (u32, u32) as u64: |(a, b)| a as u64 | (b as u64) << 32, |w| (w as u32, (w >> 32) as u32);
+    Time as u64: |at| at.0, Time;
+    // 0: the packet was retransmitted and gives no round-trip time
+    Option<Time> as u64: |at| at.map_or(0, |at| at.0), |w| (w > 0).then_some(Time(w));
 }
+
+/// Declares the messages of a receiver, one a kind of packets: fields with their words, and fields that are flags.
+macro_rules! to_sender {
+    ($(
+        $(#[$doc:meta])+
+        $name:ident = $kind:ident $(| $always:ident)?
+            { $($field:ident: $type:ty = $word:ident),* } $([$($flag:ident = $bits:ident),+])?,
+    )+) => {
+        /// Message of a receiver to its sender.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum ToSender {
+            $($(#[$doc])+ $name { $($field: $type,)* $($($flag: bool,)+)? },)+
+        }
+
+        impl ToSender {
+            /// Message as the content of a packet.
+            #[allow(unused_mut, reason = "some messages have no fields")]
+            pub fn encode(self) -> $crate::transport::packet::message::Encoded {
+                use $crate::event::packet::Kind;
+                use $crate::transport::packet::message::{Encoded, Word};
+                match self {
+                    $(ToSender::$name { $($field,)* $($($flag,)+)? } => {
+                        let mut encoded = Encoded::of(Kind::$kind);
+                        $(encoded.flags |= $crate::event::packet::flag::$always;)?
+                        $(encoded.$word = Word::put($field);)*
+                        $($(encoded.flags |= if $flag { $crate::event::packet::flag::$bits } else { 0 };)+)?
+                        encoded
+                    })+
+                }
+            }
+
+            /// Message of a packet.
+            pub fn decode(p: &$crate::event::packet::Packet) -> Option<ToSender> {
+                use $crate::event::packet::Kind;
+                use $crate::transport::packet::message::{Encoded, Word};
+                let m = Encoded::read(p);
+                match m.kind {
+                    $(Kind::$kind => Some(ToSender::$name {
+                        $($field: Word::get(m.$word),)*
+                        $($($flag: m.flags & $crate::event::packet::flag::$bits > 0,)+)?
+                    }),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub(in crate::transport) use to_sender;

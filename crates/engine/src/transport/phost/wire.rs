@@ -1,41 +1,15 @@
 //! Messages of pHost, and the packets that carry them.
 
-use crate::event::packet::{Kind, Packet, flag};
-use crate::transport::packet::message::{Encoded, sent_at, stamp};
+use crate::event::packet::Packet;
+use crate::transport::packet::message::to_sender;
 use incast_cc::Time;
 
-/// Message of a receiver.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ToSender {
+to_sender! {
     /// Packet `number` may go, by token `token` of its message, of which `missing` packets are missing.
-    Token { number: u32, token: u32, missing: u32 },
-    /// The messages up to the one that ends before packet `end` are known. `sent_at`: send time of the last packet, if
-    /// it was sent once.
-    Ack { end: u32, sent_at: Option<Time> },
-}
-
-impl ToSender {
-    /// Message as a packet.
-    pub fn encode(self) -> Encoded {
-        match self {
-            ToSender::Token { number, token, missing } => {
-                Encoded { number, map: missing as u64, count: token, ..Encoded::of(Kind::Pull) }
-            }
-            ToSender::Ack { end, sent_at } => {
-                Encoded { flags: flag::ACK, number: end, stamp: stamp(sent_at), ..Encoded::of(Kind::Ack) }
-            }
-        }
-    }
-
-    /// Message of a packet.
-    pub fn decode(p: &Packet) -> Option<ToSender> {
-        let m = Encoded::read(p);
-        match m.kind {
-            Kind::Pull => Some(ToSender::Token { number: m.number, token: m.count, missing: m.map as u32 }),
-            Kind::Ack => Some(ToSender::Ack { end: m.number, sent_at: sent_at(m.stamp) }),
-            _ => None,
-        }
-    }
+    Token = Pull { number: u32 = number, token: u32 = count, missing: u32 = map },
+    /// The messages up to the one that ends before packet `end` are known. Send time of the last packet, if it was sent
+    /// once.
+    Ack = Ack | ACK { end: u32 = number, sent_at: Option<Time> = stamp },
 }
 
 /// Number of the token that a data packet uses, among those of its message.

@@ -1,7 +1,7 @@
 //! Receiving endpoint: coalesced ACKs, NACKs, and pulls from the host's pacer under RCCC.
 
 use super::pacer::{CoreRate, Fate};
-use super::wire::{Ack, ToSender};
+use super::wire::ToSender;
 use super::{FIRST_PULL, QUANTUM, pull_quanta};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
@@ -103,7 +103,7 @@ impl PacketReceiver for Receiver {
         self.credit_granted += quanta;
         self.rtx_backlog = self.rtx_backlog.saturating_sub(quanta);
         self.entropy = (self.entropy + 1) % PULL_ENTROPIES;
-        self.base.send(ctx, Class::Fifo, ToSender::Pull(self.credit_granted).encode(), self.entropy);
+        self.base.send(ctx, Class::Fifo, ToSender::Pull { credit: self.credit_granted }.encode(), self.entropy);
         let port = &ctx.ports[ctx.hosts[self.base.ip.host].port];
         // with the link's overhead of each packet that the credit pays for
         let wire = port.serialization(full(t)).0 as f64 * QUANTUM as f64 / full(t) as f64;
@@ -223,17 +223,16 @@ impl Receiver {
     /// Sends an ACK with a bitmap from packet `from` on.
     fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, from: u32) {
         let received = &self.base.received;
-        let ack = Ack {
-            map: received.map(from),
+        let message = ToSender::Ack {
             from,
+            map: received.map(from),
             received: self.received_bytes,
-            answers: p.seq() as u32,
-            early: received.out_of_order(),
+            answers: (p.seq() as u32, received.out_of_order()),
             marked: p.has(flag::CE) && !p.is_trimmed(),
-            of_retransmission: p.has(flag::RETX),
-            of_probe: p.is(Kind::Probe),
+            again: p.has(flag::RETX),
+            probe: p.is(Kind::Probe),
         };
-        self.base.send(ctx, Class::Fifo, ToSender::Ack(ack).encode(), p.entropy());
+        self.base.send(ctx, Class::Fifo, message.encode(), p.entropy());
     }
 
     /// Leaves the pacer's list once all that was written has arrived: the remaining demand gets no credit.

@@ -3,7 +3,7 @@
 use super::nscc::{Nscc, largest_window};
 use super::sleek::Sleek;
 use super::spread::{Feedback, Spreading};
-use super::wire::{Ack, ToSender};
+use super::wire::ToSender;
 use super::{FIRST_PULL, QUANTUM};
 use crate::event::order::Timer;
 use crate::event::packet::{Kind, Packet, flag};
@@ -109,11 +109,11 @@ impl PacketSender for Sender {
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let Some(message) = ToSender::decode(p) else { return };
         match message {
-            ToSender::Ack(ack) => self.on_ack(ctx, p, &ack),
+            ToSender::Ack { .. } => self.on_ack(ctx, p, message),
             ToSender::Nack { number, marked, at_last_hop, .. } => {
                 self.on_nack(ctx, p.entropy(), number, (marked, at_last_hop));
             }
-            ToSender::Pull(credit) => {
+            ToSender::Pull { credit } => {
                 self.stop_speculating();
                 if let Some(rccc) = &mut self.rccc
                     && credit > rccc.credit_granted
@@ -125,7 +125,7 @@ impl PacketSender for Sender {
         }
         if !self.base.app.is_finished() {
             self.pump(ctx);
-            if matches!(message, ToSender::Pull(_)) {
+            if matches!(message, ToSender::Pull { .. }) {
                 self.request_more_credit(ctx);
             }
         }
@@ -350,21 +350,23 @@ impl Sender {
         parameters::<Uet>(ctx.net.transport(self.base.transport)).htsim
     }
 
-    fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ack: &Ack) {
-        let new = ack.received.wrapping_sub(self.received_bytes) as i32;
+    fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, message: ToSender) {
+        let ToSender::Ack { from, map, received, answers: (number, early), marked, again, probe } = message else {
+            return;
+        };
+        let new = received.wrapping_sub(self.received_bytes) as i32;
         let new = new.max(0) as i64;
         self.received_bytes = self.received_bytes.wrapping_add(new as u32);
         self.in_flight -= new;
-        let (marked, number) = (ack.marked, ack.answers);
-        let valid = |sent: &&SentPacket| sent.state == State::InFlight && sent.times == 1 + ack.of_retransmission as u8;
-        let sent = self.base.outstanding.get(number).filter(valid).filter(|_| !ack.of_probe).copied();
+        let valid = |sent: &&SentPacket| sent.state == State::InFlight && sent.times == 1 + again as u8;
+        let sent = self.base.outstanding.get(number).filter(valid).filter(|_| !probe).copied();
         if let Some(sent) = &sent {
             self.base.sample(ctx, ctx.now - sent.at);
         }
         let mut delay = Time::ZERO;
         if let Some(nscc) = &mut self.nscc {
             nscc.on_received(new);
-            let probed = self.sleek.as_ref().filter(|_| ack.of_probe).and_then(|sleek| sleek.took(number, ctx.now));
+            let probed = self.sleek.as_ref().filter(|_| probe).and_then(|sleek| sleek.took(number, ctx.now));
             delay = match (&sent, probed) {
                 (Some(sent), _) if sent.len > 0 => nscc.sample(ctx.now - sent.at, marked),
                 (None, Some(took)) if took < nscc.base_rtt => Time::ZERO,
@@ -373,12 +375,12 @@ impl Sender {
             };
         }
         let next = first_missing(p);
-        self.on_sack(ctx, next, ack.map, ack.from);
+        self.on_sack(ctx, next, map, from);
         self.spreading.note(ctx.now, p.entropy(), if marked { Feedback::Marked } else { Feedback::Good });
         if let Some(nscc) = &mut self.nscc {
             nscc.on_ack(ctx.now, marked, delay, new, self.in_flight);
         }
-        self.repair(ctx, (next, ack.early), ack.of_probe.then_some(delay));
+        self.repair(ctx, (next, early), probe.then_some(delay));
         self.stop_speculating();
     }
 

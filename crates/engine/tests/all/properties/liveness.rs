@@ -3,7 +3,7 @@
 
 use super::networks::{dumbbell, pick};
 use crate::support::*;
-use crate::{expresspass, homa, phost, receiver_driven};
+use crate::{expresspass, homa, phost, receiver_driven, roce};
 use proptest::prelude::*;
 
 /// End of the time with many losses.
@@ -27,6 +27,7 @@ enum Kind {
     Sleek,
     Homa,
     ExpressPass,
+    Roce,
     /// PHost; true: with ranks.
     PHost(Free, bool),
 }
@@ -42,6 +43,7 @@ fn kinds() -> impl Strategy<Value = Kind> {
         Sleek,
         Homa,
         ExpressPass,
+        Roce,
         PHost(Free::Short, false),
         PHost(Free::All, false),
         PHost(Free::Short, true),
@@ -66,6 +68,7 @@ impl Kind {
             ),
             Kind::Homa => homa::with(spec, homa::homa(|_| ()), Limit::Packets(60)),
             Kind::ExpressPass => expresspass::with(spec, expresspass::authors()),
+            Kind::Roce => roce::with(spec, roce::roce(64, 16), Limit::Packets(60)),
             Kind::PHost(free, ranked) => {
                 let queue = if ranked { phost::ranked() } else { phost::strict(Limit::Packets(60)) };
                 phost::with(spec, PHost { free, ..phost::authors() }, queue)

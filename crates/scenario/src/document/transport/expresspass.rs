@@ -114,8 +114,8 @@ impl PacketTransport for ExpressPass {
                     queue.credits.check_sizes(largest, packet, &mut Report::new(key.as_str(), problems))
                 }
                 _ => {
-                    let message = "expected \"credit-shaping\": expresspass sends a packet for each arriving credit, so \
-                                   ports must pass no more credits than the reverse link carries data";
+                    let message = "expected \"credit-shaping\": expresspass sends a packet for each arriving credit, \
+                                   so ports must pass no more credits than the reverse link carries data";
                     problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
                 }
             }

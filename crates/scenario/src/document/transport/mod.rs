@@ -10,6 +10,7 @@ mod expresspass;
 mod homa;
 mod ndp;
 mod phost;
+mod roce;
 pub(crate) mod rule;
 mod uet;
 mod words;
@@ -26,6 +27,7 @@ use incast_cc as cc;
 use incast_engine::spec;
 use ndp::Ndp;
 use phost::PHost;
+use roce::Roce;
 use rule::{Around, PacketTransport, joined};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -432,6 +434,8 @@ keys! {
         expresspass: ExpressPass,
         /// Further settings of pHost; with `preset = "phost"`.
         phost: PHost,
+        /// Further settings of RoCE; with `preset = "roce"`.
+        roce: Roce,
     }
 }
 
@@ -498,6 +502,9 @@ presets! {
     /// pHost (CoNEXT 2015) as in its authors' simulator: packets of 1500 bytes, messages of up to eight at once, others
     /// for tokens of the receiver, one in the time of a packet.
     PHost = "phost",
+    /// RoCEv2's reliable connection: packets of 1068 bytes, a window of 128 at the rate of the link, and go-back-N: a
+    /// sender returns to the first missing packet.
+    Roce = "roce",
 }
 
 /// File of a preset: the values that differ from its base, and the meaning of `auto`.

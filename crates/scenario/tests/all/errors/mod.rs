@@ -7,6 +7,7 @@ mod keys;
 mod notes;
 mod ports;
 mod refusals;
+mod roce;
 mod tokens;
 mod traffic;
 

@@ -34,7 +34,7 @@ fn alone(packets: u64, transport: TransportSpec) -> Spec {
     with(spec, transport, Limit::None)
 }
 
-/// Loses what link 0 transmits in this time, in ns.
+/// Loses packets whose transmission by link 0 begins in this time, in ns.
 fn losing(mut spec: Spec, from: u64, until: u64) -> Spec {
     let effect = Effect::Degraded { rate: None, delay: None, loss: 1.0 };
     spec.failures = vec![Failure { link: 0, from: Time::ns(from), until: Time::ns(until), effect }];

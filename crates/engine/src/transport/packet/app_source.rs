@@ -1,4 +1,4 @@
-//! Application of a receiver-driven sender: turns bytes into packets.
+//! Application of a sender: turns bytes into packets.
 
 use crate::app::{AppState, Start};
 use crate::event::order::Timer;

@@ -125,3 +125,33 @@ macro_rules! to_sender {
     };
 }
 pub(in crate::transport) use to_sender;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::packet::flag;
+    use crate::ids::{FlowId, NodeId};
+
+    to_sender! {
+        /// Every word.
+        All = Ack | ACK { a: u32 = number, b: u8 = map, c: u32 = count, d: (u32, u32) = stamp } [e = ECE, f = PSH],
+        /// Times.
+        Times = Nack { at: Option<Time> = stamp },
+        /// Nothing.
+        Nothing = Pull {},
+    }
+
+    #[test]
+    fn a_message_is_read_as_it_was_written() {
+        let all = ToSender::All { a: 7, b: 3, c: u32::MAX, d: (1, 2), e: true, f: false };
+        let times = [None, Some(Time::ns(5))].map(|at| ToSender::Times { at });
+        for message in [all, times[0], times[1], ToSender::Nothing {}] {
+            let encoded = message.encode();
+            let mut packet = Packet::answer(encoded.kind, FlowId(0), NodeId(1), encoded.words(9));
+            packet.flags |= encoded.flags;
+            assert_eq!((ToSender::decode(&packet), first_missing(&packet)), (Some(message), 9));
+            assert_eq!(packet.has(flag::ACK), packet.is(Kind::Ack));
+        }
+        assert_eq!(ToSender::decode(&Packet::reverse(Kind::Cnp, FlowId(0), NodeId(1), 0)), None);
+    }
+}

@@ -174,7 +174,9 @@ impl Endpoints {
         }
         if packet.is_reverse() {
             let (sender, pacers) = (&mut self.senders[ends.sender], &mut self.pacers);
-            return observed(&mut self.probes, sender, ctx, |s, ctx| on_segment(s, ctx, pacers, packet, ext.as_deref()));
+            return observed(&mut self.probes, sender, ctx, |s, ctx| {
+                on_segment(s, ctx, pacers, packet, ext.as_deref())
+            });
         }
         // first the acknowledgement, then the data, as a host processes a segment
         let back = net.ends[duplex.other].sender;

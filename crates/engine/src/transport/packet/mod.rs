@@ -13,6 +13,7 @@ pub mod received;
 pub mod receiver_base;
 pub mod segmentation;
 pub mod sender_base;
+pub mod tokens;
 
 use crate::event::order::Timer;
 use crate::event::packet::Packet;

@@ -1,44 +1,52 @@
 //! Receiving endpoint: received packets of messages, and the tokens for the current one.
 
-use super::message::Served;
-use super::pacer::Tokens;
+use super::served::{Limits, Served};
 use super::wire::{ToSender, UsedToken};
-use super::{CONTROL, PacketTime};
+use super::{CONTROL, PacketTime, TokenRules};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::PHost;
+use crate::transport::packet::message::Encoded;
 use crate::transport::packet::receiver_base::ReceiverBase;
 use crate::transport::packet::segmentation::MessageRange;
-use crate::transport::packet::{HostPacers, PacketReceiver, Receivers, has_base, parameters};
+use crate::transport::packet::{HostPacers, PacketReceiver, Receivers, has_base};
 use incast_cc::Time;
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
-/// pHost receiver.
+/// Receiver of a transport with tokens.
 #[derive(Clone, Debug)]
-pub struct Receiver {
+pub struct Receiver<R> {
     /// Common state of receivers.
     pub base: ReceiverBase,
     /// First incomplete message among the announced ones.
     served: Option<Served>,
     /// Later messages by their first packets: the packet after the last, and the time of the announcement.
     waiting: BTreeMap<u32, (u32, Time)>,
+    rules: PhantomData<R>,
 }
 
-impl PacketReceiver for Receiver {
-    type Pacer = Tokens;
+impl<R: TokenRules> PacketReceiver for Receiver<R> {
+    type Pacer = R::Pacer;
 
     has_base!(ReceiverBase);
 
-    fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
-        Receiver { base: ReceiverBase::new(net, flow, host), served: None, waiting: BTreeMap::new() }
+    fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver<R> {
+        let base = ReceiverBase::new(net, flow, host);
+        Receiver { base, served: None, waiting: BTreeMap::new(), rules: PhantomData }
     }
 
-    fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, pacers: &mut HostPacers<Tokens>, p: &Packet) {
+    fn on_answer(ctx: &mut NodeCtx<impl Effects>, pacer: &mut R::Pacer, host: HostIx, p: &Packet) {
+        R::on_answer(ctx, pacer, host, p);
+    }
+
+    fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, pacers: &mut HostPacers<R::Pacer>, p: &Packet) {
         if p.is(Kind::Rts) {
             self.on_request(ctx, pacers.own, p);
+        } else if !p.is(Kind::Numbered) {
+            R::on_control(self, ctx, pacers.own, p);
         } else if p.is_trimmed() {
             self.base.ip.count_trimmed(ctx, p);
         } else if self.base.ip.is_whole(ctx, p) {
@@ -48,23 +56,22 @@ impl PacketReceiver for Receiver {
 
     fn on_pacer(
         ctx: &mut NodeCtx<impl Effects>,
-        tokens: &mut Tokens,
+        pacer: &mut R::Pacer,
         host: HostIx,
-        receivers: &mut impl Receivers<Receiver>,
+        receivers: &mut impl Receivers<Receiver<R>>,
     ) {
-        if !tokens.is_due(ctx.now) {
-            return;
-        }
-        if let Some(receiver) = tokens.next(ctx.now).and_then(|flow| receivers.of(flow)) {
-            receiver.give_token(ctx, tokens);
-        }
-        tokens.set_timer(ctx, host);
+        R::on_pacer(ctx, pacer, host, receivers);
     }
 }
 
-impl Receiver {
+impl<R: TokenRules> Receiver<R> {
+    /// First incomplete message among the announced ones.
+    pub fn served(&self) -> Option<&Served> {
+        self.served.as_ref()
+    }
+
     /// Handles the announcement of a message: a new one, a repeated one, or one with an earlier end.
-    fn on_request(&mut self, ctx: &mut NodeCtx<impl Effects>, tokens: &mut Tokens, p: &Packet) {
+    fn on_request(&mut self, ctx: &mut NodeCtx<impl Effects>, pacer: &mut R::Pacer, p: &Packet) {
         let range = MessageRange::read(p);
         let t = ctx.net.transport(self.base.transport);
         let (first, end) = (range.first, range.end(0, t.mss));
@@ -72,7 +79,7 @@ impl Receiver {
             Some(served) if served.first == first => {
                 if end < served.end {
                     let one = PacketTime::of(ctx, t, self.base.ip.host);
-                    served.shorten(parameters::<PHost>(t), end, &self.base.received, one);
+                    served.shorten(R::of(t).reissue(), end, &self.base.received, one);
                 }
             }
             _ if end > self.base.received.next() => {
@@ -83,14 +90,14 @@ impl Receiver {
                 self.waiting.remove(&first);
             }
         }
-        let has_acked = self.go_on(ctx, None);
+        let has_acked = self.go_on(ctx, pacer, None);
         if !has_acked && (p.has(flag::RETX) || end <= self.base.received.next()) {
             self.acknowledge(ctx, end, None);
         }
-        self.wait(ctx, tokens);
+        R::wait(self, ctx, pacer);
     }
 
-    fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, tokens: &mut Tokens, p: &Packet) {
+    fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, pacer: &mut R::Pacer, p: &Packet) {
         let t = ctx.net.transport(self.base.transport);
         let number = p.seq() as u32;
         let is_new = self.base.take(ctx, t, p);
@@ -98,13 +105,13 @@ impl Receiver {
         served.use_token(UsedToken::read(p).0);
         if is_new {
             served.count_arrival();
-            self.go_on(ctx, (!p.has(flag::RETX)).then(|| p.sent_at()));
+            self.go_on(ctx, pacer, (!p.has(flag::RETX)).then(|| p.sent_at()));
         }
-        self.wait(ctx, tokens);
+        R::wait(self, ctx, pacer);
     }
 
     /// Acknowledges a complete message and serves the next. Returns whether one was complete.
-    fn go_on(&mut self, ctx: &mut NodeCtx<impl Effects>, sent_at: Option<Time>) -> bool {
+    fn go_on(&mut self, ctx: &mut NodeCtx<impl Effects>, pacer: &mut R::Pacer, sent_at: Option<Time>) -> bool {
         let mut has_acked = false;
         loop {
             match &self.served {
@@ -117,16 +124,19 @@ impl Receiver {
                 }
                 None => {
                     let Some((first, (end, since))) = self.waiting.pop_first() else { return has_acked };
-                    self.served = Some(self.begin(ctx, (first, end), since));
+                    self.served = Some(self.begin(ctx, pacer, (first, end), since));
                 }
             }
         }
     }
 
-    fn begin(&self, ctx: &NodeCtx<impl Effects>, packets: (u32, u32), since: Time) -> Served {
+    fn begin(&self, ctx: &NodeCtx<impl Effects>, pacer: &mut R::Pacer, packets: (u32, u32), since: Time) -> Served {
         let t = ctx.net.transport(self.base.transport);
-        let one = PacketTime::of(ctx, t, self.base.ip.host);
-        Served::new(parameters::<PHost>(t), packets, (since, ctx.now), &self.base.received, one)
+        let (own, one) = (R::of(t), PacketTime::of(ctx, t, self.base.ip.host));
+        own.begin(pacer, packets.1 - packets.0);
+        let free = own.free_of(packets.1 - packets.0);
+        let reissue = own.reissue_of_free(free);
+        Served::new((free, reissue), packets, (since, ctx.now), &self.base.received, one)
     }
 
     /// Acknowledges messages up to the one that ends at packet `end`.
@@ -135,27 +145,21 @@ impl Receiver {
         self.base.send(ctx, Class::Control, message.encode(), 0);
     }
 
-    /// Adds the message to its host's waiting messages, or removes it.
-    fn wait(&mut self, ctx: &mut NodeCtx<impl Effects>, tokens: &mut Tokens) {
-        let t = ctx.net.transport(self.base.transport);
-        let (host, flow) = (self.base.ip.host, self.base.flow);
+    /// Gives a token to the served message, with a priority and a time of expiry. Returns whether one was left to give.
+    pub fn give_token(&mut self, ctx: &mut NodeCtx<impl Effects>, limits: &Limits, priority: u8, until: Time) -> bool {
+        let (t, host) = (ctx.net.transport(self.base.transport), self.base.ip.host);
         let one = PacketTime::of(ctx, t, host);
-        let eligibility = self.served.as_ref().map(|served| served.eligibility(parameters::<PHost>(t), flow, one));
-        tokens.wait(ctx, host, flow, eligibility);
+        let Some(served) = &mut self.served else { return false };
+        let Some((number, token)) = served.give(limits, ctx.now, &self.base.received, one) else { return false };
+        let missing_priority = (served.left, priority as u32);
+        self.send_control(ctx, ToSender::Token { number, token, missing_priority, until }.encode());
+        true
     }
 
-    /// Gives a token to the message; the next token of the host goes a gap later.
-    fn give_token(&mut self, ctx: &mut NodeCtx<impl Effects>, tokens: &mut Tokens) {
-        let t = ctx.net.transport(self.base.transport);
-        let (own, host) = (parameters::<PHost>(t), self.base.ip.host);
-        let one = PacketTime::of(ctx, t, host);
-        tokens.give(ctx.now, one.times(own.gap));
-        let Some(served) = &mut self.served else { return self.wait(ctx, tokens) };
-        let Some((number, token)) = served.give(own, ctx.now, &self.base.received, one) else { return };
-        let message = ToSender::Token { number, token, missing: served.left };
-        let mut packet = self.base.packet(ctx, message.encode(), 0);
+    /// Sends a message of class [`CONTROL`].
+    pub fn send_control(&mut self, ctx: &mut NodeCtx<impl Effects>, message: Encoded) {
+        let mut packet = self.base.packet(ctx, message, 0);
         packet.set_class(CONTROL);
-        ctx.emit(host, Class::Control, &packet);
-        self.wait(ctx, tokens);
+        ctx.emit(self.base.ip.host, Class::Control, &packet);
     }
 }

@@ -54,7 +54,7 @@ impl TokenRules for PHost {
         now.saturating_add(one.times(self.expiry))
     }
 
-    fn class_of(&self, size: u64) -> u8 {
+    fn class_of(&self, _packets: u32, size: u64) -> u8 {
         PHost::class_of(self, size)
     }
 

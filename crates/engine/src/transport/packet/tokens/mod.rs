@@ -54,8 +54,8 @@ pub trait TokenRules: Debug + Sized + 'static {
     /// Time of expiry of a token that arrives `now`, given that of the token itself.
     fn until(&self, now: Time, told: Time, one: PacketTime) -> Time;
 
-    /// Class of data packets of a message of `size` bytes.
-    fn class_of(&self, size: u64) -> u8;
+    /// Class of data packets of a message of so many packets and bytes.
+    fn class_of(&self, packets: u32, size: u64) -> u8;
 
     /// Time after which tokens for missing packets are reissued, if all `free` tokens were initial.
     fn reissue_of_free(&self, free: u32) -> f64;
@@ -63,8 +63,8 @@ pub trait TokenRules: Debug + Sized + 'static {
     /// Time after the last token at which tokens for missing packets are reissued.
     fn reissue(&self) -> f64;
 
-    /// Called when the served message of a flow begins.
-    fn begin(&self, _pacer: &mut Self::Pacer, _packets: u32) {}
+    /// Called when the service of a message begins, of which `free` packets had initial tokens.
+    fn begin(&self, _pacer: &mut Self::Pacer, _free: u32) {}
 
     /// Called when the served message of a flow has changed.
     fn wait(receiver: &Receiver<Self>, ctx: &mut NodeCtx<impl Effects>, pacer: &mut Self::Pacer);

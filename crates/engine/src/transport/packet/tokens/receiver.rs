@@ -133,8 +133,8 @@ impl<R: TokenRules> Receiver<R> {
     fn begin(&self, ctx: &NodeCtx<impl Effects>, pacer: &mut R::Pacer, packets: (u32, u32), since: Time) -> Served {
         let t = ctx.net.transport(self.base.transport);
         let (own, one) = (R::of(t), PacketTime::of(ctx, t, self.base.ip.host));
-        own.begin(pacer, packets.1 - packets.0);
         let free = own.free_of(packets.1 - packets.0);
+        own.begin(pacer, free);
         let reissue = own.reissue_of_free(free);
         Served::new((free, reissue), packets, (since, ctx.now), &self.base.received, one)
     }

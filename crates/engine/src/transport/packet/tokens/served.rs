@@ -119,13 +119,14 @@ impl Served {
         self.reissue_at
     }
 
+    /// End of the message's pause, if it has one.
+    pub fn pause_end(&self, limits: &Limits, one: PacketTime) -> Option<Time> {
+        self.is_paused(limits).then(|| self.last_token.saturating_add(one.times(limits.skip)))
+    }
+
     /// Time from which the message may have a token.
     pub fn from(&self, limits: &Limits, one: PacketTime) -> Time {
-        match self.reissue_at {
-            Some(at) => at,
-            None if self.is_paused(limits) => self.last_token.saturating_add(one.times(limits.skip)),
-            None => Time::ZERO,
-        }
+        self.reissue_at.or_else(|| self.pause_end(limits, one)).unwrap_or(Time::ZERO)
     }
 
     /// Gives a token at `now`. Returns its packet and its number.

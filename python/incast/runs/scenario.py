@@ -202,6 +202,7 @@ class Scenario:
 
         Names are kinds of controllers, or controls of transports: ``nscc``, ``rccc``, ``ndp``, ``eqds``, ``homa``,
         ``phost``, ``expresspass``, ``roce``. Raises ``ScenarioError`` like ``validate``.
+        ``phost``, ``dcpim``, ``expresspass``. Raises ``ScenarioError`` like ``validate``.
         """
         with self.looked_at():
             return self._core.governing()

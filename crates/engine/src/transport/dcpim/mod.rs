@@ -152,7 +152,13 @@ impl Check for DcPim {
         if !spec.transports.iter().all(one) {
             return invalid("two transports of dcpim with different values, expected one: all hosts match".to_owned());
         }
-        tokens::check(spec, t, self)
+        tokens::check(spec, t, self)?;
+        // the first thousand suffice to refuse before set-up: a fabric has few path lengths
+        let fabric = Fabric::new(spec);
+        let flows = (0u32..).zip(&spec.flows).take(1000).filter(|(_, f)| {
+            spec.transports[f.transport as usize].protocol.of() == Some(self) && f.app.datagram_gap().is_none()
+        });
+        { flows }.try_for_each(|(i, _)| self.check_flow(spec, &fabric, FlowId(i)))
     }
     fn check_flow(&self, spec: &Spec, fabric: &Fabric, flow: FlowId) -> Result<(), RunError> {
         let f = &spec.flows[flow];

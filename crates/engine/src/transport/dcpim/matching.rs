@@ -80,6 +80,18 @@ impl Clock {
     }
 }
 
+impl Channels {
+    /// Channels of a round.
+    pub fn new(Round { epoch, round }: Round, channels: u32, prompt: u32, left: u32) -> Channels {
+        Channels { epoch: epoch as u32, round, channels: channels as u8, prompt: prompt as u8, left }
+    }
+
+    /// Returns whether these are channels of a round.
+    pub fn is_of(self, Round { epoch, round }: Round) -> bool {
+        (self.epoch, self.round) == (epoch as u32, round)
+    }
+}
+
 /// Channels that a flow's peer has asked for, or granted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Proposal {

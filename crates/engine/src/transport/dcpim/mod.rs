@@ -27,40 +27,18 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::spec::refusal::{invalid, refuse_flow};
 use crate::spec::{DcPim, RunError, Spec, TransportSpec};
 use crate::transport::packet::check::Check;
-use crate::transport::packet::tokens::served::Limits;
-use crate::transport::packet::tokens::{self, PacketTime, TokenRules};
+use crate::transport::packet::tokens;
+use crate::transport::packet::tokens::receiver::Service;
+use crate::transport::packet::tokens::rules::{PacketTime, TokenRules};
 use crate::transport::packet::{Receivers, parameters};
 use incast_cc::Time;
-use matching::Round;
 use pacer::Matching;
-use wire::{Channels, ToReceiver, ToSender};
+pub use pacer::Receiver;
+use wire::{ToReceiver, ToSender};
 
 /// dcPIM sender.
 pub type Sender = tokens::sender::Sender<DcPim>;
-/// dcPIM receiver.
-pub type Receiver = tokens::receiver::Receiver<DcPim>;
-
-/// Limits of a message's tokens in a link of so many channels.
-fn limits(own: &DcPim, channels: u32) -> Limits {
-    let window = (own.window as u64 * channels as u64 / own.channels as u64) as u32;
-    let after_skip = (own.window / own.channels * channels).saturating_sub(1);
-    Limits { window: window + 1, after_skip, skip: own.window_timeout, reissue: own.reissue }
-}
-
-impl Channels {
-    fn new(Round { epoch, round }: Round, channels: u32, prompt: u32, left: u32) -> Channels {
-        Channels { epoch: epoch as u32, round, channels: channels as u8, prompt: prompt as u8, left }
-    }
-
-    /// Returns whether these are channels of a round.
-    fn is_of(self, Round { epoch, round }: Round) -> bool {
-        (self.epoch, self.round) == (epoch as u32, round)
-    }
-}
-
 impl TokenRules for DcPim {
-    type Pacer = Matching;
-
     fn of(t: &TransportSpec) -> &DcPim {
         parameters(t)
     }
@@ -80,6 +58,10 @@ impl TokenRules for DcPim {
     fn class_of(&self, packets: u32, _size: u64) -> u8 {
         DcPim::class_of(self, packets)
     }
+}
+
+impl Service for DcPim {
+    type Pacer = Matching;
 
     fn reissue_of_free(&self, free: u32) -> f64 {
         free as f64 + self.reissue

@@ -2,17 +2,21 @@
 
 use super::matching::{Clock, Draws, Proposal, Round, divide};
 use super::wire::{Channels, ToReceiver, ToSender};
-use super::{Receiver, limits};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{DcPim, TransportSpec};
 use crate::transport::packet::Receivers;
 use crate::transport::packet::segmentation::Rank;
-use crate::transport::packet::tokens::{CONTROL, PacketTime, TokenRules};
+use crate::transport::packet::tokens::receiver;
+use crate::transport::packet::tokens::rules::{CONTROL, PacketTime, TokenRules};
+use crate::transport::packet::tokens::served::Limits;
 use incast_cc::Time;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
+
+/// dcPIM receiver.
+pub type Receiver = receiver::Receiver<DcPim>;
 
 /// Priority of tokens of channels that are used before their data phase begins.
 const AT_ONCE: u8 = 7;
@@ -40,6 +44,13 @@ impl Plan {
         let rest = Time(self.own.control_rtt.0 / 2) + self.one.times(self.own.channels as f64);
         self.clock.end_of_phase(now).saturating_add(rest)
     }
+}
+
+/// Limits of a message's tokens in a link of so many channels.
+fn limits(own: &DcPim, channels: u32) -> Limits {
+    let window = (own.window as u64 * channels as u64 / own.channels as u64) as u32;
+    let after_skip = (own.window / own.channels * channels).saturating_sub(1);
+    Limits { window: window + 1, after_skip, skip: own.window_timeout, reissue: own.reissue }
 }
 
 /// Channels from one sender.
@@ -91,7 +102,7 @@ impl Missing {
     }
 }
 
-/// What a host grants in a matching.
+/// Channels that a host grants in a matching.
 #[derive(Clone, Debug, Default)]
 struct Offers {
     epoch: u64,

@@ -13,7 +13,7 @@ pub struct Channels {
     pub round: u8,
     /// Number of channels.
     pub channels: u8,
-    /// Those of them that may be used at once.
+    /// Number of channels among them that may be used at once.
     pub prompt: u8,
     /// Missing packets of the shortest message, in requests and grants.
     pub left: u32,

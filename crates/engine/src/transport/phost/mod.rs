@@ -17,8 +17,10 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::spec::refusal::invalid;
 use crate::spec::{PHost, RunError, Spec, TransportSpec};
 use crate::transport::packet::check::Check;
+use crate::transport::packet::tokens;
+use crate::transport::packet::tokens::receiver::Service;
+use crate::transport::packet::tokens::rules::{PacketTime, TokenRules};
 use crate::transport::packet::tokens::served::{Limits, Served};
-use crate::transport::packet::tokens::{self, PacketTime, TokenRules};
 use crate::transport::packet::{Receivers, parameters};
 use incast_cc::Time;
 use pacer::{Eligibility, Tokens};
@@ -36,8 +38,6 @@ impl PHost {
 }
 
 impl TokenRules for PHost {
-    type Pacer = Tokens;
-
     fn of(t: &TransportSpec) -> &PHost {
         parameters(t)
     }
@@ -57,6 +57,10 @@ impl TokenRules for PHost {
     fn class_of(&self, _packets: u32, size: u64) -> u8 {
         PHost::class_of(self, size)
     }
+}
+
+impl Service for PHost {
+    type Pacer = Tokens;
 
     fn reissue_of_free(&self, free: u32) -> f64 {
         2.0 * free as f64

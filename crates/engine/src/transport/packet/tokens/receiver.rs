@@ -1,8 +1,8 @@
 //! Receiving endpoint: received packets of messages, and the tokens for the current one.
 
+use super::rules::{CONTROL, PacketTime, TokenRules};
 use super::served::{Limits, Served};
 use super::wire::{ToSender, UsedToken};
-use super::{CONTROL, PacketTime, TokenRules};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
@@ -14,7 +14,41 @@ use crate::transport::packet::segmentation::MessageRange;
 use crate::transport::packet::{HostPacers, PacketReceiver, Receivers, has_base};
 use incast_cc::Time;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::marker::PhantomData;
+
+/// Service of messages by a transport with tokens.
+pub trait Service: TokenRules {
+    /// State that a host keeps for all its flows of this transport.
+    type Pacer: Debug + Default;
+
+    /// Time after which tokens for missing packets are reissued, if all `free` tokens were initial.
+    fn reissue_of_free(&self, free: u32) -> f64;
+
+    /// Time after the last token at which tokens for missing packets are reissued.
+    fn reissue(&self) -> f64;
+
+    /// Called when the service of a message begins, of which `free` packets had initial tokens.
+    fn begin(&self, _pacer: &mut Self::Pacer, _free: u32) {}
+
+    /// Called when the served message of a flow has changed.
+    fn wait(receiver: &Receiver<Self>, ctx: &mut NodeCtx<impl Effects>, pacer: &mut Self::Pacer);
+
+    /// Handles a packet for a sender on `host`, before the sender does.
+    fn on_answer(_ctx: &mut NodeCtx<impl Effects>, _pacer: &mut Self::Pacer, _host: HostIx, _p: &Packet) {}
+
+    /// Handles a packet of a sender beside requests and data.
+    fn on_control(_receiver: &Receiver<Self>, _ctx: &mut NodeCtx<impl Effects>, _pacer: &mut Self::Pacer, _p: &Packet) {
+    }
+
+    /// Called when a pacer of the host is due, perhaps another one.
+    fn on_pacer(
+        ctx: &mut NodeCtx<impl Effects>,
+        pacer: &mut Self::Pacer,
+        host: HostIx,
+        receivers: &mut impl Receivers<Receiver<Self>>,
+    );
+}
 
 /// Receiver of a transport with tokens.
 #[derive(Clone, Debug)]
@@ -28,7 +62,7 @@ pub struct Receiver<R> {
     rules: PhantomData<R>,
 }
 
-impl<R: TokenRules> PacketReceiver for Receiver<R> {
+impl<R: Service> PacketReceiver for Receiver<R> {
     type Pacer = R::Pacer;
 
     has_base!(ReceiverBase);
@@ -64,7 +98,7 @@ impl<R: TokenRules> PacketReceiver for Receiver<R> {
     }
 }
 
-impl<R: TokenRules> Receiver<R> {
+impl<R: Service> Receiver<R> {
     /// First incomplete message among the announced ones.
     pub fn served(&self) -> Option<&Served> {
         self.served.as_ref()

@@ -1,7 +1,7 @@
 //! Sending endpoint: announces one message after the other, and sends one packet per token.
 
+use super::rules::{CONTROL, PacketTime, TokenRules};
 use super::wire::{ToSender, UsedToken};
-use super::{CONTROL, PacketTime, TokenRules};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};

@@ -1,6 +1,6 @@
 //! Message that a receiver serves: tokens given, tokens used, next packet. Pure.
 
-use super::PacketTime;
+use super::rules::PacketTime;
 use crate::ids::FlowId;
 use crate::transport::packet::received::Received;
 use crate::transport::packet::segmentation::Rank;

@@ -78,8 +78,8 @@ fn a_message_takes_as_many_channels_as_it_needs() {
 
 #[test]
 fn of_two_senders_the_shortest_is_served_first() {
-    // 20 packets ask for four channels, 10 for two: these have both, the others the rest. All rounds prefer the shortest,
-    // as the messages are known in the second
+    // 20 packets ask for four channels, 10 for two: these have both, the others the rest. All rounds prefer the
+    // shortest, as the messages are known in the second
     let own = DcPim { shortest_first: 4, ..authors() };
     let o = compared(&messages_of(&[(0, 4, 20), (1, 4, 10)], own));
     let [long, short] = received(&o)[..] else { panic!() };

@@ -3,8 +3,8 @@
 use super::facts::Facts;
 use incast_cc::Time;
 
-/// dcPIM (Cai et al., SIGCOMM 2022). Control packets have class 0, data has classes from 1 on, by message size. The unit
-/// of `window_timeout` and `reissue` is the transmission time of a full packet on the host's link.
+/// dcPIM (Cai et al., SIGCOMM 2022). Control packets have class 0, data has classes from 1 on, by message size. The
+/// unit of `window_timeout` and `reissue` is the transmission time of a full packet on the host's link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DcPim {
     /// Rounds of a matching, 1 to [`DcPim::MAX_ROUNDS`].

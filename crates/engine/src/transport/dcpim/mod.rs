@@ -3,18 +3,19 @@
 //! Hosts match in rounds, as ports of a switch do in parallel iterative matching. A host has channels, each an equal
 //! share of its link. At the start of a round a receiver asks each sender for the channels that its shortest message
 //! needs. In the middle of the round senders divide their free channels among the requests, and at its end receivers
-//! divide theirs among the grants. The first round prefers the message with the fewest missing packets, later ones choose
-//! at random. After the last round the data phase begins: a receiver gives tokens, in each channel one in the time of as
-//! many packets as there are channels. The next matching runs meanwhile. A matched channel that the data phase under way
-//! leaves free is used at once. Short messages go without matching, and match if they have not arrived in time.
+//! divide theirs among the grants. The first round prefers the message with the fewest missing packets, later ones
+//! choose at random. After the last round the data phase begins: a receiver gives tokens, in each channel one in the
+//! time of as many packets as there are channels. The next matching runs meanwhile. A matched channel that the data
+//! phase under way leaves free is used at once. Short messages go without matching, and match if they have not arrived
+//! in time.
 //!
 //! Rules are those of the authors' simulator (Terabit-Ethernet/dcPIM 2abda17, `simulator/ext/pim*`); they have not been
 //! checked against the paper's text.
 //!
 //! Differences. A flow may have several messages, one served after the other. A lost request or acknowledgement is
-//! repeated. The code counts accepted channels as in use only from matching to matching; here also those accepted in the
-//! last round. Tokens are repeated once as many have gone as packets were missing; in the code, once their numbers wrap
-//! around. Ties go to the message announced first, there to the one started first.
+//! repeated. The code counts accepted channels as in use only from matching to matching; here also those accepted in
+//! the last round. Tokens are repeated once as many have gone as packets were missing; in the code, once their numbers
+//! wrap around. Ties go to the message announced first, there to the one started first.
 
 mod matching;
 mod pacer;

@@ -30,8 +30,8 @@ table! {
         /// Largest number of packets of a message that goes without matching. (About a bandwidth-delay product.)
         #[schemars(range(max = 65535))]
         short_packets: u32,
-        /// First rounds of a matching in which the message with the fewest missing packets comes first; the order of later
-        /// ones is random.
+        /// First rounds of a matching in which the message with the fewest missing packets comes first; the order of
+        /// later ones is random.
         #[schemars(range(max = 64))]
         shortest_first: u32,
         /// Largest number of tokens of a message not yet answered by data, with all channels; a link of fewer has its

@@ -509,8 +509,8 @@ presets! {
     /// RoCEv2's reliable connection: packets of 1068 bytes, a window of 128 at the rate of the link, and go-back-N: a
     /// sender returns to the first missing packet.
     Roce = "roce",
-    /// dcPIM (SIGCOMM 2022) as in its authors' simulator: packets of 1500 bytes, messages of up to 19 at once, others for
-    /// tokens of the receiver, in four channels that hosts match in four rounds.
+    /// dcPIM (SIGCOMM 2022) as in its authors' simulator: packets of 1500 bytes, messages of up to 19 at once, others
+    /// for tokens of the receiver, in four channels that hosts match in four rounds.
     DcPim = "dcpim",
 }
 

@@ -1,7 +1,7 @@
 //! Transports whose receivers give a token a packet. A sender announces a message by a request, and sends a packet for
-//! each token, which names it. A receiver serves the messages of a flow one after the other. The parameters of a transport
-//! say, as [`rules::TokenRules`] and [`receiver::Service`], which packets have tokens from the start, how long tokens live,
-//! and when a host gives them.
+//! each token, which names it. A receiver serves the messages of a flow one after the other. The parameters of a
+//! transport say, as [`rules::TokenRules`] and [`receiver::Service`], which packets have tokens from the start, how
+//! long tokens live, and when a host gives them.
 
 pub mod receiver;
 pub mod rules;

@@ -36,6 +36,7 @@ SCENARIOS = [
     "dumbbell",
     "expresspass",
     "phost",
+    "dcpim",
     "hotspot",
     "htsim-permutation",
     "wireless-cell",

@@ -121,6 +121,7 @@ const OF: &[(&str, &str, &[&str], f64)] = &[
     ("transport.expresspass", "transport.preset", &["expresspass"], 0.5),
     ("transport.phost", "transport.preset", &["phost"], 0.5),
     ("transport.roce", "transport.preset", &["roce"], 0.5),
+    ("transport.dcpim", "transport.preset", &["dcpim"], 0.5),
 ];
 
 /// Keys that are valid everywhere but rare, because they exclude most keys beside them.
@@ -130,7 +131,7 @@ const RARE: &[&str] = &[".burst", ".lose", ".device", ".count_in_service", ".cou
 const WITH: &[(&str, &str, &[&str])] = &[
     ("transport.preset", "queue<trimming>", &["ndp", "eqds", "uet"]),
     ("transport.preset", "queue<credit-shaping>", &["expresspass"]),
-    ("transport.preset", "queue<strict-priority>", &["homa", "phost", "linux", "ns3", "htsim"]),
+    ("transport.preset", "queue<strict-priority>", &["homa", "phost", "dcpim", "linux", "ns3", "htsim"]),
     ("transport.preset", "topology<cell>", &["ns3-ipv6"]),
     ("program[]", "controller<rcp>", &["rcp"]),
     ("program[]", "controller<d3>", &["d3"]),

@@ -58,6 +58,8 @@ pub mod purpose {
     pub const CORE_RATE: u32 = 23;
     /// Start of a host's epochs.
     pub const EPOCH: u32 = 24;
+    /// Order in which a host divides its channels in a round of matching.
+    pub const MATCHING: u32 = 25;
 }
 
 /// Mixes one word.

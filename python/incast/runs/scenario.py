@@ -201,7 +201,7 @@ class Scenario:
         """Return the names of what governs the flows, each once: controllers, the transport's own control, ``udp``.
 
         Names are kinds of controllers, or controls of transports: ``nscc``, ``rccc``, ``ndp``, ``eqds``, ``homa``,
-        ``phost``, ``expresspass``, ``roce``. Raises ``ScenarioError`` like ``validate``.
+        ``phost``, ``expresspass``, ``roce``, ``dcpim``. Raises ``ScenarioError`` like ``validate``.
         """
         with self.looked_at():
             return self._core.governing()

@@ -27,7 +27,7 @@ pub struct Endpoints {
     pub senders: Vec<SendEndpoint>,
     /// Receivers.
     pub receivers: Vec<ReceiveEndpoint>,
-    /// Pacers of the hosts, for the receivers.
+    /// Pacers of the hosts.
     pub pacers: Pacers,
     /// Queries.
     pub queries: Vec<Query>,
@@ -140,7 +140,8 @@ impl Endpoints {
         let ends = ctx.net.ends[packet.flow];
         if packet.is_reverse() {
             let sender = &mut self.senders[ends.sender];
-            observed(&mut self.probes, sender, ctx, |s, ctx| s.on_packet(ctx, packet, ext.as_deref()));
+            let pacers = &mut self.pacers;
+            observed(&mut self.probes, sender, ctx, |s, ctx| s.on_packet(ctx, pacers, packet, ext.as_deref()));
         } else {
             self.receivers[ends.receiver].on_packet(ctx, &mut self.pacers, packet, ext);
         }
@@ -172,13 +173,15 @@ impl Endpoints {
             return self.deliver_per_query(ctx, packet, duplex, ext);
         }
         if packet.is_reverse() {
-            let sender = &mut self.senders[ends.sender];
-            return observed(&mut self.probes, sender, ctx, |s, ctx| on_segment(s, ctx, packet, ext.as_deref()));
+            let (sender, pacers) = (&mut self.senders[ends.sender], &mut self.pacers);
+            return observed(&mut self.probes, sender, ctx, |s, ctx| {
+                on_segment(s, ctx, pacers, packet, ext.as_deref())
+            });
         }
         // first the acknowledgement, then the data, as a host processes a segment
         let back = net.ends[duplex.other].sender;
-        let sender = &mut self.senders[back];
-        observed(&mut self.probes, sender, ctx, |s, ctx| on_segment(s, ctx, packet, ext.as_deref()));
+        let (sender, pacers) = (&mut self.senders[back], &mut self.pacers);
+        observed(&mut self.probes, sender, ctx, |s, ctx| on_segment(s, ctx, pacers, packet, ext.as_deref()));
         self.receivers[ends.receiver].on_packet(ctx, &mut self.pacers, packet, ext);
         while self.receivers[ends.receiver].take_message() {
             if duplex.response {
@@ -318,7 +321,7 @@ impl Endpoints {
     /// Called when a pacer of host `node` is due.
     #[cold]
     pub fn on_pacer(&mut self, ctx: &mut NodeCtx<impl Effects>, node: NodeId) {
-        on_pacer(ctx, &mut self.pacers, &mut self.receivers, node);
+        on_pacer(ctx, &mut self.pacers, (&mut self.senders, &mut self.receivers), node);
     }
 
     /// Disables the prediction of ACKs and segments.
@@ -369,10 +372,16 @@ impl Endpoints {
 }
 
 /// Handles a packet of a two-way connection: of the sender's flow, or of the flow in the other direction.
-fn on_segment(sender: &mut SendEndpoint, ctx: &mut NodeCtx<impl Effects>, packet: &Packet, ext: Option<&Ext>) {
+fn on_segment(
+    sender: &mut SendEndpoint,
+    ctx: &mut NodeCtx<impl Effects>,
+    pacers: &mut Pacers,
+    packet: &Packet,
+    ext: Option<&Ext>,
+) {
     match sender.tcp() {
         Some(tcp) => tcp.on_packet_of_connection(ctx, packet, ext),
-        None => sender.on_packet(ctx, packet, ext),
+        None => sender.on_packet(ctx, pacers, packet, ext),
     }
 }
 

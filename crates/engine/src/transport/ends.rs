@@ -59,12 +59,12 @@ impl SendEndpoint {
         if let SendEndpoint::Tcp(tcp) = self { Some(tcp) } else { None }
     }
 
-    /// Handles a packet.
+    /// Handles a packet. `pacers`: those of the domain's hosts.
     #[inline(always)]
-    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, pacers: &mut Pacers, p: &Packet, ext: Option<&Ext>) {
         match self {
             Self::Tcp(tcp) => tcp.on_packet(ctx, p, ext),
-            Self::Other(other) => other.on_packet(ctx, p),
+            Self::Other(other) => other.on_packet(ctx, pacers, p),
         }
     }
 

@@ -2,6 +2,7 @@
 //! them. A transport that numbers packets is a folder, and a line of the list in [`protocol`](crate::spec::Protocol).
 
 pub mod check;
+mod dcpim;
 mod ends;
 mod eqds;
 mod expresspass;

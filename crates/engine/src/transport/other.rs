@@ -7,6 +7,7 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Protocol, packet_transports};
 use crate::transport::packet::credits::{CreditGrant, Credits, List};
+use crate::transport::packet::sender_base::SenderBase;
 use crate::transport::packet::{HostPacers, PacketReceiver, PacketSender};
 use crate::transport::udp;
 use incast_record::{FlowRecord, FlowState, Recorder};
@@ -53,6 +54,21 @@ macro_rules! list {
         }
 
         impl OtherSender {
+            /// Handles a packet.
+            pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, pacers: &mut Pacers, p: &Packet) {
+                if !p.is_reverse() {
+                    return;
+                }
+                match self {
+                    OtherSender::Udp(_) => {}
+                    $(OtherSender::$name(end) => {
+                        let host = end.base().ip.host;
+                        crate::transport::$module::Receiver::on_answer(ctx, &mut pacers.of(host).$module, host, p);
+                        end.on_packet(ctx, p);
+                    })+
+                }
+            }
+
             /// Sender of `flow` on `host`, if its transport numbers packets.
             pub fn by_packets(net: &FabricMap, flow: FlowId, host: HostIx) -> Option<OtherSender> {
                 match protocol(net, flow) {
@@ -102,11 +118,9 @@ macro_rules! list {
 packet_transports!(list);
 
 impl OtherSender {
-    /// Handles a packet.
-    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
-        if p.is_reverse() {
-            of_any!(self, _udp => {}, end => end.on_packet(ctx, p));
-        }
+    /// Common state of senders that number packets.
+    pub fn base_mut(&mut self) -> Option<&mut SenderBase> {
+        of_any!(self, _udp => None, end => Some(end.base_mut()))
     }
 
     /// Handles one of the flow's timers, or its trigger.
@@ -186,7 +200,7 @@ impl OtherReceiver {
     }
 }
 
-/// Pacers of the hosts of a domain: what a host keeps for the receivers of its flows. Empty without transports that
+/// Pacers of the hosts of a domain: what a host keeps for its flows. Empty without transports that
 /// number packets.
 #[derive(Debug, Default)]
 pub struct Pacers(Vec<Kept>);

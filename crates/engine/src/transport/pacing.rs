@@ -4,13 +4,15 @@ use crate::ids::{FlowId, HostIx, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::packet_transports;
-use crate::transport::ends::ReceiveEndpoint;
+use crate::transport::ends::{ReceiveEndpoint, SendEndpoint};
 use crate::transport::other::{Kept, OtherReceiver, Pacers};
+use crate::transport::packet::sender_base::SenderBase;
 use crate::transport::packet::{PacketReceiver, Receivers};
 
-/// Receivers of a domain.
+/// Endpoints of a domain.
 struct Ends<'e> {
     net: &'e FabricMap<'e>,
+    senders: &'e mut [SendEndpoint],
     receivers: &'e mut [ReceiveEndpoint],
 }
 
@@ -33,20 +35,27 @@ macro_rules! list {
                     _ => None,
                 }
             }
+
+            fn sender(&mut self, flow: FlowId) -> Option<&mut SenderBase> {
+                match &mut self.senders[self.net.ends[flow].sender] {
+                    SendEndpoint::Other(other) => other.base_mut(),
+                    SendEndpoint::Tcp(_) => None,
+                }
+            }
         })+
 
-        /// Called when the pacer of host `node` is due. `receivers`: those of its domain.
+        /// Called when the pacer of host `node` is due. `senders` and `receivers`: those of its domain.
         #[cold]
         pub fn on_pacer(
             ctx: &mut NodeCtx<impl Effects>,
             pacers: &mut Pacers,
-            receivers: &mut [ReceiveEndpoint],
+            (senders, receivers): (&mut [SendEndpoint], &mut [ReceiveEndpoint]),
             node: NodeId,
         ) {
             let net = ctx.net;
             let host = net.place[node.ix()].node.of_host();
             let kept = pacers.of(host);
-            let mut ends = Ends { net, receivers };
+            let mut ends = Ends { net, senders, receivers };
             $(crate::transport::$module::Receiver::on_pacer(ctx, &mut kept.$module, host, &mut ends);)+
             give_credit(ctx, kept, host, &mut ends);
         }

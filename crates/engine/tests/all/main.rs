@@ -5,6 +5,7 @@ mod support;
 mod application;
 mod classes;
 mod datagrams;
+mod dcpim;
 mod deadlines;
 mod demotion;
 mod ecn_threshold;

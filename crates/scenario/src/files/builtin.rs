@@ -34,6 +34,7 @@ builtin!(
     "priority",
     "expresspass",
     "phost",
+    "dcpim",
     "pfabric",
     "pias",
     "incast-50",

@@ -82,7 +82,7 @@ fn generated(marker: &str) -> String {
             let mut text =
                 format!("| key | {} | meaning |\n|---|{}---|\n", PRESETS.join(" | "), "---|".repeat(PRESETS.len()));
             // tables of transports that receivers drive stand on a page of their own
-            let receiver_driven = ["ndp", "eqds", "uet", "homa", "expresspass", "phost", "roce"];
+            let receiver_driven = ["ndp", "eqds", "uet", "homa", "expresspass", "phost", "roce", "dcpim"];
             for (i, k) in presets[0].iter().enumerate().filter(|(_, k)| !receiver_driven.contains(&k.name.as_str())) {
                 let values: Vec<String> = presets
                     .iter()

@@ -1,5 +1,6 @@
 //! Transports of flows: TCP, and those that number packets, a file each.
 
+mod dcpim;
 mod eqds;
 mod expresspass;
 mod facts;
@@ -9,6 +10,7 @@ mod phost;
 mod roce;
 mod uet;
 
+pub use dcpim::DcPim;
 pub use eqds::Eqds;
 pub use expresspass::{ExpressPass, Feedback};
 pub use facts::Facts;
@@ -37,6 +39,8 @@ macro_rules! packet_transports {
             PHost => phost,
             /// RoCE.
             Roce => roce,
+            /// dcPIM.
+            DcPim => dcpim,
         }
     };
 }

@@ -13,6 +13,7 @@ pub mod received;
 pub mod receiver_base;
 pub mod segmentation;
 pub mod sender_base;
+pub mod tokens;
 
 use crate::event::order::Timer;
 use crate::event::packet::Packet;
@@ -119,7 +120,7 @@ pub trait PacketSender: Sized {
 
 /// Receiver of a transport that numbers packets.
 pub trait PacketReceiver: Sized {
-    /// State that a host keeps for all its receivers of this transport.
+    /// State that a host keeps for all its flows of this transport.
     type Pacer: Debug + Default;
 
     /// Receiver of flow `flow` on domain-local host `host`.
@@ -128,6 +129,9 @@ pub trait PacketReceiver: Sized {
     fn base(&self) -> &ReceiverBase;
     /// See [`PacketReceiver::base`].
     fn base_mut(&mut self) -> &mut ReceiverBase;
+
+    /// Handles a packet for a sender on `host`, before the sender does.
+    fn on_answer(_ctx: &mut NodeCtx<impl Effects>, _pacer: &mut Self::Pacer, _host: HostIx, _p: &Packet) {}
 
     /// Handles a packet, complete or trimmed.
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, host: &mut HostPacers<Self::Pacer>, p: &Packet);
@@ -163,10 +167,12 @@ pub struct HostPacers<'h, P> {
     pub credits: &'h mut Credits,
 }
 
-/// Receivers of a transport on the hosts of a domain.
+/// Receivers of a transport on the hosts of a domain, and what all senders have.
 pub trait Receivers<R> {
     /// Receiver of a flow.
     fn of(&mut self, flow: FlowId) -> Option<&mut R>;
+    /// Common state of the sender of a flow.
+    fn sender(&mut self, flow: FlowId) -> Option<&mut SenderBase>;
 }
 
 /// Implements access to the common state of an endpoint, its field `base`.

@@ -10,36 +10,93 @@
 //! against the paper's text. Two additions: a lost request or acknowledgement is repeated, and any arrival wakes the
 //! receiver. In the simulator control packets are never lost, and a paused receiver checks again only after the pause.
 
-mod message;
 mod pacer;
-mod receiver;
-mod sender;
-mod wire;
 
 use crate::ids::HostIx;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::refusal::{invalid, refuse_link};
-use crate::spec::{LinkSpec, PHost, RunError, Spec, TransportSpec};
-use crate::transport::packet::check::{Check, check_classes, flows_of};
-use incast_cc::{Rate, Time};
-pub use receiver::Receiver;
-pub use sender::Sender;
+use crate::spec::refusal::invalid;
+use crate::spec::{PHost, RunError, Spec, TransportSpec};
+use crate::transport::packet::check::Check;
+use crate::transport::packet::tokens;
+use crate::transport::packet::tokens::receiver::Service;
+use crate::transport::packet::tokens::rules::{PacketTime, TokenRules};
+use crate::transport::packet::tokens::served::{Limits, Served};
+use crate::transport::packet::{Receivers, parameters};
+use incast_cc::Time;
+use pacer::{Eligibility, Tokens};
 
-/// Traffic class of requests, tokens and acknowledgements.
-const CONTROL: u8 = 0;
+/// pHost sender.
+pub type Sender = tokens::sender::Sender<PHost>;
+/// pHost receiver.
+pub type Receiver = tokens::receiver::Receiver<PHost>;
 
-/// Serialization time of a full packet on a host's link.
-#[derive(Clone, Copy, Debug)]
-struct PacketTime(Time);
+impl PHost {
+    /// Limits of a message's tokens.
+    fn limits(&self) -> Limits {
+        Limits { window: self.window, after_skip: self.window - 1, skip: self.skip, reissue: self.reissue }
+    }
+}
 
-impl PacketTime {
-    fn of(ctx: &NodeCtx<impl Effects>, t: &TransportSpec, host: HostIx) -> PacketTime {
-        PacketTime(ctx.ports[ctx.hosts[host].port].serialization((t.mss + t.header) as u64))
+impl TokenRules for PHost {
+    fn of(t: &TransportSpec) -> &PHost {
+        parameters(t)
     }
 
-    /// Duration of `packets` packets.
-    fn times(self, packets: f64) -> Time {
-        Time((self.0.0 as f64 * packets).round() as u64).max(Time::ps(1))
+    fn free_of(&self, packets: u32) -> u32 {
+        PHost::free_of(self, packets)
+    }
+
+    fn free_until(&self, now: Time, free: u32, one: PacketTime) -> Time {
+        now.saturating_add(one.times(free as f64 + self.expiry))
+    }
+
+    fn until(&self, now: Time, _told: Time, one: PacketTime) -> Time {
+        now.saturating_add(one.times(self.expiry))
+    }
+
+    fn class_of(&self, _packets: u32, size: u64) -> u8 {
+        PHost::class_of(self, size)
+    }
+}
+
+impl Service for PHost {
+    type Pacer = Tokens;
+
+    fn reissue_of_free(&self, free: u32) -> f64 {
+        2.0 * free as f64
+    }
+
+    fn reissue(&self) -> f64 {
+        self.reissue
+    }
+
+    /// Adds the message to its host's waiting messages, or removes it.
+    fn wait(receiver: &Receiver, ctx: &mut NodeCtx<impl Effects>, pacer: &mut Tokens) {
+        let t = ctx.net.transport(receiver.base.transport);
+        let (host, flow) = (receiver.base.ip.host, receiver.base.flow);
+        let one = PacketTime::of(ctx, t, host);
+        let limits = PHost::of(t).limits();
+        let eligibility = |served: &Served| Eligibility { rank: served.rank(flow), from: served.from(&limits, one) };
+        pacer.wait(ctx, host, flow, receiver.served().map(eligibility));
+    }
+
+    fn on_pacer(
+        ctx: &mut NodeCtx<impl Effects>,
+        tokens: &mut Tokens,
+        host: HostIx,
+        receivers: &mut impl Receivers<Receiver>,
+    ) {
+        if !tokens.is_due(ctx.now) {
+            return;
+        }
+        if let Some(receiver) = tokens.next(ctx.now).and_then(|flow| receivers.of(flow)) {
+            let t = ctx.net.transport(receiver.base.transport);
+            let own = PHost::of(t);
+            tokens.give(ctx.now, PacketTime::of(ctx, t, host).times(own.gap));
+            receiver.give_token(ctx, &own.limits(), 0, Time::ZERO);
+            PHost::wait(receiver, ctx, tokens);
+        }
+        tokens.set_timer(ctx, host);
     }
 }
 
@@ -54,24 +111,6 @@ impl Check for PHost {
                 self.window, self.large
             ));
         }
-        if t.rto_min == Time::ZERO {
-            return invalid(
-                "phost with an rto_min of 0, expected a time above 0: requests are repeated after it".to_owned(),
-            );
-        }
-        check_classes(spec, &t.protocol, flows_of(spec, self))?;
-        let ends = |l: &&LinkSpec| flows_of(spec, self).any(|f| l.from == f.src || l.from == f.dst);
-        match spec.links.iter().filter(|l| l.rate == Rate::INFINITE).find(ends) {
-            Some(link) => refuse_link(
-                spec,
-                link,
-                format!(
-                    "link {}: phost at a host with infinite rate, expected a rate: a host sends one token per packet \
-                     time",
-                    link.name
-                ),
-            ),
-            None => Ok(()),
-        }
+        tokens::check(spec, t, self)
     }
 }

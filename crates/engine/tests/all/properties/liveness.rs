@@ -3,7 +3,7 @@
 
 use super::networks::{dumbbell, pick};
 use crate::support::*;
-use crate::{expresspass, homa, phost, receiver_driven, roce};
+use crate::{dcpim, expresspass, homa, phost, receiver_driven, roce};
 use proptest::prelude::*;
 
 /// End of the time with many losses.
@@ -30,6 +30,7 @@ enum Kind {
     Roce,
     /// PHost; true: with ranks.
     PHost(Free, bool),
+    DcPim,
 }
 
 fn kinds() -> impl Strategy<Value = Kind> {
@@ -47,6 +48,7 @@ fn kinds() -> impl Strategy<Value = Kind> {
         PHost(Free::Short, false),
         PHost(Free::All, false),
         PHost(Free::Short, true),
+        DcPim,
     ])
 }
 
@@ -73,6 +75,12 @@ impl Kind {
                 let queue = if ranked { phost::ranked() } else { phost::strict(Limit::Packets(60)) };
                 phost::with(spec, PHost { free, ..phost::authors() }, queue)
             }
+            // rounds longer than a round trip over six links of 5 us
+            Kind::DcPim => dcpim::with(
+                spec,
+                DcPim { control_rtt: Time::us(80), ..dcpim::authors() },
+                dcpim::strict(Limit::Packets(60)),
+            ),
         };
         for t in &mut spec.transports {
             (t.rto_min, t.rto_initial) = (t.rto_min.min(AGAIN), t.rto_initial.min(AGAIN));

@@ -5,6 +5,7 @@
 //! `presets/NAME.toml` of this crate; explicit values of the user override it. `incast describe transport ns3` prints
 //! a preset's values.
 
+mod dcpim;
 mod eqds;
 mod expresspass;
 mod homa;
@@ -20,6 +21,7 @@ use crate::document::pacing::Pacing;
 use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Auto, Size, Time};
 use crate::text::words::Word;
+use dcpim::DcPim;
 use eqds::Eqds;
 use expresspass::ExpressPass;
 use homa::Homa;
@@ -436,6 +438,8 @@ keys! {
         phost: PHost,
         /// Further settings of RoCE; with `preset = "roce"`.
         roce: Roce,
+        /// Further settings of dcPIM; with `preset = "dcpim"`.
+        dcpim: DcPim,
     }
 }
 
@@ -505,6 +509,9 @@ presets! {
     /// RoCEv2's reliable connection: packets of 1068 bytes, a window of 128 at the rate of the link, and go-back-N: a
     /// sender returns to the first missing packet.
     Roce = "roce",
+    /// dcPIM (SIGCOMM 2022) as in its authors' simulator: packets of 1500 bytes, messages of up to 19 at once, others
+    /// for tokens of the receiver, in four channels that hosts match in four rounds.
+    DcPim = "dcpim",
 }
 
 /// File of a preset: the values that differ from its base, and the meaning of `auto`.

@@ -4,6 +4,7 @@ mod controllers;
 mod credits;
 mod files;
 mod keys;
+mod matching;
 mod notes;
 mod ports;
 mod refusals;

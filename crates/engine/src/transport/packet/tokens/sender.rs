@@ -1,26 +1,26 @@
 //! Sending endpoint: announces one message after the other, and sends one packet per token.
 
+use super::rules::{CONTROL, PacketTime, TokenRules};
 use super::wire::{ToSender, UsedToken};
-use super::{CONTROL, PacketTime};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::host::nic_queue::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::PHost;
 use crate::transport::packet::message::first_missing;
 use crate::transport::packet::segmentation::MessageRange;
 use crate::transport::packet::sender_base::{Outgoing, SenderBase};
-use crate::transport::packet::{PacketSender, has_base, parameters};
+use crate::transport::packet::{PacketSender, has_base};
 use incast_cc::Time;
 use std::collections::{BTreeSet, VecDeque};
+use std::marker::PhantomData;
 
 /// Messages whose announcements are repeated at once: 4 kB of requests.
 const ASKED_AT_ONCE: usize = 64;
 
-/// pHost sender.
+/// Sender of a transport with tokens.
 #[derive(Debug)]
-pub struct Sender {
+pub struct Sender<R> {
     /// Common state of senders.
     pub base: SenderBase,
     /// Messages not known to have arrived; the last may be under way.
@@ -32,7 +32,7 @@ pub struct Sender {
     left: u64,
     /// Message that the application has given up.
     cut: Option<MessageRange>,
-    /// Usable tokens: the first to expire come first.
+    /// Usable tokens, by priority, then the first to expire.
     tokens: BTreeSet<Token>,
     /// Missing packets of the last message, according to the latest token.
     missing: u64,
@@ -42,6 +42,7 @@ pub struct Sender {
     tokens_received: u64,
     expired: u64,
     unused: u64,
+    rules: PhantomData<R>,
 }
 
 /// Announced message.
@@ -55,6 +56,8 @@ struct Message {
 /// Token: the right to send one packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Token {
+    /// Priority, the lowest first.
+    priority: u8,
     /// Time of expiry.
     until: Time,
     /// Number among the message's tokens.
@@ -63,10 +66,10 @@ struct Token {
     number: u32,
 }
 
-impl PacketSender for Sender {
+impl<R: TokenRules> PacketSender for Sender<R> {
     has_base!(SenderBase);
 
-    fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
+    fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender<R> {
         Sender {
             base: SenderBase::new(net, flow, host),
             messages: VecDeque::new(),
@@ -80,12 +83,13 @@ impl PacketSender for Sender {
             tokens_received: 0,
             expired: 0,
             unused: 0,
+            rules: PhantomData,
         }
     }
 
     fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.begin(ctx);
-        while !self.base.waits_for_nic && self.may_send(ctx.now) && self.base.takes_slot(ctx, Some(self.missing)) {
+        while !self.base.waits_for_nic && self.may_send(ctx.now) && self.takes_slot(ctx) {
             self.send(ctx);
             self.begin(ctx);
         }
@@ -107,7 +111,9 @@ impl PacketSender for Sender {
         }
         match message {
             ToSender::Ack { sent_at, .. } => sent_at.into_iter().for_each(|at| self.base.sample(ctx, ctx.now - at)),
-            ToSender::Token { number, token, missing } => self.on_token(ctx, number, token, missing),
+            ToSender::Token { number, token, missing_priority: (missing, priority), until } => {
+                self.on_token(ctx, Token { priority: priority as u8, until, token, number }, missing);
+            }
         }
         while self.first_end <= next {
             self.messages.pop_front();
@@ -158,7 +164,14 @@ impl PacketSender for Sender {
     }
 }
 
-impl Sender {
+impl<R: TokenRules> Sender<R> {
+    /// Takes the NIC of the host, if it is free; else the sender waits for it, in the order of its token's priority,
+    /// then of what is missing.
+    fn takes_slot(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
+        let priority = self.tokens.first().map_or(0, |token| token.priority);
+        self.base.takes_slot(ctx, Some((priority as u64) << 32 | self.missing))
+    }
+
     /// Begins a message with all that has been written since the last one: announces it and makes the initial tokens.
     fn begin(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.left > 0 || self.base.outstanding.has_lost() || self.base.app.is_finished() {
@@ -169,13 +182,13 @@ impl Sender {
             return self.base.app.wait(ctx);
         }
         let t = ctx.net.transport(self.base.transport);
-        let own = parameters::<PHost>(t);
+        let own = R::of(t);
         let range = MessageRange { first: self.base.outstanding.next(), size: size as u32 };
         self.end = range.end(0, t.mss);
         let packets = self.end - range.first;
         let free = own.free_of(packets);
-        let until = ctx.now.saturating_add(PacketTime::of(ctx, t, self.base.ip.host).times(free as f64 + own.expiry));
-        self.tokens.extend((0..free).map(|i| Token { until, token: i, number: range.first + i }));
+        let until = own.free_until(ctx.now, free, PacketTime::of(ctx, t, self.base.ip.host));
+        self.tokens.extend((0..free).map(|i| Token { priority: 0, until, token: i, number: range.first + i }));
         self.tokens_received += free as u64;
         self.messages.push_back(Message { range, known: false });
         self.note_first();
@@ -243,7 +256,7 @@ impl Sender {
         let out = Outgoing { number, len: sent.len as u32, again: sent.times > 1, last: sent.last };
         let mut packet = self.base.data(ctx, &out, t.header + out.len, 0);
         UsedToken(token).write(&mut packet);
-        packet.set_class(parameters::<PHost>(t).class_of(range.size as u64));
+        packet.set_class(R::of(t).class_of(range.end(0, t.mss) - range.first, range.size as u64));
         self.note_time(ctx.now, number);
         ctx.send_in_slot(self.base.ip.host, &packet);
     }
@@ -261,10 +274,10 @@ impl Sender {
         self.announce(ctx, range, flag::RETX);
     }
 
-    fn on_token(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32, token: u32, missing: u32) {
+    fn on_token(&mut self, ctx: &mut NodeCtx<impl Effects>, token: Token, missing: u32) {
         let t = ctx.net.transport(self.base.transport);
         self.tokens_received += 1;
-        if number >= self.end
+        if token.number >= self.end
             && let Some(range) = self.cut
         {
             // the receiver does not know of the new end
@@ -272,9 +285,8 @@ impl Sender {
             return self.announce(ctx, range, flag::RETX);
         }
         self.missing = missing as u64;
-        let life = PacketTime::of(ctx, t, self.base.ip.host).times(parameters::<PHost>(t).expiry);
-        let until = ctx.now.saturating_add(life);
-        if !self.tokens.insert(Token { until, token, number }) {
+        let until = R::of(t).until(ctx.now, token.until, PacketTime::of(ctx, t, self.base.ip.host));
+        if !self.tokens.insert(Token { until, ..token }) {
             self.unused += 1;
         }
     }

@@ -84,7 +84,9 @@ def record(folder: Path) -> Path:
     for name, figure in results["figures"].items():
         if figure.get("changes"):
             raise SystemExit(f"{folder}: {name} is of another set-up: a record is of the paper's")
-        fewer = figure["seeds"] if results["scale"] == SCALES[-1] else None
+        if name in figures and figures[name].get("seeds", 0) > figure["seeds"]:
+            raise SystemExit(f"{folder}: {name} has {figure['seeds']} seeds, and the record {figures[name]['seeds']}")
+        fewer = _fewer_at(results["scale"], figure["seeds"])
         if figure.get("digest") != _digest(results["paper"], name, results["scale"], fewer):
             told = f"{folder}: {name} has other seeds, claims or scenarios than {results['paper']} has now: "
             raise SystemExit(f"{told}incast paper report {results['paper']} writes it anew, without --seeds")
@@ -105,6 +107,11 @@ def record(folder: Path) -> Path:
 @cache
 def _paper(name: str) -> Paper:
     return reading.find(name)[0]
+
+
+def _fewer_at(scale: str, seeds: int | None) -> int | None:
+    """Give the number of seeds where a record may have fewer than the paper."""
+    return seeds if scale == SCALES[-1] else None
 
 
 def _digest(paper: str, name: str, scale: str, fewer: int | None = None) -> str | None:
@@ -559,7 +566,9 @@ def _stale(paper: str, kept: Sequence[Record]) -> Iterator[str]:
             now = [claim.says for claim in figures[name].claims] if name in figures else []
             if [claim["says"] for claim in figure["claims"]] != now:
                 yield f"{where}: recorded with other claims: {again}"
-            elif "digest" in figure and figure["digest"] != _digest(paper, name, found["scale"], figure["seeds"]):
+            elif "digest" in figure and figure["digest"] != _digest(
+                paper, name, found["scale"], _fewer_at(found["scale"], figure["seeds"])
+            ):
                 yield f"{where}: recorded of another set-up or other expressions: {again}"
 
 

@@ -168,6 +168,8 @@ def cases() -> Iterator[Case]:
     for preset in ("linux", "linux-default", "ns3", "htsim", "swift"):
         yield Case(f"preset-{preset}", "dumbbell", (f"transport.preset={preset}", "run.duration=200ms"))
         yield Case(f"preset-incast-{preset}", "incast", (f"transport.preset={preset}", "controller.kind=newreno"))
+    own = 'queue={kind="drop-tail",limit="8p",host={kind="drop-tail",limit="none"}}'
+    yield Case("preset-roce", "permutation", (*SMALL, 'transport={preset="roce"}', own))
     for kind, more in ROUTING.items():
         yield Case(f"routing-{kind}", "permutation", (*LOSSY, f"routing.kind={kind}", *more))
         yield Case(f"routing-failure-{kind}", "link-failure", (f"routing.kind={kind}", *more))

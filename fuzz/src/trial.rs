@@ -5,7 +5,7 @@ use crate::laws::Broken;
 use crate::random::Random;
 use crate::runs::{self, Cut};
 use incast_cc::Time;
-use incast_engine::spec::{RunError, Spec};
+use incast_engine::spec::{About, RunError, Spec};
 use std::any::Any;
 use std::backtrace::Backtrace;
 use std::cell::RefCell;
@@ -149,11 +149,11 @@ fn points(spec: &Spec) -> u64 {
     of_series.saturating_add(of_queues).saturating_add(spec.timeline_rows())
 }
 
-/// Verdict if the engine refuses what the checks of scenarios accepted. A refusal about a part of the specification is
-/// told with the part's key.
+/// Verdict if the engine refuses what the checks of scenarios accepted. What only paths tell of a flow is refused with
+/// the flow's key as a run begins.
 fn unrefused(error: &RunError) -> Verdict {
     let text = error.to_string();
-    if let RunError::Refused(..) = error {
+    if let RunError::Refused(About::Flow(_), _) = error {
         return Verdict::Refused;
     }
     // an endless loop shows only at run time, and so does the size of records

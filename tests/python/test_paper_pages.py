@@ -106,6 +106,7 @@ def test_a_record_is_of_the_papers_own_seeds_claims_and_scenarios(pages: Path) -
     assert paper_pages._digest("mswift", "fig4", "paper", 2) != paper_pages._digest("mswift", "fig4", "paper")
     kept = {"small": {"fig4": {"seeds": 3}}, "paper": {"fig4": {"seeds": 2}}}
     assert paper_pages._fewer(paper.figures["fig4"], kept) == "\n\n*Scale paper with 2 of 100 seeds.*"
+    assert paper_pages._fewer_at("small", 2) is None and paper_pages._fewer_at("paper", 2) == 2
     results["figures"]["fig2"]["digest"] = identity.digest(paper, changed(figure).at("small"))
     (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
     with pytest.raises(SystemExit, match="fig2 has other seeds, claims or scenarios than mswift has now"):

@@ -281,7 +281,7 @@ class Store:
                 except FolderError:
                     known[name] = NO_DIGEST
                 else:
-                    # lists of points are named otherwise once they have been read
+                    # tables of points have lists, whose fields get other names when they are read and written again
                     if not name.startswith("studies/") and (self.folder / name).read_bytes() != encoded:
                         self.put(name, encoded)
         if set(self.names()) - set(known):

@@ -2,7 +2,7 @@
 
 A copy keeps its name in the scenario, relative to the run folder. A name outside of the scenario's folder, or a name of
 a run's own file, is replaced by one derived from the content. Files of classes are copied but not run:
-``incast.consent`` permits that.
+``incast.external.consent`` permits that.
 """
 
 from __future__ import annotations

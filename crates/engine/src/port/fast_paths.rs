@@ -36,7 +36,7 @@ impl Port {
             (Feature::DeviceQueue, settings.device_queue > 1),
             (Feature::AtDeparture, queues.is_some_and(decides_later)),
             // an empty packet without overhead takes no time: the queue then lets it pass
-            (Feature::NoTime, settings.serialization(1) == Time::ZERO),
+            (Feature::NoTime, settings.rate.serialize(1) == Time::ZERO),
             // an empty packet at an empty port leaves at once
             (Feature::NoThreshold, threshold == Some(Limit::Packets(0))),
             (Feature::ShortDelay, settings.delay < length),

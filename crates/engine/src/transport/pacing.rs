@@ -56,8 +56,13 @@ macro_rules! list {
             let host = net.place[node.ix()].node.of_host();
             let kept = pacers.of(host);
             let mut ends = Ends { net, senders, receivers };
-            $(crate::transport::$module::Receiver::on_pacer(ctx, &mut kept.$module, host, &mut ends);)+
-            give_credit(ctx, kept, host, &mut ends);
+            $(
+                // credit after pulls and before grants
+                if stringify!($module) == "homa" {
+                    give_credit(ctx, kept, host, &mut ends);
+                }
+                crate::transport::$module::Receiver::on_pacer(ctx, &mut kept.$module, host, &mut ends);
+            )+
         }
     };
 }

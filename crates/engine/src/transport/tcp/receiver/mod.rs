@@ -157,7 +157,6 @@ pub struct Receiver {
     ecn: EcnEcho,
     taken: Taken,
     /// IP layer below.
-    /// The IP layer below.
     pub ip: IpSink,
 
     /// Set if the rules allow segments to be [predicted](prediction).

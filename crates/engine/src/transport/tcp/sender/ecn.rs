@@ -36,7 +36,7 @@ impl EcnState {
         self.cwr_end
     }
 
-    /// True if an acknowledgment up to `una` lies beyond the latest reduction: another may begin.
+    /// True if an acknowledgement up to `una` lies beyond the latest reduction: another may begin.
     pub fn is_past(&self, una: u64) -> bool {
         una > self.cwr_end
     }
@@ -47,7 +47,7 @@ impl EcnState {
     }
 
     /// Notes an ACK up to `una` (ns-3). `marked`: it echoes a mark; `news`: of new data.
-    pub fn hear(&mut self, marked: bool, news: bool, una: u64) {
+    pub fn on_echo(&mut self, marked: bool, news: bool, una: u64) {
         if marked && news {
             (self.echo, self.echo_at) = (true, una);
         }
@@ -55,7 +55,7 @@ impl EcnState {
     }
 
     /// True while an echo is unanswered (ns-3).
-    pub fn is_heard(&self) -> bool {
+    pub fn echo_pending(&self) -> bool {
         self.echo
     }
 
@@ -95,17 +95,17 @@ mod tests {
     #[test]
     fn an_echo_is_answered_by_the_next_new_segment_alone() {
         let mut ecn = EcnState::default();
-        ecn.hear(true, false, 1000);
+        ecn.on_echo(true, false, 1000);
         assert!(!ecn.is_active(), "an echo on a duplicate is not heard");
-        ecn.hear(true, true, 2000);
+        ecn.on_echo(true, true, 2000);
         assert!(ecn.is_active());
         ecn.answered_by(7000);
         assert!(!ecn.is_active());
         // a later echo of data below the answer is the same one
-        ecn.hear(true, true, 6000);
+        ecn.on_echo(true, true, 6000);
         ecn.answered_by(8000);
         assert!(ecn.is_active());
-        ecn.hear(false, true, 6500);
+        ecn.on_echo(false, true, 6500);
         assert!(!ecn.is_active(), "the receiver has seen CWR");
     }
 }

@@ -20,7 +20,7 @@ impl Sender {
             return info.marked;
         }
         let marked = info.marked && info.acked > 0;
-        self.ecn.hear(info.marked, info.acked > 0, self.una);
+        self.ecn.on_echo(info.marked, info.acked > 0, self.una);
         self.leave_cwr(ctx);
         // the controller sees the ACK after this: it judges by earlier ones
         if marked && self.phase != Phase::Cwr && self.cc.heeds_mark() {
@@ -30,7 +30,7 @@ impl Sender {
                 self.reduce_rate_as_ns3(info.delivered, true, false);
             }
         }
-        self.ecn.is_heard()
+        self.ecn.echo_pending()
     }
 
     pub(super) fn reduce_for_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {

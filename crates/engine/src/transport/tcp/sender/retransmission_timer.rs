@@ -62,7 +62,7 @@ impl RetransmissionTimer {
         self.deadline = Time::NEVER;
     }
 
-    /// Lets it expire now, without an event.
+    /// Keeps it on while its expiry is handled at `now`.
     pub fn hold(&mut self, now: Time) {
         self.deadline = now;
     }

@@ -1,5 +1,4 @@
-//! Tail-loss probes (RFC 8985 section 7), as in Linux 6.1 (net/ipv4/tcp_output.c, tcp_input.c). Probes share the
-//! retransmission timer: its `waiting` field tells which it is.
+//! Tail-loss probe (RFC 8985 section 7): the one that is outstanding, and what an ACK says of it.
 
 /// Outstanding tail-loss probe.
 #[derive(Default, Debug)]
@@ -76,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_of_new_data_ends_with_its_acknowledgment() {
+    fn a_probe_of_new_data_ends_with_its_acknowledgement() {
         let mut tlp = Tlp::default();
         tlp.sent(5000, false);
         assert!(!tlp.on_ack(4000, false, false) && tlp.is_out());
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgment_without_news_or_a_repair_ends_the_probe() {
+    fn an_acknowledgement_without_news_or_a_repair_ends_the_probe() {
         let mut tlp = Tlp::default();
         tlp.sent(5000, true);
         assert!(!tlp.on_ack(5000, false, true) && !tlp.is_out());

@@ -80,6 +80,14 @@ def test_a_store_without_its_checksums_says_what_repairs_it(
     assert incast("study", "status", "s", "--check").status == 0
 
 
+def test_a_query_refuses_a_changed_byte_of_a_table(tmp_path: Path, incast: Command) -> None:
+    small().run(tmp_path / "s")
+    path = tmp_path / "s" / "tables" / "flows" / "0001-0000.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:222] + bytes([whole[222] ^ 1]) + whole[223:])
+    incast("query", "s", "select count(*) from flows").refused("0001-0000.parquet", "its checksum is not the one in")
+
+
 def test_bytes_beside_the_checksums_of_pages_are_restored(tmp_path: Path) -> None:
     """Headers of pages have no checksum: without SHA256SUMS their damage is mended, not kept."""
     store = small().run(tmp_path / "s")

@@ -44,6 +44,7 @@ def connect(store: Store, *, allow_files: bool = False) -> Any:
         for name, paths in views.items():
             for path in paths:
                 files.read_footer(path)  # DuckDB would wait for the writer of a pipe
+                store.checked(path.relative_to(store.folder).as_posix())
             parts = ", ".join(sql_.text(str(one.resolve())) for one in paths)
             if paths:
                 connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{parts}], union_by_name = true)")

@@ -7,8 +7,8 @@ use crate::switch::Switch;
 use incast_cc::Time;
 
 impl Simulation<'_> {
-    /// Takes the fast paths that fit. Engine windows are `length` long, and a packet lies in a bucket from `near` before
-    /// its arrival on.
+    /// Takes the fast paths that fit. Engine windows are `length` long, and a packet lies in a bucket from `near`
+    /// before its arrival on.
     pub fn take_fast_paths(&mut self, length: Time, near: Time) {
         let (spec, observe) = (self.net.spec, &self.net.spec.observe);
         let compares = |domain: &Domain| !domain.switches.iter().all(Switch::is_pure);

@@ -215,8 +215,8 @@ impl Simulation<'_> {
         outcome
     }
 
-    /// Names of what governs flows, and the flows' records. `segments`: number of each flow's segments in flight, and of
-    /// the measured ones.
+    /// Names of what governs flows, and the flows' records. `segments`: number of each flow's segments in flight, and
+    /// of the measured ones.
     fn flow_records(&self, segments: &[(u64, u64)]) -> (Vec<String>, Vec<FlowRecord>) {
         let spec = self.net.spec;
         let governors: Vec<Governor> = spec.governors().into_iter().collect();

@@ -145,8 +145,8 @@ impl<'s> Wires<'s> {
         segments.full > 0 && self.spec.queues.iter().any(before)
     }
 
-    /// Lower bound of the time for segments that may be cut elsewhere, along one path. `first`: IP bytes of the smallest
-    /// packet that may be the first.
+    /// Lower bound of the time for segments that may be cut elsewhere, along one path. `first`: IP bytes of the
+    /// smallest packet that may be the first.
     fn at_least(&self, links: &[LinkId], t: &TransportSpec, segments: &Segments, first: u64) -> Time {
         let cut = |(count, last): (u64, u32)| {
             let mut arrival = Time::ZERO;

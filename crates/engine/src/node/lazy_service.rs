@@ -21,6 +21,9 @@ pub fn pass_lazily(
     // the flow is far away in memory: it is read only if its class matters
     let (taken, dropped) = port.take_in(now, packet, ext, || net.class(packet), &net.interval, out);
     counts.hops += taken as u64;
-    counts.dropped += dropped;
+    if dropped > 0 {
+        counts.dropped += dropped;
+        counts.happened(now);
+    }
     taken
 }

@@ -1,7 +1,7 @@
 //! Arrivals of a window at ports of switches, one port after the other.
 //!
-//! On this [fast path](crate::fast_paths::FastPath::ByPort) a packet interacts only with packets at the same port. Other
-//! packets of its window need no order relative to it, even if they arrive at the same instant or before.
+//! On this [fast path](crate::fast_paths::FastPath::ByPort) a packet interacts only with packets at the same port.
+//! Other packets of its window need no order relative to it, even if they arrive at the same instant or before.
 
 use crate::domain::Domain;
 use crate::event::order::Order;

@@ -162,8 +162,8 @@ fn walk(
     }
 }
 
-/// Takes the fast paths of a run. Returns the length of its windows, and the time before its arrival from which a packet
-/// lies in a bucket.
+/// Takes the fast paths of a run. Returns the length of its windows, and the time before its arrival from which a
+/// packet lies in a bucket.
 pub fn take_fast_paths(simulation: &mut Simulation) -> (Time, Time) {
     let length = window_length(simulation);
     let near = length * BLOCK;

@@ -67,8 +67,10 @@ proptest! {
                 let all = of_run.and(features).and(compares(pure));
                 let marks = matches!(queue.discipline, Discipline::EcnAtDeparture(_));
                 let explicit = queue.is_explicit() || spec.shares_buffer(link);
-                prop_assert_eq!(port.marks_late(), marks && FastPath::LateMarking.fits(all), "{}: {:?}", link.name, all);
-                prop_assert_eq!(port.is_lazy(), explicit && FastPath::LazyService.fits(all), "{}: {:?}", link.name, all);
+                let late = marks && FastPath::LateMarking.fits(all);
+                prop_assert_eq!(port.marks_late(), late, "{}: {:?}", link.name, all);
+                let lazy = explicit && FastPath::LazyService.fits(all);
+                prop_assert_eq!(port.is_lazy(), lazy, "{}: {:?}", link.name, all);
             }
             prop_assert_eq!(domain.separable, FastPath::ByPort.fits(of_domain), "{:?}", of_domain);
         }

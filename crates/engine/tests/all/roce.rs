@@ -92,3 +92,13 @@ fn what_contradicts_itself_is_refused() {
         assert!(error.contains("expected at least 1 packet"), "{error}");
     }
 }
+
+#[test]
+fn a_full_send_buffer_asks_for_an_acknowledgement() {
+    for packets in [2, 5, 20] {
+        let transport = TransportSpec { send_buffer: packets * 1206, ..roce(64, 1000) };
+        let o = compared(&alone(100, transport));
+        assert_eq!((o.flows[0].timeouts, o.flows[0].retransmissions), (0, 0), "a buffer of {packets} packets");
+        assert!(o.flows[0].finish_ps.is_some());
+    }
+}

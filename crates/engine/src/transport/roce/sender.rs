@@ -85,7 +85,8 @@ impl Sender {
         self.in_flight() < window && (self.base.outstanding.has_lost() || self.base.app.backlog(ctx.now) > 0)
     }
 
-    /// Sends the next packet. The last one of what is written or of the window asks for an acknowledgement.
+    /// Sends the next packet. The last one that may go for now asks for an acknowledgement: of what is written, of what
+    /// the send buffer takes, or of the window.
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
         let own = parameters::<Roce>(t);
@@ -94,7 +95,7 @@ impl Sender {
         }
         let Some(out) = self.base.take(ctx, u64::MAX) else { return };
         self.unasked += 1;
-        let asks = out.last || self.unasked >= own.ack_every || self.in_flight() >= own.window;
+        let asks = out.last || self.unasked >= own.ack_every || !self.may_send(ctx);
         if asks {
             self.unasked = 0;
         }

@@ -5,8 +5,8 @@ use crate::transport::packet::message::to_sender;
 use incast_cc::Time;
 
 to_sender! {
-    /// Packet `number` may go, by token `token` of its message. Missing packets of the message, and priority of the token
-    /// at the sender, the lowest first. Time of expiry, if the receiver sets it.
+    /// Packet `number` may go, by token `token` of its message. Missing packets of the message, and priority of the
+    /// token at the sender, the lowest first. Time of expiry, if the receiver sets it.
     Token = Pull { number: u32 = number, token: u32 = count, missing_priority: (u32, u32) = map, until: Time = stamp },
     /// The messages up to the one that ends before packet `end` are known. Send time of the last packet, if it was sent
     /// once.

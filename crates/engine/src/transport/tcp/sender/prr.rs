@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn segments_leave_in_proportion_until_the_window_is_reached() {
-        // RFC 6937 section 4: 20 segments, one lost, the window halved. In bytes a half segment waits for the other half
+        // RFC 6937 section 4: 20 segments, one lost, the window halved. In bytes a half segment waits for the other
+        // half
         let sent = sends(20, 1, 10);
         assert_eq!(sent[..8], [1, 0, 0, 1, 0, 1, 0, 1]);
         assert_eq!(sent.iter().sum::<u64>(), 10, "the window is reached");

@@ -1,5 +1,5 @@
-//! Retransmission timer (RFC 6298): its deadline, what it waits for, and the count of timeouts. The event in the queue is
-//! lazy: a later deadline leaves it alone, and it is set again when it fires early.
+//! Retransmission timer (RFC 6298): its deadline, what it waits for, and the count of timeouts. The event in the queue
+//! is lazy: a later deadline leaves it alone, and it is set again when it fires early.
 
 use incast_cc::Time;
 

@@ -1,5 +1,5 @@
-//! Tail-loss probes at the sender, as in Linux 6.1 (net/ipv4/tcp_output.c, tcp_input.c). Probes share the retransmission
-//! timer: its `waiting` field tells which it is.
+//! Tail-loss probes at the sender, as in Linux 6.1 (net/ipv4/tcp_output.c, tcp_input.c). Probes share the
+//! retransmission timer: its `waiting` field tells which it is.
 
 use super::Sender;
 use super::ack::AckInfo;

@@ -13,8 +13,7 @@ table! {
         /// congestion control.
         #[schemars(range(min = 1))]
         window: u32,
-        /// Every so many packets, one asks for an acknowledgement; so do the last one of what is written and the last
-        /// one of a window.
+        /// Every so many packets, one asks for an acknowledgement; so does the last one that may go for now.
         #[schemars(range(min = 1))]
         ack_every: u32,
     }

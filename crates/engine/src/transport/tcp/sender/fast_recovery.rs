@@ -203,7 +203,8 @@ impl Sender {
         }
     }
 
-    /// As [`Sender::reduce_rate`], with ns-3's rules; arguments as in [`Prr::window_of_ns3`].
+    /// As [`Sender::reduce_rate`], with ns-3's rules; arguments as in
+    /// [`Prr::window_of_ns3`](super::prr::Prr::window_of_ns3).
     pub(super) fn reduce_rate_as_ns3(&mut self, delivered: u64, duplicate: bool, safe: bool) {
         if let Some(window) = self.prr.window_of_ns3(self.board.pipe() as u32, delivered, self.mss, duplicate, safe) {
             self.recovery.window = window;

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -77,7 +78,7 @@ class Workers(Protocol[Given]):
         """Stop the workers; active runs are aborted."""
 
 
-class PoolWorkers(Generic[Task]):
+class PoolWorkers(ABC, Generic[Task]):
     """Workers behind a pool of threads of this process, one per slice under way."""
 
     def __init__(self, count: int) -> None:
@@ -91,8 +92,9 @@ class PoolWorkers(Generic[Task]):
     def tell(self, status: Status) -> None:
         """Do nothing: progress within a run is unknown."""
 
+    @abstractmethod
     def _answer(self, tasks: Sequence[Task]) -> Answer:
-        raise NotImplementedError
+        """Carry out a slice."""
 
 
 class ThreadWorkers(PoolWorkers[Task]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -255,22 +256,21 @@ class Comparison:
         }
         return {part: (finished, count) for part, (finished, count) in counts.items() if count}
 
+    def is_without_effect(self, scenario: str, controller: str) -> bool:
+        """Return whether all values of the varied key give a controller the same figures under every seed."""
+        by_seed: dict[int, list[str]] = {}
+        for value in self.study.values:
+            for run in self.point(scenario, controller, value):
+                by_seed.setdefault(run.case.seed, []).append(json.dumps(run.summary, sort_keys=True))
+        return len(self.study.values) > 1 and bool(by_seed) and all(len(set(found)) == 1 for found in by_seed.values())
+
     def without_effect(self, scenario: str) -> list[str]:
         """Return a note for each controller whose figures do not depend on the varied key."""
-        notes = []
-        if len(self.study.values) < 2:
-            return []
-        for controller in self.study.controllers:
-            by_seed: dict[int, list[str]] = {}
-            for case, run in self.runs.items():
-                if (case.scenario, case.controller) == (scenario, controller):
-                    by_seed.setdefault(case.seed, []).append(json.dumps(run.summary, sort_keys=True))
-            if by_seed and all(len(set(found)) == 1 for found in by_seed.values()):
-                notes.append(
-                    f"{controller.label}: {self.study.key} has no effect: all its values give the same figures "
-                    "under every seed"
-                )
-        return notes
+        return [
+            f"{controller.label}: {self.study.key} has no effect: all its values give the same figures under every seed"
+            for controller in self.study.controllers
+            if self.is_without_effect(scenario, controller.text)
+        ]
 
     def datagrams(self, scenario: str) -> list[str]:
         """Return the traffic entries of a scenario that figures of flows exclude: datagrams."""
@@ -401,8 +401,8 @@ def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[
     return found
 
 
-def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
-    """Write every point of the plots as JSON: mean, half width of the interval, runs, hops.
+def aggregate_json(comparison: Comparison, figures: list[str], answers: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Write the answers, and every point of the plots, as JSON: mean, half width of the interval, runs, hops.
 
     Each figure also has its difference from the first controller's under the same seeds.
     """
@@ -428,7 +428,8 @@ def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
                         row[key]["less_first"] = _mean_json(apart) | ({} if apart.exact else _bounds_json(apart))
                 row["slowdowns"] = slowdowns_of(comparison, scenario, controller.text, value)
                 points.append(row)
-    return json.dumps({"key": study.key, "first": first, "points": points}, indent=2) + "\n"
+    whole = {"key": study.key, "first": first, "answers": list(answers), "points": points}
+    return json.dumps(whole, indent=2) + "\n"
 
 
 def _figure_json(reading: Reading) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from pathlib import Path
 from rich.console import Console
 
 from incast import _core
+from incast.answers.answering import answers_of
+from incast.answers.showing import answers_html, print_answers
 from incast.comparisons.comparison import Band, Comparison, Run, aggregate_json
 from incast.comparisons.declaration import ComparisonStudy, Controller, named
 from incast.pictures import gallery
@@ -65,7 +67,7 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     pngs = gallery.pngs(pictures)
     shown = [figure.key for figure in figures_of(comparison)]
     files = {
-        "comparison.json": aggregate_json(comparison, shown),
+        "comparison.json": aggregate_json(comparison, shown, [answer.json() for answer in answers_of(comparison)]),
         RUNS: run_index.of(comparison.study, comparison.home),
         PAGE: html(comparison, pngs, drawn.left_out, formats),
     }
@@ -78,8 +80,10 @@ BEST, UNDOMINATED = "*", "◆"
 
 
 def print_table(comparison: Comparison, console: Console, paired: bool = False) -> None:
-    """Print one table of means per scenario; with ``paired`` the differences from the first controller."""
+    """Print the answers and one table of means per scenario; with ``paired`` differences from the first controller."""
     study = comparison.study
+    if not paired:
+        print_answers(comparison, console)
     first = study.controllers[0]
     shown = study.controllers[1:] if paired else study.controllers
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
@@ -214,7 +218,8 @@ def html(
     first = next(iter(comparison.runs.values()))
     parts = [
         f"<header><h1>{escape(study.title)}</h1>{_lead(comparison)}</header>",
-        _headline(comparison),
+        answers_html(comparison),
+        _notes(comparison),
         "<section><h2>Figures</h2>",
         '<p class="note">Lines: means over the seeds. Bands: 95&nbsp;% Student-t intervals. '
         "All controllers use the same placements under one seed, so a difference between two lines is "
@@ -287,40 +292,18 @@ def _lead(comparison: Comparison) -> str:
     )
 
 
-def _headline(comparison: Comparison) -> str:
-    """Return the tables of means, with the best of each figure marked."""
-    study = comparison.study
-    parts = ["<section><h2>At a glance</h2>"]
+def _notes(comparison: Comparison) -> str:
+    """Return the section of notes on the runs, by scenario; empty without notes."""
+    study, parts = comparison.study, []
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
-        figures = figures_of(comparison, scenario)
-        value = study.values[-1]
-        head = "".join(f"<th>{escape(figure.label)}</th>" for figure in figures)
-        at = badges.of_point(comparison, scenario, value, figures)
-        rows = []
-        for c in study.controllers:
-            cells = [
-                cell_of(comparison.reading(scenario, c.text, value, f.key), f.scale, at.best[f.key] == c.text)
-                for f in figures
-            ]
-            front = f" {UNDOMINATED}" if c.text in at.front else ""
-            rows.append(f"<tr><th>{escape(c.label)}{front}</th>{''.join(cells)}</tr>")
-        parts.append(
-            f"<h3>{escape(name)}, {escape(axis_name(study.key).lower())}: {escape(value)}</h3>"
-            f'<div class="wide"><table><thead><tr><th>controller</th>{head}</tr></thead>'
-            f"<tbody>{''.join(rows)}</tbody></table></div>"
-        )
         notes = [
             *without_datagrams(comparison, scenario),
             *unfinished(comparison, scenario),
             *notes_of(comparison, scenario),
         ]
+        parts += [f"<h3>{escape(name)}</h3>"] if notes and len(study.scenarios) > 1 else []
         parts += [f'<p class="note">{escape(text)}.</p>' for text in notes]
-    parts.append(
-        f'<p class="note">Means ± half the 95&nbsp;% interval over {counted(study.seeds, "seed")}. '
-        f"{_meaning(comparison)} A percentage in a cell is the share that finished, if not all did. "
-        "All other points: <a href=#numbers>All numbers</a>.</p></section>"
-    )
-    return "\n".join(parts)
+    return f"<section><h2>Notes</h2>{''.join(parts)}</section>" if parts else ""
 
 
 def _meaning(comparison: Comparison) -> str:

@@ -256,19 +256,13 @@ class Comparison:
         }
         return {part: (finished, count) for part, (finished, count) in counts.items() if count}
 
-    def unmoved(self, scenario: str) -> list[str]:
-        """Return the labels of the controllers whose figures do not depend on the varied key."""
-        labels = []
-        if len(self.study.values) < 2:
-            return []
-        for controller in self.study.controllers:
-            by_seed: dict[int, list[str]] = {}
-            for case, run in self.runs.items():
-                if (case.scenario, case.controller) == (scenario, controller):
-                    by_seed.setdefault(case.seed, []).append(json.dumps(run.summary, sort_keys=True))
-            if by_seed and all(len(set(found)) == 1 for found in by_seed.values()):
-                labels.append(controller.label)
-        return labels
+    def is_without_effect(self, scenario: str, controller: str) -> bool:
+        """Return whether all values of the varied key give a controller the same figures under every seed."""
+        by_seed: dict[int, list[str]] = {}
+        for value in self.study.values:
+            for run in self.point(scenario, controller, value):
+                by_seed.setdefault(run.case.seed, []).append(json.dumps(run.summary, sort_keys=True))
+        return len(self.study.values) > 1 and bool(by_seed) and all(len(set(found)) == 1 for found in by_seed.values())
 
     def datagrams(self, scenario: str) -> list[str]:
         """Return the traffic entries of a scenario that figures of flows exclude: datagrams."""

@@ -11,6 +11,8 @@ from pathlib import Path
 from rich.console import Console
 
 from incast import _core
+from incast.answers.answering import answers_of
+from incast.answers.showing import answers_html, print_answers
 from incast.comparisons.comparison import Band, Comparison, Run, aggregate_json
 from incast.comparisons.declaration import Controller, named
 from incast.pictures import gallery, inline
@@ -60,8 +62,9 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     pictures = gallery.draw(canvases, formats)
     shown = [figure.key for figure in figures_of(comparison, everything=True)]
     inside = {name: inline.svg(canvas, name) for name, canvas in canvases.items()}
+    words = first_screen.as_json(comparison) | {"answers": [answer.json() for answer in answers_of(comparison)]}
     files = {
-        "comparison.json": aggregate_json(comparison, shown, first_screen.as_json(comparison)),
+        "comparison.json": aggregate_json(comparison, shown, words),
         RUNS: run_index.of(comparison.study, comparison.home),
         PAGE: html(comparison, inside, left_out, formats),
     }
@@ -78,8 +81,10 @@ Point = tuple[str, Controller]
 
 
 def print_table(comparison: Comparison, console: Console, paired: bool = False) -> None:
-    """Print one table of means per scenario; with ``paired`` the differences from the first controller."""
+    """Print the answers and one table of means per scenario; with ``paired`` differences from the first controller."""
     study = comparison.study
+    if not paired:
+        print_answers(comparison, console)
     first = study.controllers[0]
     shown = study.controllers[1:] if paired else study.controllers
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
@@ -197,7 +202,7 @@ def html(
         _again(comparison, first, formats),
     ]
     beside = contents(parts) + first_screen.lines(comparison)
-    top = first_screen.first_screen(comparison)
+    top = first_screen.first_screen(comparison, answers_html(comparison))
     return document(comparison.study.title, [first_screen.header(comparison), *filter(None, parts)], beside, top)
 
 

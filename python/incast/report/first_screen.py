@@ -29,17 +29,16 @@ def header(comparison: Comparison) -> str:
     return f'<header><h1>{escape(study.title)}</h1>{remark}<p class="lead">{size}</p></header>'
 
 
-def first_screen(comparison: Comparison, answer: str = "") -> str:
-    """Return what follows the header: the answer, beside it what was simulated, and the notes on the runs."""
+def first_screen(comparison: Comparison, answer: str) -> str:
+    """Return the parts below the header: the answer, beside it what was simulated, and the notes on the runs."""
     study = comparison.study
     cards = "".join(_card(comparison, scenario) for scenario in study.scenarios)
-    answers = f'<section id="answer" class="card"><h2>Answer</h2>{answer}</section>' if answer else ""
     told = []
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         of = f"{name}: " if len(study.scenarios) > 1 else ""
         told += [f"<li>{escape(of + text)}.</li>" for text in notes_of(comparison, scenario)]
     notes = f'<ul class="told">{"".join(told)}</ul>' if told else ""
-    return f'<div class="first{"" if answer else " alone"}">{answers}<div>{cards}</div></div>{notes}'
+    return f'<div class="first">{answer}<div>{cards}</div></div>{notes}'
 
 
 def simulated(comparison: Comparison, scenario: str) -> Described:

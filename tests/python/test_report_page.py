@@ -243,5 +243,5 @@ def test_a_terminal_of_80_columns_gets_one_table_and_is_told_the_rest(incast: Co
     assert table.count("dumbbell: means over 1 seed") == 1
     assert "lack of space" not in rest
     print_table(load(tmp_path / "d"), Console(file=(narrow := io.StringIO()), width=60))
-    assert "in the report alone, for lack of space: queue packets" in narrow.getvalue()
+    assert re.search(r"in the report alone, for lack of space: .*Jain\n", narrow.getvalue())
     assert (tmp_path / "d/report.html").stat().st_size < 300_000

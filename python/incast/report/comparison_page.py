@@ -201,8 +201,8 @@ def html(
         _definitions(comparison, first),
         _again(comparison, first, formats),
     ]
-    beside = contents(parts) + first_screen.lines(comparison)
     top = first_screen.first_screen(comparison, answers_html(comparison))
+    beside = contents([top, *parts]) + first_screen.lines(comparison)
     return document(comparison.study.title, [first_screen.header(comparison), *filter(None, parts)], beside, top)
 
 

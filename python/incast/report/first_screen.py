@@ -93,9 +93,9 @@ def _card(comparison: Comparison, scenario: str) -> str:
     what = f"What was simulated: {name}" if len(study.scenarios) > 1 else "What was simulated"
     said = f"<p>{escape(name)}: {escape(found.description)}</p>" if found.description else f"<p>{escape(name)}</p>"
     rows = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in found.rows)
-    return (
-        f'<section class="card simulated"><h2>{escape(what)}</h2>{said}{fabric(found.tiers)}<dl>{rows}</dl></section>'
-    )
+    anchor = ' id="simulated"' if scenario == study.scenarios[0] else ""
+    body = f"<h2>{escape(what)}</h2>{said}{fabric(found.tiers)}<dl>{rows}</dl>"
+    return f'<section{anchor} class="card simulated">{body}</section>'
 
 
 def lines(comparison: Comparison) -> str:

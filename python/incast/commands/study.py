@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incast.batch.store import Store
+from incast.batch.store import Store, study_of
 from incast.batch.workers import Processes, Threads
 from incast.commands import progress
 from incast.commands.options import AllowCode, MemoryLimit, Quiet, Rebuild, Workers, allow, beside, err, out, tell
@@ -20,6 +20,7 @@ from incast.errors import StudyError
 from incast.external import consent
 from incast.report import tables
 from incast.report.tables import Column
+from incast.study import companions
 from incast.system import memory, output
 from incast.system.files import held
 from incast.system.interrupts import loading
@@ -119,7 +120,7 @@ def extend(
     if seeds is None and not axis and not arm and samples is None:
         raise StudyError("nothing to extend by: expected --seeds, --axis, --arm or --samples")
     there = Store.at(store)
-    name = api.name_in(there, study)
+    name = companions.name_in(there, study or study_of(store))
     with progress.of_batch(err, quiet) as show:
         made = api.extend(
             there,
@@ -197,7 +198,7 @@ def export(
         out.print(f"run: {folder}", highlight=False, soft_wrap=True)
         return
     with held(store):
-        rows = tabular.rows(Store.at(store), table or "runs", study)
+        rows = tabular.rows(Store.at(store), table or "runs", study or study_of(store))
     tabular.write(rows, to)
     beside(to).print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)
 
@@ -205,6 +206,10 @@ def export(
 def query(
     store: StoreFolder,
     sql: Annotated[str, typer.Argument(metavar="SQL", help="A query over the views runs, costs, flows, ports, ...")],
+    study: Annotated[
+        str | None,
+        typer.Option("--study", metavar="NAME", help="Only the runs of this study (default: all; a report's own)."),
+    ] = None,
     to: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Output file: .csv, .json or .parquet.")
     ] = None,
@@ -215,14 +220,19 @@ def query(
         typer.Option("--allow-files", help="Let the query access all your files and load DuckDB extensions."),
     ] = False,
 ) -> None:
-    """Run an SQL query over a store (needs the extra "query").
+    """Run an SQL query over a study or a store (needs the extra "query").
 
+    For the folder of a comparison the views have its runs alone, for a store those of all its studies or of --study.
     Without --allow-files a query only reads the store, and writes nothing.
     """
     from incast.study import query as queries
     from incast.study import tabular
 
-    rows = queries.query(Store.at(store), sql, allow_files=allow_files)
+    opened = Store.at(store)
+    study = study or study_of(store)
+    if study is None and len(names := companions.shown(opened)) > 1:
+        tell([f"{store} has {len(names)} studies, and the query is over all: {', '.join(names)}; --study NAME takes one"])
+    rows = queries.query(opened, sql, study=study, allow_files=allow_files)
     if to is not None:
         tabular.write(rows, to)
         beside(to).print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)

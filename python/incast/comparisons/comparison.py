@@ -18,6 +18,7 @@ from incast.runs import completions, run_notes
 from incast.runs.completions import Bins, Completions, Reading, Sizes
 from incast.runs.result import COMPLETIONS, RATES, Result, rates_of
 from incast.statistics import Estimate, jain
+from incast.study import companions
 from incast.study.definition import Definition
 from incast.view import chosen
 
@@ -295,7 +296,7 @@ def carry_out(
     with made(study, folder, store, rebuild, **options) as home:
         gap = None
         try:
-            part = _series_study(_without_series(study, home), f"{home.name}-series")
+            part = _series_study(_without_series(study, home), f"{home.name}{companions.SUFFIX}")
             home.make(part, SERIES_FILE, rebuild, **options)
         except RunStopped:
             raise

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from incast.batch.plan import Mark, slug
-from incast.batch.store import Store, parquet, refuse_odd_points
+from incast.batch.store import Store, parquet, refuse_odd_points, store_of
 from incast.comparisons.declaration import Case, ComparisonStudy
 from incast.errors import REFUSALS, FolderError, StudyError
 from incast.runs.result import Result
@@ -155,6 +155,7 @@ def made(
     ``FolderError`` for another content. An exception restores the earlier declaration.
     """
     study.check()
+    store = None if store is None else store_of(store)
     home = Home(folder, store or folder / OWN_STORE, slug(study.folder_name()))
     other = f"{study.OTHER}: give another --out, or remove it first; {study.GROWS}"
     path, kind = folder / study.FILE, type(study)

@@ -8,6 +8,7 @@
 ``runs.parquet``      one row per run of a study: every varied key, controller, seed and figure
 ``SHA256SUMS``        checksums of all of these (``sha256sum -c SHA256SUMS``)
 ``log/``              cost of the runs; not reproducible
+``reports/NAME/``     report of a study, made from the rest
 ``pending/``, ``journal/``  pending runs, and the finished ones among them; removed when all are finished
 
 Files are written atomically, so readers need no lock. Chunks never change. All content except ``log`` is a function of
@@ -49,7 +50,9 @@ SUMS = "SHA256SUMS"
 PENDING = "pending"
 FIXED = ("chunks/", "tables/", "files/")
 """Folders of files that never change."""
-NO_RESULTS = ("log", PENDING, "journal", ".lock", SUMS)
+REPORTS_FOLDER = "reports"
+"""Folder of the reports of its studies, which can be written again from the runs."""
+NO_RESULTS = ("log", PENDING, "journal", REPORTS_FOLDER, ".lock", SUMS)
 """Names in a store without a checksum."""
 SUM = re.compile("[0-9a-f]{64}  .+")
 """A line of the checksums."""

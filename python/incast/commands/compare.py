@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incast.commands import progress
+from incast.batch.store import Store
+from incast.commands import progress, study_reports
 from incast.commands.options import (
     AllowCode,
     Bins,
@@ -31,7 +32,10 @@ from incast.commands.options import (
     without_effect,
 )
 from incast.commands.options import folder as folder_of
+from incast.comparisons import grid
 from incast.comparisons.declaration import ComparisonStudy
+from incast.comparisons.grid import Grid
+from incast.comparisons.report_folder import Home
 from incast.errors import FolderError, StudyError
 from incast.system import memory, output
 from incast.system.folders import is_stream, write_named
@@ -46,7 +50,7 @@ Vary = Annotated[
     typer.Option(
         "--vary",
         metavar="KEY=V1,V2,...",
-        help="Key on the x axis, and its values; at most once (default: a single point).",
+        help="Key on the x axis, and its values; twice: two keys, as heat maps (default: a single point).",
     ),
 ]
 
@@ -80,16 +84,16 @@ def compare(
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare controllers on the same placements, over one key and seeds; ends in a report.
+    """Compare controllers on the same placements, over one key or two, and seeds; ends in a report.
 
     The same command resumes an interrupted comparison. With more controllers, values or seeds it adds only the new
     runs.
     """
     allow(allow_code)
-    if vary and len(vary) > 1:
-        raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
 
     def under(pairs: Pairs) -> ComparisonStudy:
+        if vary and len(vary) > 1:
+            return Grid.of(scenarios, cc, vary, seeds, pairs)
         # without a key the single point is the scenarios' duration, which a setting may change
         return ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, pairs)
 
@@ -98,6 +102,14 @@ def compare(
         _write_study(study, as_study)
         return
     _check(study, under)
+    if isinstance(study, Grid):
+        if bins is not None or paired:
+            raise StudyError(
+                f"{'--paired' if bins is None else '--bins'}: not with two --vary, whose report has heat maps"
+            )
+        make = {"store": store, "workers": workers, "rebuild": rebuild, "memory_limit": memory.limit_of(memory_limit)}
+        _grid(study, folder_of(out_, study.folder_name()), study_reports.formats_of(format_), quiet, make)
+        return
     # plotting libraries take a second to load: refuse wrong arguments first
     with loading():
         from incast.comparisons import comparison
@@ -117,6 +129,25 @@ def compare(
         )
     done.bins = parted
     print_comparison(done, comparison_page.write(done, formats).path, quiet, paired)
+
+
+def _grid(study: Grid, folder: Path, formats: Sequence[str], quiet: bool, make: Mapping[str, Any]) -> None:
+    """Make the runs and the report of a comparison over two keys."""
+    if not quiet:
+        axes = " and ".join(key for key, _ in study.varied)
+        err.print(f"two keys, {axes}: a study with heat maps as its report", highlight=False, soft_wrap=True)
+    with progress.of_batch(err, quiet) as show:
+        study, home = grid.carry_out(study, folder, show=show, **make)
+    print_grid(study, home, formats, quiet)
+
+
+def print_grid(study: Grid, home: Home, formats: Sequence[str], quiet: bool) -> None:
+    """Write the report of a comparison over two keys, and print its answer."""
+    report = study_reports.of(Store.at(home.store), home.name)
+    report.title, report.names = study.title, study.labels()
+    report.again = study.command(str(home.folder), None, formats, home.given)
+    study_reports.show(report, home.folder, formats, quiet)
+    tell(filter(None, [study.left_out()]))
 
 
 def _check(study: ComparisonStudy, under: Callable[[Pairs], ComparisonStudy]) -> None:
@@ -161,6 +192,7 @@ def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) ->
         out.print(message, highlight=False, soft_wrap=True)
         if view.is_file():
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
+    tell(filter(None, [done.study.left_out()]))
     for what, gap in (("picture over time", done.series_gap), ("viewer page", done.view_gap)):
         if gap:
             err.print(f"no {what}: {gap}", highlight=False, soft_wrap=True)

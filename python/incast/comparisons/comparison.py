@@ -321,7 +321,7 @@ def load(folder: Path) -> Comparison:
 
 def _without_series(study: ComparisonStudy, home: Home) -> Comparison:
     found = home.results(study, study.cases())
-    return Comparison(study, home, {case: _load(case, result, rows) for case, (result, rows) in found.items()})
+    return Comparison(study, home, {case: run_of(case, result, rows) for case, (result, rows) in found.items()})
 
 
 def _load_series(comparison: Comparison) -> list[Series]:
@@ -337,7 +337,8 @@ def _load_series(comparison: Comparison) -> list[Series]:
     return found
 
 
-def _load(case: Case, result: Result, rows: Rows) -> Run:
+def run_of(case: Case, result: Result, rows: Rows) -> Run:
+    """Make a run from its result and a function that returns columns of its tables; raises ``FolderError``."""
     run = result.summary["run"]
     rows("flows", ["flow"])  # damage is told now, not when a picture needs the table
     rates: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())

@@ -102,13 +102,10 @@ def compare(
         _write_study(study, as_study)
         return
     _check(study, under)
+    folder = folder_of(out_, study.folder_name())
+    make = {"store": store, "workers": workers, "rebuild": rebuild, "memory_limit": memory.limit_of(memory_limit)}
     if isinstance(study, Grid):
-        if bins is not None or paired:
-            raise StudyError(
-                f"{'--paired' if bins is None else '--bins'}: not with two --vary, whose report has heat maps"
-            )
-        make = {"store": store, "workers": workers, "rebuild": rebuild, "memory_limit": memory.limit_of(memory_limit)}
-        _grid(study, folder_of(out_, study.folder_name()), study_reports.formats_of(format_), quiet, make)
+        _grid(study, folder, format_, quiet, [*["--bins"] * (bins is not None), *["--paired"] * paired], make)
         return
     # plotting libraries take a second to load: refuse wrong arguments first
     with loading():
@@ -119,20 +116,19 @@ def compare(
         from incast.view import chosen
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
-    folder = folder_of(out_, study.folder_name())
-    limit = memory.limit_of(memory_limit)
     if not quiet and (again := chosen.cost(study.viewed(), folder)):
         err.print(f"view: {again}", highlight=False, soft_wrap=True)
     with progress.of_batch(err, quiet) as show:
-        done = comparison.carry_out(
-            study, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit
-        )
+        done = comparison.carry_out(study, folder, show=show, **make)
     done.bins = parted
     print_comparison(done, comparison_page.write(done, formats).path, quiet, paired)
 
 
-def _grid(study: Grid, folder: Path, formats: Sequence[str], quiet: bool, make: Mapping[str, Any]) -> None:
-    """Make the runs and the report of a comparison over two keys."""
+def _grid(study: Grid, folder: Path, format_: str, quiet: bool, others: Sequence[str], make: Mapping[str, Any]) -> None:
+    """Make the runs and the report of a comparison over two keys; ``others`` are options that it has no use for."""
+    if others:
+        raise StudyError(f"{' and '.join(others)}: not allowed with two --vary, whose report has heat maps")
+    formats = study_reports.formats_of(format_)
     if not quiet:
         axes = " and ".join(key for key, _ in study.varied)
         err.print(f"two keys, {axes}: a study with heat maps as its report", highlight=False, soft_wrap=True)

@@ -303,7 +303,9 @@ def _simulated(report: Report) -> str:
     rows.append(("scenario", ", ".join(scenarios)))
     for group in cells.groups:
         if group.scenario == scenarios[0] and group.arm:
-            rows.append((f"{report.arm} {report.label(group.arm)}", f"flows governed by {cells.governing[group.cells[0]]}"))
+            rows.append(
+                (f"{report.arm} {report.label(group.arm)}", f"flows governed by {cells.governing[group.cells[0]]}")
+            )
     for key in dict.fromkeys(key for group in cells.groups for key in group.axes):
         values = dict.fromkeys(value for group in cells.groups for value in group.axes.get(key, ()))
         rows.append((key, ", ".join(values)))

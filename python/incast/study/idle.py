@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from incast.controllers import built_in
-from incast.errors import IncastError
+from incast.errors import RunError, ScenarioError
 from incast.runs.run_folder import engine_digest
 from incast.runs.scenario import Scenario
 
@@ -56,6 +56,6 @@ def _sends_plain(table: str, _engine: str) -> bool:
     always = {"queue.mark": "0p", "run.duration": "1ms", "run.warmup": "0s", "transport.ecn": "auto"}
     try:
         summary = Scenario.load("dumbbell").changed({"controller": json.loads(table), **always}).run().summary
-    except IncastError:  # a controller that needs other surroundings: nothing is proved
+    except (ScenarioError, RunError):  # a controller that needs other surroundings: nothing is proved
         return False
     return bool(summary["run"]["hops"] >= HOPS and summary["queues"]["marks"] == 0)

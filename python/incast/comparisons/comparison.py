@@ -19,6 +19,7 @@ from incast.runs import completions, run_notes
 from incast.runs.completions import Bins, Completions, Reading, Sizes
 from incast.runs.result import COMPLETIONS, RATES, Result, rates_of
 from incast.statistics import Estimate, jain
+from incast.study import companions
 from incast.study.definition import Definition
 from incast.view import chosen
 
@@ -264,6 +265,10 @@ class Comparison:
                 by_seed.setdefault(run.case.seed, []).append(json.dumps(run.summary, sort_keys=True))
         return len(self.study.values) > 1 and bool(by_seed) and all(len(set(found)) == 1 for found in by_seed.values())
 
+    def unmoved(self, scenario: str) -> list[str]:
+        """Return the labels of the controllers whose figures do not depend on the varied key."""
+        return [c.label for c in self.study.controllers if self.is_without_effect(scenario, c.text)]
+
     def datagrams(self, scenario: str) -> list[str]:
         """Return the traffic entries of a scenario that figures of flows exclude: datagrams."""
         found = [entry for case, run in self.runs.items() if case.scenario == scenario for entry in run.datagrams]
@@ -287,7 +292,7 @@ def carry_out(
     with made(study, folder, store, rebuild, **options) as home:
         gap = None
         try:
-            part = _series_study(_without_series(study, home), f"{home.name}-series")
+            part = _series_study(_without_series(study, home), f"{home.name}{companions.SUFFIX}")
             home.make(part, SERIES_FILE, rebuild, **options)
         except RunStopped:
             raise
@@ -312,7 +317,7 @@ def load(folder: Path) -> Comparison:
 
 def _without_series(study: ComparisonStudy, home: Home) -> Comparison:
     found = home.results(study, study.cases())
-    return Comparison(study, home, {case: _load(case, result, rows) for case, (result, rows) in found.items()})
+    return Comparison(study, home, {case: run_of(case, result, rows) for case, (result, rows) in found.items()})
 
 
 def _load_series(comparison: Comparison) -> list[Series]:
@@ -328,7 +333,8 @@ def _load_series(comparison: Comparison) -> list[Series]:
     return found
 
 
-def _load(case: Case, result: Result, rows: Rows) -> Run:
+def run_of(case: Case, result: Result, rows: Rows) -> Run:
+    """Make a run from its result and a function that returns columns of its tables; raises ``FolderError``."""
     run = result.summary["run"]
     rows("flows", ["flow"])  # damage is told now, not when a picture needs the table
     rates: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())

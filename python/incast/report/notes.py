@@ -17,7 +17,7 @@ def notes_of(comparison: Comparison, scenario: str) -> list[str]:
         comparison,
         lambda value, c: [note for run in comparison.point(scenario, c.text, value) for note in run.notes],
     )
-    unmoved = [c.label for c in comparison.study.controllers if comparison.is_without_effect(scenario, c.text)]
+    unmoved = comparison.unmoved(scenario)
     key = f"{', '.join(unmoved)}: {comparison.study.key} has no effect: all its values give the same figures"
     return [
         *without_datagrams(comparison, scenario),

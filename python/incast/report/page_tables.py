@@ -80,7 +80,8 @@ def table(
 def table_of(comparison: Comparison, shown: Sequence[Figure]) -> str:
     """Make the table for notebooks: one row per scenario, value and controller, with the marks of the report."""
     study = comparison.study
-    heads = "".join(f"<th>{escape(text)}</th>" for text in ["scenario", study.key, "controller"])
+    several = len(study.values) > 1
+    heads = "".join(f"<th>{escape(text)}</th>" for text in ["scenario", *[study.key] * several, "controller"])
     heads += "".join(f"<th>{escape(figure.label)}</th>" for figure in shown)
     rows = ""
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
@@ -88,7 +89,7 @@ def table_of(comparison: Comparison, shown: Sequence[Figure]) -> str:
             at = badges.of_point(comparison, scenario, value, shown)
             for c in study.controllers:
                 front = f" {UNDOMINATED}" if c.text in at.front else ""
-                cells = "".join(f"<th>{escape(text)}</th>" for text in [name, value, f"{c.label}{front}"])
+                cells = "".join(f"<th>{escape(text)}</th>" for text in [name, *[value] * several, f"{c.label}{front}"])
                 for f in shown:
                     reading = comparison.reading(scenario, c.text, value, f.key)
                     cells += cell_of(reading, f.scale, at.best[f.key] == c.text, ' style="font-weight:bold"')

@@ -57,6 +57,11 @@ Vary = Annotated[
 Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the report, such as the question.")]
 Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Remark below the title of the report.")]
 
+AsStudy = Annotated[
+    Path | None,
+    typer.Option("--as-study", metavar="FILE", help="Write the comparison as a study file instead of running it."),
+]
+
 
 def compare(
     scenarios: Annotated[
@@ -75,10 +80,7 @@ def compare(
     ] = None,
     store: SharedStore = None,
     set_: Settings = None,
-    as_study: Annotated[
-        Path | None,
-        typer.Option("--as-study", metavar="FILE", help="Write the comparison as a study file instead of running it."),
-    ] = None,
+    as_study: AsStudy = None,
     title: Title = "",
     note: Note = "",
     paired: Paired = False,

@@ -101,7 +101,6 @@ def compare(
     def under(pairs: Pairs) -> ComparisonStudy:
         if vary and len(vary) > 1:
             return Grid.of(scenarios, cc, vary, seeds, pairs)
-        # without a key the single point is the scenarios' duration, which a setting may change
         return ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, pairs)
 
     study = replace(under(settings(set_)), heading=title.strip(), remark=note.strip())

@@ -54,6 +54,13 @@ Vary = Annotated[
     ),
 ]
 
+OutFolder = Annotated[
+    str | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default: runs/compare-...).")
+]
+AsStudy = Annotated[
+    Path | None,
+    typer.Option("--as-study", metavar="FILE", help="Write the comparison as a study file instead of running it."),
+]
 Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the report, such as the question.")]
 Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Remark below the title of the report.")]
 
@@ -74,10 +81,7 @@ def compare(
     vary: Vary = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N at every point.")] = 3,
     workers: Workers = 0,
-    out_: Annotated[
-        str | None,
-        typer.Option("--out", metavar="DIR", help="Folder for the results (default: runs/compare-...)."),
-    ] = None,
+    out_: OutFolder = None,
     store: SharedStore = None,
     set_: Settings = None,
     as_study: AsStudy = None,

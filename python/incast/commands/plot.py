@@ -33,9 +33,9 @@ def plot(
 ) -> None:
     """Draw pictures of a run: its flows, and its recorded time series; or those of a study in a store.
 
-    A run of at most eight flows without a timeline is simulated again with one: over-time shows throughput, windows and
-    the busiest queue. Windows of more flows need a run with --set measure.series.flows=[0,1]; queues and their heat map
-    need --set measure.series.ports=all.
+    A run without a timeline is simulated again with one: over-time shows throughput, windows and the busiest queue.
+    Windows of single flows of many need a run with --set measure.series.flows=[0,1]; queues of all ports and their heat
+    map need --set measure.series.ports=all.
     """
     with loading():
         from incast.pictures import run_pictures

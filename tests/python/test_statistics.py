@@ -144,5 +144,5 @@ def test_numbers_are_written_in_one_way() -> None:
 
 def test_an_axis_of_time_has_the_unit_of_its_span() -> None:
     assert [time_unit(span) for span in (2.0, 1.0, 0.5, 1e-3, 9e-4, 0.0)] == [
-        *(("s", 1.0), ("s", 1.0), ("ms", 1e3), ("ms", 1e3), ("us", 1e6), ("us", 1e6)),
+        *(("s", 1.0), ("s", 1.0), ("ms", 1e3), ("ms", 1e3), ("µs", 1e6), ("µs", 1e6)),
     ]

@@ -14,6 +14,7 @@ from matplotlib.transforms import blended_transform_factory
 
 from incast.pictures.style import line, numbered_log
 from incast.statistics import Estimate
+from incast.writing.numbers import percent
 
 
 class Measured(Protocol):
@@ -128,7 +129,7 @@ def draw_points(
                 footnote.unfinished = True
                 axes.plot([x], [mean], look["marker"], color=colour, markerfacecolor="white", markersize=6, zorder=5)
                 axes.annotate(
-                    f"{100 * reading.share:.3g} %",
+                    percent(reading.share),
                     (x, mean),
                     (5, 3 + 8 * (points.number % 3)),
                     textcoords="offset points",

@@ -42,14 +42,14 @@ LEGEND_LETTERS = 60
 LOG_SPAN = 5.0
 """Ratio of the largest to the smallest value from which a numeric x axis is logarithmic."""
 
-TIME_UNITS = [(1.0, "s"), (1e-3, "ms"), (0.0, "us")]
+TIME_UNITS = [(1.0, "s"), (1e-3, "ms"), (0.0, "µs")]
 """Units of a time axis, with the smallest span of each in seconds."""
 
 
 def time_unit(span_s: float) -> tuple[str, float]:
     """Return the unit of a time axis for a span, and the factor from seconds."""
     unit = next(unit for least, unit in TIME_UNITS if span_s >= least)
-    return unit, {"s": 1.0, "ms": 1e3, "us": 1e6}[unit]
+    return unit, {"s": 1.0, "ms": 1e3, "µs": 1e6}[unit]
 
 
 def line(number: int, marker: bool = True) -> dict[str, Any]:

@@ -75,8 +75,8 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     return Page(comparison.folder / PAGE, pngs)
 
 
-BEST, UNDOMINATED = "*", "◆"
-"""Marks on a terminal."""
+BEST = "*"
+"""Mark of the best on a terminal."""
 
 
 def print_table(comparison: Comparison, console: Console, paired: bool = False) -> None:
@@ -98,8 +98,7 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
             cells = [_cell(comparison, scenario, *point, figure, paired) for point in points]
             best = [bool(at) and at[value].best[figure.key] == c.text for value, c in points]
             columns.append(Column(figure.short, _marked(cells, best)))
-        front = [bool(at) and c.text in at[value].front for value, c in points]
-        labels = _marked([controller.label for _, controller in points], front, f" {UNDOMINATED}")
+        labels = [c.label + (at[value].sign(c.text) if at else "") for value, c in points]
         title = f"{name}: {what} {seeds}"
         tables.show(console, title, _beginning(comparison, points, labels), columns, _ends(points, shown))
         notes = without_datagrams(comparison, scenario)
@@ -322,8 +321,8 @@ def table_of(comparison: Comparison) -> str:
         for value in study.values:
             at = badges.of_point(comparison, scenario, value, shown)
             for c in study.controllers:
-                front = f" {UNDOMINATED}" if c.text in at.front else ""
-                cells = "".join(f"<th>{escape(text)}</th>" for text in [name, value, f"{c.label}{front}"])
+                texts = [name, value, f"{c.label}{at.sign(c.text)}"]
+                cells = "".join(f"<th>{escape(text)}</th>" for text in texts)
                 for f in shown:
                     reading = comparison.reading(scenario, c.text, value, f.key)
                     cells += cell_of(reading, f.scale, at.best[f.key] == c.text, ' style="font-weight:bold"')
@@ -447,16 +446,23 @@ def _differences(comparison: Comparison) -> str:
         return ""
 
     def cells(scenario: str, figures: Sequence[Figure], value: str, c: Controller) -> str:
-        found = [(comparison.difference(scenario, c.text, first.text, value, f.key), f.scale) for f in figures]
-        texts = [(shown_reading(one, scale), is_clear_of_zero(one)) for one, scale in found]
+        found = [
+            (
+                comparison.difference(scenario, c.text, first.text, value, f.key),
+                comparison.reading(scenario, first.text, value, f.key),
+                f.scale,
+            )
+            for f in figures
+        ]
+        texts = [(shown_reading(one, scale), is_clear_of_zero(one, of)) for one, of, scale in found]
         return "".join(f"<td>{f'<b>{text}</b>' if is_clear else text}</td>" for text, is_clear in texts)
 
     return (
         f'<section id="differences"><h2>Difference from {escape(first.label)}</h2>\n'
         f'<p class="note">Each figure minus that of {escape(first.label)} with the same seed and placements: means and '
-        "95&nbsp;% intervals of these differences. Bold: the 95&nbsp;% interval excludes zero. By chance alone about 1 "
-        "in 20 cells is bold. With unfinished flows a difference is given as bounds, or is open.</p>\n"
-        + _tables(comparison, cells, first=1)
+        "95&nbsp;% intervals of these differences. Bold: the 95&nbsp;% interval excludes zero, and the difference is "
+        "at least 1&nbsp;%. By chance alone about 1 in 20 cells is bold. With unfinished flows a difference is given as "
+        "bounds, or is open.</p>\n" + _tables(comparison, cells, first=1)
     )
 
 

@@ -172,7 +172,7 @@ def _in_its_unit(figure: Figure, found: Iterable[float | None]) -> Figure:
     """Switch times to microseconds if all are below a millisecond."""
     if figure.unit != "ms" or max((value for value in found if value is not None), default=1.0) >= 1e-3:
         return figure
-    return replace(figure, unit="us", scale=1e6, short=f"{figure.short.removesuffix('ms')}us")
+    return replace(figure, unit="µs", scale=1e6, short=f"{figure.short.removesuffix('ms')}µs")
 
 
 def plot(comparison: Comparison, figure: Figure) -> Canvas:

@@ -15,6 +15,7 @@ from incast.pictures.style import INK, dress, legend, line, new_canvas, numbered
 from incast.report.figures import Drawn, axis_name
 from incast.runs import completions
 from incast.runs.completions import NAMES, Reading
+from incast.writing.numbers import percent
 
 ABREAST = 3
 """Panels per row."""
@@ -98,7 +99,7 @@ def _share(comparison: Comparison, scenario: str, band: Band) -> str:
     """Return a title with the largest number of flows of a band at a point, and the smallest share finished."""
     least = min(_readings(comparison, scenario, band, "mean"), key=lambda reading: reading.share)
     most = _most_flows(comparison, scenario, band)
-    share = "all finished" if least.share == 1 else f"at least {100 * least.share:.3g} % finished"
+    share = "all finished" if least.share == 1 else f"at least {percent(least.share)} finished"
     return f"{band.label}: {most:,} flows, {share}"
 
 

@@ -103,7 +103,7 @@ def shown_first(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
             left[answer.kind] -= 1
             first.append(answer)
     for answer in answers:
-        if answer.kind in _SHARE and len(first) < FIRST and all(answer is not one for one in first):
+        if (answer.kind in _SHARE or not first) and len(first) < FIRST and all(answer is not one for one in first):
             first.append(answer)
     shown = [answer for answer in answers if any(answer is one for one in first)]
     return shown, [answer for answer in answers if all(answer is not one for one in first)]

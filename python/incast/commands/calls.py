@@ -22,6 +22,7 @@ from incast.external import consent
 from incast.pictures.style import formats_of
 from incast.report import comparison_page
 from incast.report.figures import figures_of
+from incast.report.page_tables import table_of
 from incast.runs.completions import STATISTICS, Bins
 from incast.runs.result import COMPLETIONS, Result, needed
 from incast.runs.scenario import text_of
@@ -78,7 +79,7 @@ class Compared:
         for case, run in self.comparison.runs.items():
             row: dict[str, object] = {"scenario": case.scenario, "controller": case.controller.text}
             row |= {study.key: case.value, "seed": case.seed}
-            row |= {figure.key: run.figure(figure.key) for figure in figures_of(self.comparison)}
+            row |= {figure.key: run.figure(figure.key) for figure in figures_of(self.comparison, everything=True)}
             rows.append(row | {key: run.figure(key) for key in counts})
         return pa.Table.from_pylist(rows)
 
@@ -155,7 +156,7 @@ class Compared:
         return f"<Compared {self.comparison.study.title}: {len(self.comparison.runs)} runs in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        return answers_html(self.comparison) + comparison_page.table_of(self.comparison)
+        return answers_html(self.comparison) + table_of(self.comparison, figures_of(self.comparison))
 
 
 def compare(

@@ -35,6 +35,7 @@ from incast.runs.scenario import Scenario
 from incast.system import memory, output
 from incast.system.folders import new_folder
 from incast.system.interrupts import loading
+from incast.writing.numbers import duration, said
 
 
 def run(
@@ -84,7 +85,7 @@ def run(
     if not quiet and (err.is_terminal or needed >= memory.WORTH_TELLING):
         err.print(f"memory: about {memory.spoken(needed)}", highlight=False)
     if not quiet and disk:
-        cost = f"up to about {memory.spoken(disk)} on disk and {cpu_s:.2g} s of CPU time"
+        cost = f"up to about {memory.spoken(disk)} on disk and {said(duration(cpu_s))} of CPU time"
         err.print(f"timeline: {cost}", highlight=False, soft_wrap=True)
     folder = folder_of(out_, f"{asked.name}-{asked.seed}-{asked.hash[:8]}")
     if _is_there(folder, asked):

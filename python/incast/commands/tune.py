@@ -18,6 +18,7 @@ from incast.commands.options import folder as folder_of
 from incast.errors import UnsoundError
 from incast.system import output
 from incast.system.interrupts import loading
+from incast.writing.numbers import number, rounded, said
 
 if TYPE_CHECKING:
     from incast.statistics import Estimate
@@ -122,7 +123,7 @@ def _print(found: Outcome) -> None:
         err.print(f"note: on the tuning seeds the chosen set is not better than the defaults in {', '.join(worse)}")
     for figure, shares in found.importances.items():
         ordered = sorted(shares, key=lambda key: -shares[key])
-        named = ", ".join(f"{key} {shares[key]:.2f}" for key in ordered)
+        named = ", ".join(f"{key} {said(rounded(shares[key]))}" for key in ordered)
         out.print(f"importance for {figure}: {named}", highlight=False, soft_wrap=True)
 
 
@@ -150,13 +151,10 @@ def _print_compared(chosen: Chosen, seeds: int) -> None:
 
 
 def _cells(row: Compared, factor: float) -> list[str]:
-    from incast.report.numbers import number
-
-    return [number(one, factor) for one in (row.tuned, row.defaults, row.difference)]
+    return [said(number(one, factor)) for one in (row.tuned, row.defaults, row.difference)]
 
 
 def _print_front(found: Outcome) -> None:
-    from incast.report.numbers import rounded
     from incast.tuning.pictures import Scale
 
     tuning = found.tuning
@@ -167,9 +165,11 @@ def _print_front(found: Outcome) -> None:
     scales = [Scale(units.get(figure, ""), column) for figure, column in zip(tuning.figures, columns, strict=True)]
     for word in ["", *keys, *(scale.label(figure) for scale, figure in zip(scales, tuning.figures, strict=True))]:
         table.add_column(word, justify="right", overflow="fold")
-    for number, one in enumerate(found.front, 1):
-        mark = f"{number}{' *' if number - 1 == found.chosen else ''}"
-        scores = [rounded(score * scale.factor) for score, scale in zip(one.tried.scores or (), scales, strict=True)]
+    for place, one in enumerate(found.front):
+        mark = f"{place + 1}{' *' if place == found.chosen else ''}"
+        scores = [
+            said(rounded(score * scale.factor)) for score, scale in zip(one.tried.scores or (), scales, strict=True)
+        ]
         table.add_row(mark, *(str(one.tried.values[key]) for key in keys), *scores)
     out.print(table)
     out.print("*: chosen: nearest to the best value of each objective, relative to the range of the front")
@@ -220,7 +220,6 @@ def sensitivity(
 
 
 def _print_indices(found: Found) -> None:
-    from incast.report.numbers import rounded
     from incast.statistics import Estimate
     from incast.tuning import sensitivity as sensitivities
     from incast.tuning.pictures import Scale
@@ -240,7 +239,7 @@ def _print_indices(found: Found) -> None:
             cells = [_number(Estimate(index.main, index.main_half_width, 2), scale.factor)]
             cells.append(_number(Estimate(index.other, index.other_half_width, 2), scale.factor))
             if index.mean is not None:
-                cells.append(rounded(index.mean * scale.factor))
+                cells.append(said(rounded(index.mean * scale.factor)))
             table.add_row(index.parameter, *cells)
         out.print(table)
     for note in found.notes():
@@ -248,6 +247,4 @@ def _print_indices(found: Found) -> None:
 
 
 def _number(one: Estimate, factor: float) -> str:
-    from incast.report.numbers import number
-
-    return number(one, factor)
+    return said(number(one, factor))

@@ -25,6 +25,7 @@ from incast.commands.options import (
     allow,
     beside,
     err,
+    next_steps,
     out,
     settings,
     tell,
@@ -161,6 +162,8 @@ def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) ->
         out.print(message, highlight=False, soft_wrap=True)
         if view.is_file():
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
+        more = "the same command with more seeds, values or controllers adds only the new runs"
+        next_steps(quiet, f"open {page} in a browser", more)
     for what, gap in (("picture over time", done.series_gap), ("viewer page", done.view_gap)):
         if gap:
             err.print(f"no {what}: {gap}", highlight=False, soft_wrap=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from incast.commands import progress
-from incast.commands.options import Format, Quiet, err, out
+from incast.commands.options import Format, Quiet, err, next_steps, out
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError
 from incast.runs.result import Result
@@ -49,3 +50,4 @@ def plot(
     with output.about(folder):
         message = f"pictures: {' '.join(str(folder / name) for name in files)}" if files else "nothing to draw"
         out.print(message, highlight=False, soft_wrap=True)
+        next_steps(quiet, f"incast view {shlex.quote(str(run))}")

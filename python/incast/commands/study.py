@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_
+import shlex
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,7 +14,19 @@ import typer
 from incast.batch.store import Store
 from incast.batch.workers import Processes, Threads
 from incast.commands import progress
-from incast.commands.options import AllowCode, MemoryLimit, Quiet, Rebuild, Workers, allow, beside, err, out, tell
+from incast.commands.options import (
+    AllowCode,
+    MemoryLimit,
+    Quiet,
+    Rebuild,
+    Workers,
+    allow,
+    beside,
+    err,
+    next_steps,
+    out,
+    tell,
+)
 from incast.commands.options import folder as folder_of
 from incast.comparisons.declaration import split_values, value_of
 from incast.errors import StudyError
@@ -276,6 +289,11 @@ def _tell_made(store: Store, study: str, quiet: bool) -> None:
         with output.about(store.folder):
             for line in status.of(store).lines():
                 out.print(line, highlight=False, soft_wrap=True)
+        place = shlex.quote(str(store.folder))
+        query = f'incast query {place} "SELECT * FROM runs"'
+        next_steps(
+            quiet, query, f"incast study export {place} --out runs.csv", f"incast study extend {place} --seeds N"
+        )
     status.refuse_unsound(store, study)
 
 

@@ -16,7 +16,6 @@ from incast import _core
 from incast.commands import kinds, paper, scenarios
 from incast.commands.options import out
 from incast.errors import ScenarioError
-from incast.report import run_size
 from incast.system.interrupts import loading
 
 PAPERS = "papers"
@@ -30,17 +29,15 @@ def list_(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List all names of a kind; without a kind, the kinds."""
-    with loading():
-        from incast.papers import reading
     if kind is None:
-        counts = [(one, len(kinds.listing(one))) for one in kinds.KINDS] + [(PAPERS, len(reading.names()))]
+        counts = [(one, len(kinds.listing(one))) for one in kinds.KINDS] + [(PAPERS, len(_papers()))]
         _print([{"kind": one, "count": count} for one, count in counts], json)
         if not json:
             out.print("incast list KIND names all; incast describe NAME says what one is", highlight=False)
         return
     if kind in ("paper", PAPERS):
         if json:
-            _print([{"name": name, "what": reading.find(name)[0].title} for name in reading.names()], json)
+            _print(_papers(), json)
         else:
             paper.list_()
         return
@@ -48,6 +45,13 @@ def list_(
         _list_scenarios(json)
         return
     _print([{"name": name, "what": words} for name, words in kinds.listing(kind)], json)
+
+
+def _papers() -> list[dict[str, str]]:
+    with loading():
+        from incast.papers import reading
+
+    return [{"name": name, "what": reading.find(name)[0].title} for name in reading.names()]
 
 
 def _print(rows: Sequence[Mapping[str, object]], json: bool) -> None:
@@ -64,6 +68,8 @@ def _print(rows: Sequence[Mapping[str, object]], json: bool) -> None:
 
 def _list_scenarios(json: bool) -> None:
     """List the built-in scenarios by topology, with their sizes."""
+    from incast.report import run_size
+
     found = list(scenarios.all_of_them())
     if json:
         _print([one.data() for one in found], json)

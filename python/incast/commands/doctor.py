@@ -7,8 +7,6 @@ import platform
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, requires, version
-from importlib.resources import files as package_files
 from pathlib import Path
 
 import typer
@@ -101,6 +99,8 @@ def _packages() -> Iterator[Finding]:
 
 def _needed() -> list[str]:
     """Return the requirements of the package, without those of extras."""
+    from importlib.metadata import PackageNotFoundError, requires  # slow, and only for this command
+
     try:
         return [text for text in requires("incast") or [] if "extra ==" not in text]
     except PackageNotFoundError:  # used from a folder, without an installation
@@ -108,6 +108,8 @@ def _needed() -> list[str]:
 
 
 def _version(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:
@@ -115,9 +117,9 @@ def _version(name: str) -> str:
 
 
 def _programs() -> Iterator[Finding]:
-    page = package_files("incast") / "view" / "viewer.html"
+    page = Path(_core.__file__).parent / "view" / "viewer.html"
     if page.is_file():
-        yield Finding("viewer", f"{len(page.read_bytes()) / 1e3:,.0f} kB")
+        yield Finding("viewer", f"{page.stat().st_size / 1e3:,.0f} kB")
     else:
         yield Finding(
             "viewer", "no", "missing", "for incast view: make viewer (needs Node.js 20.19), or install a wheel"

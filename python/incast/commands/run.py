@@ -30,7 +30,7 @@ from incast.commands.options import (
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, ScenarioError, UnsoundError
 from incast.external import consent
-from incast.report import run_size, run_table
+from incast.report import run_table
 from incast.runs import size, soundness
 from incast.runs.result import Result
 from incast.runs.run_folder import MANIFEST, engine_digest, read_manifest
@@ -121,6 +121,8 @@ def _asked(scenario: str, pairs: Pairs, seed: int | None, threads: int | None) -
 
 def _print_size(scenario: Scenario, memory_limit: str | None) -> None:
     """Print the size of a run and its notes; classes that the scenario names are not imported."""
+    from incast.report import run_size
+
     found = size.of(scenario, memory.limit_of(memory_limit))
     out.print(f"{scenario.name}: seed {scenario.seed}, hash {scenario.hash[:8]}", highlight=False, soft_wrap=True)
     for line in run_size.lines(found):

@@ -1,8 +1,8 @@
 //! Size of a run before it runs: counts, and an estimate of its hops.
 //!
 //! Every flow sends what its application asks for, or as much as the first link carries. Links that are asked for more
-//! than they carry cut their flows in proportion. Every data packet has one ACK. Losses, windows and congestion control
-//! are left out, so the estimate is right to a factor of about two.
+//! than they carry cut their flows in proportion. Every data packet has one ACK, and a flow four more packets to open and
+//! to close. Losses, windows and congestion control are left out, so the estimate is right to a factor of about two.
 
 use incast_cc::Time;
 use incast_engine::map::ideal::Fabric;
@@ -28,6 +28,9 @@ pub struct Extent {
     pub hops: Option<f64>,
 }
 
+/// Packets of a flow besides its data and ACKs: SYN, SYN-ACK, FIN, and the ACK of the FIN.
+const OTHERS: f64 = 4.0;
+
 /// What a flow sends: links of its packets and of its ACKs, payload in bytes, and bytes of a packet.
 struct Sent {
     path: Vec<LinkId>,
@@ -45,7 +48,7 @@ impl Extent {
             ports: spec.links.len() as u64,
             flows: spec.flows.len() as u64,
             host_rate_bps: host_rate(spec),
-            duration_s: spec.duration.as_secs_f64(),
+            duration_s: spec.duration.0 as f64 / 1e12,
             hops: spec.cells.is_empty().then(|| hops(spec)),
         }
     }
@@ -80,7 +83,7 @@ fn hops(spec: &Spec) -> f64 {
     };
     let passed = |s: &Sent| {
         let part = s.path.iter().map(carries).fold(1.0, f64::min);
-        (s.bytes * part / s.packet).ceil() * (s.path.len() + s.back) as f64
+        ((s.bytes * part / s.packet).ceil() + OTHERS / 2.0) * (s.path.len() + s.back) as f64
     };
     sent.iter().filter(|s| s.bytes > 0.0).map(passed).sum()
 }

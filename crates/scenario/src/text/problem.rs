@@ -29,17 +29,19 @@ pub struct Names {
 }
 
 impl Names {
-    /// Names printed before the rest is counted.
+    /// Most names that are all printed.
+    const MOST: usize = 15;
+    /// Names of a longer list that are printed before the rest is counted.
     const SHOWN: usize = 12;
 }
 
 impl fmt::Display for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(more) = self.known.len().checked_sub(Names::SHOWN).filter(|more| *more > 0) else {
+        if self.known.len() <= Names::MOST {
             return write!(f, "; {} {}", self.lead, self.known.join(", "));
-        };
-        let shown = self.known[..Names::SHOWN].join(", ");
-        write!(f, "; {} {shown} and {more} more ({} names all)", self.lead, self.command)
+        }
+        let (shown, more) = self.known.split_at(Names::SHOWN);
+        write!(f, "; {} {} and {} more ({} names all)", self.lead, shown.join(", "), more.len(), self.command)
     }
 }
 

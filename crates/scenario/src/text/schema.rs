@@ -427,7 +427,9 @@ impl<'a> Schema<'a> {
             if let Err(mut problems) = controller::parse(value, path) {
                 if let Some(shown) = controller::word_of(value).and_then(|word| s.no_controller(word)) {
                     problems.truncate(1);
-                    problems.iter_mut().for_each(|p| (p.message, p.suggestion) = (shown.clone(), None));
+                    problems.iter_mut().for_each(|p| {
+                        *p = Problem { message: shown.clone(), suggestion: None, names: None, ..p.clone() }
+                    });
                 }
                 out.extend(problems);
             }

@@ -95,7 +95,7 @@ def test_reports_of_comparisons_show_names_as_text(scenario: Path, tmp_path: Pat
     mine = f"{tmp_path / IN_FOLDER}.py:Mine"
     given = {"measure.timeline": "auto"}
     done = incast.compare(str(scenario), ["dctcp", mine], seeds=2, settings=given, out="c", workers=1)
-    check(done.report.read_text(encoding="utf-8"))
+    check(done.report.read_text(encoding="utf-8"), scripts=True)
     check(done._repr_html_())
     check((done.folder / "view.html").read_text(encoding="utf-8"), (), scripts=True)
     check(done.view()._repr_html_(), (), scripts=True)
@@ -106,7 +106,7 @@ def test_pages_of_pairs_and_of_a_run_show_names_as_text(scenario: Path, tmp_path
     words = ("--cc", "dctcp", "--cc", f"./{IN_FOLDER}.py:Mine", "--seeds", "1", "--workers", "1")
     answer = incast("coexist", scenario.name, *words, "--out", IN_FOLDER)
     assert answer.status == 0, answer.err
-    check((tmp_path / IN_FOLDER / "report.html").read_text(encoding="utf-8"))
+    check((tmp_path / IN_FOLDER / "report.html").read_text(encoding="utf-8"), scripts=True)
     result = Scenario.load(scenario).run()
     check(result._repr_html_())
     study = Study("dumbbell", settings={"description": HOSTILE}, arms={"a": {"run.duration": "5ms"}})
@@ -128,4 +128,4 @@ def test_pages_of_papers_show_names_as_text(incast: Command, paper: Path) -> Non
     (paper / "paper.toml").write_text(text)
     answer = incast("paper", "run", "./small/fig1", "--seeds", "1", "--out", "p")
     assert answer.status == 0, answer.err
-    check((paper.parent / "p/report.html").read_text(encoding="utf-8"))
+    check((paper.parent / "p/report.html").read_text(encoding="utf-8"), scripts=True)

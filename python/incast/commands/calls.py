@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from incast.answers.answering import answers_of, best_of
+from incast.answers.measures import measures_of
+from incast.answers.showing import WIDTH, answers_html, lines_of
 from incast.batch.plan import slug
 from incast.comparisons import comparison
 from incast.comparisons.comparison import Comparison, slowdowns_of
@@ -19,6 +22,7 @@ from incast.external import consent
 from incast.pictures.style import formats_of
 from incast.report import comparison_page
 from incast.report.figures import figures_of
+from incast.report.page_tables import table_of
 from incast.runs.completions import STATISTICS, Bins
 from incast.runs.result import COMPLETIONS, Result, needed
 from incast.runs.scenario import text_of
@@ -75,7 +79,7 @@ class Compared:
         for case, run in self.comparison.runs.items():
             row: dict[str, object] = {"scenario": case.scenario, "controller": case.controller.text}
             row |= {study.key: case.value, "seed": case.seed}
-            row |= {figure.key: run.figure(figure.key) for figure in figures_of(self.comparison)}
+            row |= {figure.key: run.figure(figure.key) for figure in figures_of(self.comparison, everything=True)}
             rows.append(row | {key: run.figure(key) for key in counts})
         return pa.Table.from_pylist(rows)
 
@@ -106,6 +110,24 @@ class Compared:
         frame: polars.DataFrame = needed("polars", "polars").from_arrow(self.table)
         return frame
 
+    def answer(self) -> None:
+        """Print the answers of the comparison, as ``incast compare`` does: every sentence, the most important first."""
+        print("\n".join(lines_of(answers_of(self.comparison), WIDTH)))
+
+    def best(self, figure: str, scenario: str | None = None) -> tuple[str, str] | None:
+        """Return the controller and the value of the varied key that are best at a figure; ``None`` if none is.
+
+        The best point is told apart from every other one: the 95 % interval of the paired difference excludes zero, and
+        the difference is at least 1 %. ``figure`` is a name of ``figures()``; ``scenario`` is needed where there are
+        several. Raises ``IncastError`` for another figure or scenario.
+        """
+        return best_of(self.comparison, figure, scenario)
+
+    def figures(self, scenario: str | None = None) -> dict[str, str]:
+        """Return the figures that ``best`` knows, with their titles; those of the first scenario by default."""
+        where = scenario or self.comparison.study.scenarios[0]
+        return {measure.key: measure.title for measure in measures_of(self.comparison, where)}
+
     def pictures(self) -> list[str]:
         """Names of the pictures: ``throughput``, ``delay-p99`` and so on."""
         return sorted(self._pictures)
@@ -134,7 +156,7 @@ class Compared:
         return f"<Compared {self.comparison.study.title}: {len(self.comparison.runs)} runs in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        return comparison_page.table_of(self.comparison)
+        return answers_html(self.comparison) + table_of(self.comparison, figures_of(self.comparison))
 
 
 def compare(

@@ -73,6 +73,10 @@ def compare(
         Path | None,
         typer.Option("--as-study", metavar="FILE", help="Write the comparison as a study file instead of running it."),
     ] = None,
+    title: Annotated[
+        str, typer.Option("--title", metavar="TEXT", help="Title of the report, such as the question.")
+    ] = "",
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Remark below the title of the report.")] = "",
     paired: Paired = False,
     bins: Bins = None,
     format_: Format = "png",
@@ -94,7 +98,7 @@ def compare(
         # without a key the single point is the scenarios' duration, which a setting may change
         return ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, pairs)
 
-    study = under(settings(set_))
+    study = replace(under(settings(set_)), heading=title.strip(), remark=note.strip())
     if as_study is not None:
         _write_study(study, as_study)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -136,7 +137,7 @@ class Comparison:
     view_gap: str | None = None
     """Reason why runs with timelines have no viewer page, if so."""
     bins: Bins | None = None
-    """Requested size bins; default: decades of the sizes present."""
+    """Requested size bins; default: those of ``completions.usual_of``."""
     _completed: dict[tuple[str, str, str, str], dict[tuple[Band | None, str], Reading]] = field(default_factory=dict)
     """Cache of completion figures, by scenario, controller, value and part of the summary."""
 
@@ -165,7 +166,7 @@ class Comparison:
 
     def bins_of(self, scenario: str) -> Bins:
         """Return the size bins for the flows of a scenario."""
-        return self.bins or completions.decades_of(self._sizes(scenario))
+        return self.bins or completions.usual_of(self._sizes(scenario))
 
     def bands(self, scenario: str) -> list[Band]:
         """Return the entries and bins whose slowdowns are shown; none if flows have fewer than two sizes.
@@ -256,22 +257,17 @@ class Comparison:
         }
         return {part: (finished, count) for part, (finished, count) in counts.items() if count}
 
-    def without_effect(self, scenario: str) -> list[str]:
-        """Return a note for each controller whose figures do not depend on the varied key."""
-        notes = []
-        if len(self.study.values) < 2:
-            return []
-        for controller in self.study.controllers:
-            by_seed: dict[int, list[str]] = {}
-            for case, run in self.runs.items():
-                if (case.scenario, case.controller) == (scenario, controller):
-                    by_seed.setdefault(case.seed, []).append(json.dumps(run.summary, sort_keys=True))
-            if by_seed and all(len(set(found)) == 1 for found in by_seed.values()):
-                notes.append(
-                    f"{controller.label}: {self.study.key} has no effect: all its values give the same figures "
-                    "under every seed"
-                )
-        return notes
+    def is_without_effect(self, scenario: str, controller: str) -> bool:
+        """Return whether all values of the varied key give a controller the same figures under every seed."""
+        by_seed: dict[int, list[str]] = {}
+        for value in self.study.values:
+            for run in self.point(scenario, controller, value):
+                by_seed.setdefault(run.case.seed, []).append(json.dumps(run.summary, sort_keys=True))
+        return len(self.study.values) > 1 and bool(by_seed) and all(len(set(found)) == 1 for found in by_seed.values())
+
+    def unmoved(self, scenario: str) -> list[str]:
+        """Return the labels of the controllers whose figures do not depend on the varied key."""
+        return [c.label for c in self.study.controllers if self.is_without_effect(scenario, c.text)]
 
     def datagrams(self, scenario: str) -> list[str]:
         """Return the traffic entries of a scenario that figures of flows exclude: datagrams."""
@@ -402,10 +398,11 @@ def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[
     return found
 
 
-def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
+def aggregate_json(comparison: Comparison, figures: list[str], words: Mapping[str, Any]) -> str:
     """Write every point of the plots as JSON: mean, half width of the interval, runs, hops.
 
-    Each figure also has its difference from the first controller's under the same seeds.
+    Each figure also has its difference from the first controller's under the same seeds. ``words`` are entries about
+    the whole comparison, which come first.
     """
     points = []
     study = comparison.study
@@ -429,7 +426,7 @@ def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
                         row[key]["less_first"] = _mean_json(apart) | ({} if apart.exact else _bounds_json(apart))
                 row["slowdowns"] = slowdowns_of(comparison, scenario, controller.text, value)
                 points.append(row)
-    return json.dumps({"key": study.key, "first": first, "points": points}, indent=2) + "\n"
+    return json.dumps({**words, "key": study.key, "first": first, "points": points}, indent=2) + "\n"
 
 
 def _figure_json(reading: Reading) -> dict[str, Any]:

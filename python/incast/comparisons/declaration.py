@@ -12,7 +12,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -247,6 +247,10 @@ class ComparisonStudy:
     settings: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = field(default=(), compare=False)
     """Names of the scenarios as stored in a folder; the scenarios may have changed since."""
+    heading: str = field(default="", compare=False)
+    """Title of the report; empty: made from controllers and scenarios."""
+    remark: str = field(default="", compare=False)
+    """Text below the title of the report; empty without one."""
 
     FILE: ClassVar[str] = "study.json"
     """File that marks a folder, with the declaration."""
@@ -375,7 +379,9 @@ class ComparisonStudy:
 
     @property
     def title(self) -> str:
-        """Title of the comparison, in one line."""
+        """Title of the comparison, in one line: the one given, or one made from its arguments."""
+        if self.heading:
+            return self.heading
         kinds = list(dict.fromkeys(c.kind for c in self.controllers))
         return f"{', '.join(kinds)} on {' and '.join(self.scenario_names())}"
 
@@ -468,6 +474,8 @@ class ComparisonStudy:
         words += ["--seeds", str(self.seeds)]
         for key, value in self.settings:
             words += ["--set", f"{key}={value}"]
+        for option, text in (("--title", self.heading), ("--note", self.remark)):
+            words += [option, text] if text else []
         words += [] if bins is None else ["--bins", bins]
         words += [] if tuple(formats) == ("png",) else ["--format", ",".join(formats)]
         words += [] if store is None else ["--store", store]
@@ -479,7 +487,8 @@ class ComparisonStudy:
 
     def stored(self) -> dict[str, Any]:
         """Return what the folder's file has beside the arguments: descriptions of what may change later."""
-        return {"names": self.scenario_names()}
+        words = {"title": self.heading, "note": self.remark}
+        return {"names": self.scenario_names()} | {name: text for name, text in words.items() if text}
 
     def json(self, **others: str) -> str:
         """Write the declaration as JSON, with the further entries of the folder's file."""
@@ -498,7 +507,11 @@ class ComparisonStudy:
     def of_data(cls, data: Mapping[str, Any], **others: Any) -> Self:
         """Read the entries of this kind; the others are what all kinds have."""
         listed: dict[str, Any] = {name: tuple(data[name]) for name in ("scenarios", "values", "names")}
-        return cls(key=data["key"], **listed, **others)
+        return cls(key=data["key"], heading=data.get("title", ""), remark=data.get("note", ""), **listed, **others)
+
+    def with_words_of(self, earlier: ComparisonStudy) -> Self:
+        """Return the declaration with the title and the note of an earlier one, where it has none of its own."""
+        return replace(self, heading=self.heading or earlier.heading, remark=self.remark or earlier.remark)
 
     def study_file(self) -> str:
         """Write the comparison as a study file: one arm per controller, one axis, the same runs."""

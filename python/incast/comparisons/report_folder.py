@@ -163,8 +163,8 @@ def made(
         _refuse_store(folder, store)
     there, before = folder.is_dir(), _before(path)
     mark.put(folder)
-    earlier = read(kind, folder)[1]
-    home = Home(folder, store or earlier.store, earlier.name)
+    declared, earlier = read(kind, folder)
+    study, home = study.with_words_of(declared), Home(folder, store or earlier.store, earlier.name)
     with alone_in(folder, deep=False):
         try:
             write_whole(path, study.json(**home.words))

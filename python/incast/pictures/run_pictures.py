@@ -201,7 +201,7 @@ class Pictures:
                 mark_end(axes, times, values, (per_s, scale), look["color"])
         start = self._result.summary["run"]["measure_from_s"]
         if start > 0:
-            axes.axvspan(0, start * per_s, color="#8b949e", alpha=0.13, linewidth=0)
+            axes.axvspan(0, start * per_s, color=GREY, alpha=0.13, linewidth=0)
         dress(axes)
         axes.set_xlim(0, end * per_s)
         axes.set_ylim(bottom=0)
@@ -244,7 +244,7 @@ class Pictures:
             axes.set_ylim(bottom=0)
             axes.set_xlim(0, edges[-1])
             if start > 0:
-                axes.axvspan(0, start * per_s, color="#8b949e", alpha=0.13, linewidth=0)
+                axes.axvspan(0, start * per_s, color=GREY, alpha=0.13, linewidth=0)
         warm = "; grey: before it is measured" if start > 0 else ""
         step, scale = time_unit(frames.step_s)
         step = f"; means of {frames.step_s * scale:.3g} {step}"

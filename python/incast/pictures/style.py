@@ -24,14 +24,18 @@ if output.is_program:  # Matplotlib reads a matplotlibrc in the working director
 FORMATS = ("png", "svg", "pdf")
 """Image formats."""
 
-# Okabe and Ito's palette: distinguishable with every common kind of colour blindness. Line style and
-# marker repeat the distinction for print in grey.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#56B4E9", "#7F7F7F"]
+# distinguishable with every common kind of colour blindness; line style and marker repeat the distinction for print in
+# grey. The same as --c1 to --c8 of report.css
+COLOURS = ["#0064a6", "#bc4506", "#1c8d72", "#9f1b74", "#bc8205", "#20262e", "#0099cb", "#3f4b44"]
+DARKEST = COLOURS[5]
+"""Colour on which ink is not visible."""
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 HATCHES = ["", "//", "\\\\", "xx", "..", "--", "||", "++"]
 STYLES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1))]
 
-INK, GRID, GREY = "#22272e", "#d9dee5", "#8b949e"
+INK, GRID, GREY = "#161b22", "#e8ebef", "#808995"
+OTHERS = "#c3c9d1"
+"""Colour of the other lines in the panel of one."""
 
 ABREAST = 8
 """Most series that are easy to tell apart in one panel; more of them have a panel each."""

@@ -20,7 +20,7 @@ from incast.comparisons.report_folder import Home
 from incast.pictures import gallery
 from incast.pictures.style import INK, new_canvas
 from incast.report import run_index, tables
-from incast.report.comparison_page import PAGE, document, embedded
+from incast.report.document import PAGE, document, embedded
 from incast.report.numbers import number
 from incast.report.run_index import RUNS
 from incast.report.tables import Column

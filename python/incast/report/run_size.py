@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from incast.report.numbers import duration, rounded, scaled
 from incast.runs.size import Size
 from incast.system import memory
+from incast.writing.numbers import duration, quantity, scaled
 
 
 def rate(bps: float) -> str:
     """Format a rate: 100 Gb/s."""
-    for unit, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if bps >= unit:
-            return "no rate" if bps == float("inf") else f"{rounded(bps / unit)} {letter}b/s"
-    return f"{rounded(bps)} b/s"
+    return "no rate" if bps == math.inf else quantity(bps, "b/s")
 
 
 def cost(size: Size) -> str:
     """Format the estimated CPU time of a run, with one figure: about 3 s."""
     if size.cpu_s is None:
         return "?"
-    return "< 0.1 s" if size.cpu_s < 0.1 else f"{float(f'{size.cpu_s:.1g}'):g} s"
+    return "< 0.1 s" if size.cpu_s < 0.1 else duration(float(f"{size.cpu_s:.1g}"))
 
 
 def lines(size: Size) -> Iterator[str]:

@@ -14,7 +14,7 @@ from incast.system.output import nearest
 SCHEMA = "scenario.schema.json"
 """Name of the schema beside a scenario file."""
 
-ARRIVING_BYTES = 3e9
+ARRIVING_BYTES = 1.5e9
 """Bytes that arrive at a load: a few seconds of simulation."""
 
 PERMUTATION = "permutation"

@@ -21,6 +21,7 @@ from incast.commands.options import (
     Workers,
     allow,
     err,
+    next_steps,
     out,
     settings,
     tell,
@@ -98,3 +99,4 @@ def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
         if (view := page.parent / chosen.PAGE).is_file():
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
+        next_steps(quiet, f"open {page} in a browser", "the same command with more controllers or seeds adds runs")

@@ -26,6 +26,7 @@ from incast.commands.options import (
     allow,
     beside,
     err,
+    next_steps,
     out,
     settings,
     tell,
@@ -63,11 +64,6 @@ AsStudy = Annotated[
 ]
 Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the report, such as the question.")]
 Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Remark below the title of the report.")]
-
-AsStudy = Annotated[
-    Path | None,
-    typer.Option("--as-study", metavar="FILE", help="Write the comparison as a study file instead of running it."),
-]
 
 
 def compare(
@@ -203,6 +199,8 @@ def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) ->
         out.print(message, highlight=False, soft_wrap=True)
         if view.is_file():
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
+        more = "the same command with more seeds, values or controllers adds only the new runs"
+        next_steps(quiet, f"open {page} in a browser", more)
     tell(filter(None, [done.study.left_out()]))
     for what, gap in (("picture over time", done.series_gap), ("viewer page", done.view_gap)):
         if gap:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ import typer
 
 from incast.batch.store import Store
 from incast.commands import progress, study_reports
-from incast.commands.options import Format, Quiet, err, out
+from incast.commands.options import Format, Quiet, err, next_steps, out
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError
 from incast.runs.result import Result
@@ -63,3 +64,4 @@ def plot(
     with output.about(folder):
         message = f"pictures: {' '.join(str(folder / name) for name in files)}" if files else "nothing to draw"
         out.print(message, highlight=False, soft_wrap=True)
+        next_steps(quiet, f"incast view {shlex.quote(str(run))}")

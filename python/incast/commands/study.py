@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -24,6 +25,7 @@ from incast.commands.options import (
     allow,
     beside,
     err,
+    next_steps,
     out,
     tell,
 )
@@ -298,6 +300,9 @@ def _tell_made(store: Store, study: str, quiet: bool, formats: Sequence[str]) ->
             for line in statuses.of(store).lines():
                 out.print(line, highlight=False, soft_wrap=True)
     study_reports.show(study_reports.of(store, study), study_reports.folder_of(store, study), formats, quiet)
+    place = shlex.quote(str(store.folder))
+    query = f'incast query {place} "SELECT * FROM runs"'
+    next_steps(quiet, query, f"incast study export {place} --out runs.csv", f"incast study extend {place} --seeds N")
     statuses.refuse_unsound(store, study)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from rich.table import Table
 from incast.batch.runner import Status
 from incast.batch.shares import default_workers
 from incast.commands import progress
-from incast.commands.options import AllowCode, Format, Quiet, Workers, allow, err, out
+from incast.commands.options import AllowCode, Format, Quiet, Workers, allow, err, next_steps, out
 from incast.commands.options import folder as folder_of
 from incast.errors import UnsoundError
 from incast.system import output
@@ -92,6 +93,7 @@ def _write(found: Outcome, folder: Path, formats: Sequence[str], json: bool, qui
             out.print(f"scenario: {path}", highlight=False, soft_wrap=True)
         pictures = " ".join(sorted(path.name for path in folder.iterdir() if path.suffix[1:] in formats))
         out.print(f"pictures: {pictures}", highlight=False, soft_wrap=True)
+        next_steps(quiet, *(f"incast run {shlex.quote(str(path))}" for path in scenarios[:1]))
 
 
 def _print(found: Outcome) -> None:

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from incast.batch.runner import phase
 from incast.comparisons.declaration import Case, ComparisonStudy, Controller, named
 from incast.comparisons.report_folder import Home, governed, made, read
 from incast.errors import StudyError
@@ -169,7 +170,7 @@ def carry_out(
     Options are those of ``planning.make``. The last result is the reason why runs with timelines have no viewer page.
     """
     with made(pairs, folder, store, rebuild, **options):
-        gap = chosen.tried(pairs.viewed(), folder, **options)
+        gap = chosen.tried(pairs.viewed(), folder, **phase(options, "viewer page, runs"))
         return *load(folder), gap
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from incast.batch.runner import phase
 from incast.comparisons.declaration import Case, ComparisonStudy
 from incast.comparisons.report_folder import Home, Rows, governed, made, read
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
@@ -293,12 +294,12 @@ def carry_out(
         gap = None
         try:
             part = _series_study(_without_series(study, home), f"{home.name}{companions.SUFFIX}")
-            home.make(part, SERIES_FILE, rebuild, **options)
+            home.make(part, SERIES_FILE, rebuild, **phase(options, "time series, runs"))
         except RunStopped:
             raise
         except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
             gap = "; ".join([str(error), *getattr(error, "__notes__", [])])  # the comparison is complete without them
-        view_gap = chosen.tried(study.viewed(), folder, **options)
+        view_gap = chosen.tried(study.viewed(), folder, **phase(options, "viewer page, runs"))
     comparison = load(folder)
     comparison.series_gap, comparison.view_gap = gap or comparison.series_gap, view_gap
     return comparison

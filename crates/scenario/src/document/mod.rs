@@ -18,6 +18,7 @@ mod queue_fits;
 pub mod queue_words;
 pub mod roots;
 pub mod routing;
+pub(crate) mod spelling;
 pub mod traffic;
 pub mod transport;
 pub mod whole;

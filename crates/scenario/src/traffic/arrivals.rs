@@ -43,9 +43,9 @@ impl Arrivals {
     fn table(&self, flows: &Flows) -> Result<Sizes, Errors> {
         let key = format!("{}.arrivals.sizes", flows.path);
         if let Some(name) = self.sizes.strip_prefix(builtin::PREFIX).filter(|n| !builtin::sizes().any(|s| s == *n)) {
-            let known = builtin::sizes().collect::<Vec<_>>().join(", ");
-            let message = format!("no table of sizes of this name comes with the program; expected one of {known}");
-            return Err(Problem::quoted(key, &self.sizes, message).suggest(name, builtin::sizes()).into());
+            let known: Vec<&str> = builtin::sizes().collect();
+            let problem = Problem::quoted(key, &self.sizes, "no table of sizes of this name comes with the program");
+            return Err(problem.among(name, "expected one of", &known, "incast list sizes").into());
         }
         let text = read_named(&key, flows.dir, &self.sizes)?;
         let table = SizeTable::read(&self.sizes, &text, self.packet.map_or(PACKET, |p| p.0.0))?;

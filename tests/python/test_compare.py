@@ -306,10 +306,18 @@ def test_a_comparison_grows_by_seeds_controllers_and_values(made: Path, incast: 
         hops = [keyed[*place, seed]["run.hops"] for seed in (1, 2)]
         assert sum(hops) == point["hops"]
 
+    chunks = made_in(tmp_path / "c/runs")
     smaller = [word.replace("4,20", "4") for word in STUDY]
-    incast("compare", *smaller, "--out", "c").refused(
-        "another comparison", "can be extended by controllers, values and seeds"
-    )
+    answer = incast("compare", *smaller, "--out", "c")
+    assert answer.status == 0, answer.err
+    told = "not shown, though the folder has runs: controller newreno, traffic.flows = 20, traffic.flows = 6, seeds up"
+    assert told in answer.err
+    assert "newreno" not in (tmp_path / "c/comparison.json").read_text()
+    assert told in incast("report", "c").err
+    assert incast("compare", *grown, "--cc", "newreno", "--out", "c", "--quiet").status == 0
+    assert len(json.loads((tmp_path / "c/comparison.json").read_text())["points"]) == 2 * 3 * 3
+    added = {name: runs for name, runs in made_in(tmp_path / "c/runs").items() if name not in chunks}
+    assert set(added.values()) <= {2}, "runs over time at another value are all that is new"
 
 
 @pytest.mark.slow("comparisons and reports, each with six pictures")
@@ -491,8 +499,16 @@ def test_runs_of_another_build_of_the_engine_are_repeated(made: Path, incast: Co
 
 
 def test_another_study_is_refused_in_the_same_folder(made: Path, incast: Command) -> None:
-    other = [word.replace("4,20", "4,21") for word in STUDY]
-    incast("compare", *other, "--out", str(made)).refused("another comparison", "--out")
+    apart = [word.replace("4,20", "5,21") for word in STUDY]
+    share = f"give another --out; --store {made}/runs with it shares its runs"
+    incast("compare", *apart, "--out", str(made)).refused(
+        "holds another comparison: values of traffic.flows there are 4 20, and none of them is asked for", share
+    )
+    for words, told in (
+        ([*STUDY, "--set", "queue.limit=300p"], "--set there is run.duration=30ms run.warmup=10ms, here run.duration="),
+        (["dumbbell", *STUDY[1:]], "the scenario there is random-hotspot random-pairs, here dumbbell random-pairs"),
+    ):
+        incast("compare", *words, "--out", str(made)).refused(told, share)
 
 
 def test_a_run_that_fails_is_named(incast: Command, tmp_path: Path) -> None:

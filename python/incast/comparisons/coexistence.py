@@ -44,7 +44,6 @@ class Pairs(ComparisonStudy):
     KIND = "controllers side by side"
     COMMAND = "coexist"
     OTHER = "other controllers or settings"
-    GROWS = "pairs can be extended by controllers and seeds"
     ASKED = ("scenarios", "controllers", "seeds", "settings")
     ONCE = "give it once (each controller is also paired with itself)"
     POINTS = "pairs of controllers"

@@ -19,6 +19,7 @@ from incast.runs import completions, run_notes
 from incast.runs.completions import Bins, Completions, Reading, Sizes
 from incast.runs.result import COMPLETIONS, RATES, Result, rates_of
 from incast.statistics import Estimate, jain
+from incast.study import companions
 from incast.study.definition import Definition
 from incast.view import chosen
 
@@ -291,7 +292,7 @@ def carry_out(
     with made(study, folder, store, rebuild, **options) as home:
         gap = None
         try:
-            part = _series_study(_without_series(study, home), f"{home.name}-series")
+            part = _series_study(_without_series(study, home), f"{home.name}{companions.SUFFIX}")
             home.make(part, SERIES_FILE, rebuild, **options)
         except RunStopped:
             raise
@@ -316,7 +317,7 @@ def load(folder: Path) -> Comparison:
 
 def _without_series(study: ComparisonStudy, home: Home) -> Comparison:
     found = home.results(study, study.cases())
-    return Comparison(study, home, {case: _load(case, result, rows) for case, (result, rows) in found.items()})
+    return Comparison(study, home, {case: run_of(case, result, rows) for case, (result, rows) in found.items()})
 
 
 def _load_series(comparison: Comparison) -> list[Series]:
@@ -332,7 +333,8 @@ def _load_series(comparison: Comparison) -> list[Series]:
     return found
 
 
-def _load(case: Case, result: Result, rows: Rows) -> Run:
+def run_of(case: Case, result: Result, rows: Rows) -> Run:
+    """Make a run from its result and a function that returns columns of its tables; raises ``FolderError``."""
     run = result.summary["run"]
     rows("flows", ["flow"])  # damage is told now, not when a picture needs the table
     rates: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
+from matplotlib.text import Annotation
 
 from incast.pictures.style import COLOURS, GREY, GRID, INK, OTHERS, line
 
@@ -40,6 +41,8 @@ def belongs(artist: Artist, number: int, tips: Sequence[str] = ()) -> None:
         gid = f"{gid}-tips-{len(told)}"
         told.append(list(tips))
     artist.set_gid(gid)
+    if isinstance(artist, Annotation) and artist.arrow_patch is not None:
+        artist.arrow_patch.set_gid(gid)
 
 
 def svg(canvas: Figure, name: str) -> str:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MOST_LINES = 8
 """Most flows or ports in one picture over time, equal to the number of colours."""
+MOST_FLOWS = 5000
+"""Most flows of a picture over time, whose windows are kept in memory for each of its steps."""
 MOST_ROWS = 40
 """Most ports in a heat map; the longest queues are chosen."""
 COLUMNS = 400
@@ -61,20 +63,23 @@ class Pictures:
     def over_time(self) -> Figure:
         """Throughput and window of each flow and the queue of the busiest port, over simulated time.
 
-        For runs of at most eight flows, from the timeline of the run. A run without a timeline is simulated again with
-        one: the same seed gives the same figures.
+        For more than eight flows: their total throughput, and the median and the middle 80 % of their windows. All is
+        from the timeline of the run. A run without a timeline is simulated again with one: the same seed gives the same
+        figures.
         """
         with self._result.reading():
             flows = self._result.flows.num_rows
-            if not 0 < flows <= MOST_LINES:
-                raise NothingToDraw(f"the run has {counted(flows, 'flow')}, expected 1 to {MOST_LINES}")
+            if not 0 < flows <= MOST_FLOWS:
+                raise NothingToDraw(f"the run has {counted(flows, 'flow')}, expected 1 to {MOST_FLOWS:,}")
             frames = _Frames(_with_timeline(self._result))
             _refuse_zeros("delivered_bytes", [frames.delivered])
         return self._flows_over_time(frames)
 
     def throughput(self) -> Figure:
         """Throughput of the flows in the measured interval, as a CDF; one curve per traffic entry."""
-        return self._distribution(self._values("throughput_bps"), 1e-6, "Throughput per flow (Mb/s)")
+        found = self._values("throughput_bps")
+        rate, rates = _rate_unit(max(float(values.max(initial=0.0)) for values in found.values()))
+        return self._distribution(found, rate, f"Throughput per flow ({rates})")
 
     def fct(self) -> Figure:
         """Completion times of the finished flows, as a CDF; one curve per traffic entry."""
@@ -216,21 +221,22 @@ class Pictures:
 
     def _flows_over_time(self, frames: _Frames) -> Figure:
         run = self._result.summary["run"]
-        unit, per_s = time_unit(run["sim_s"])
+        unit, per_s = time_unit(float(frames.edges[-1]))
         edges = frames.edges * per_s
         has_windows, queue = bool(np.nansum(frames.windows)), frames.queue
         panels = 1 + has_windows + (queue is not None)
         canvas = new_canvas(7.2, 1.0 + 1.7 * panels)
         rows = list(canvas.subplots(panels, 1, sharex=True, squeeze=False)[:, 0])
-        names = [f"flow {i}" for i in range(len(frames.delivered))]
-        rate, rates = _rate_unit(float(frames.throughput.max()))
-        for axes, values, label in [
-            (rows[0], frames.throughput * rate, f"Throughput\n({rates})"),
-            *([(rows[1], frames.windows * 1e-3, "Congestion\nwindow (kB)")] if has_windows else []),
-        ]:
-            for i, (name, own) in enumerate(zip(names, values, strict=True)):
-                axes.stairs(own, edges, baseline=None, label=name, **_stairs(i))
-            axes.set_ylabel(label, fontsize=8, color=INK)
+        flows = len(frames.delivered)
+        few = flows <= MOST_LINES
+        rates = frames.throughput if few else frames.throughput.sum(axis=0, keepdims=True)
+        rate, unit_of_rates = _rate_unit(float(rates.max()))
+        names = [f"flow {i}" for i in range(flows)] if few else ["all flows together"]
+        _lines(rows[0], rates * rate, edges, names)
+        rows[0].set_ylabel(f"Delivered in\norder ({unit_of_rates})", fontsize=8, color=INK)
+        if has_windows:
+            (_lines if few else _spread)(rows[1], frames.windows * 1e-3, edges, names)
+            rows[1].set_ylabel("Congestion\nwindow (kB)", fontsize=8, color=INK)
         if queue is not None:
             port, mean, largest = queue
             rows[-1].stairs(largest * 1e-3, edges, baseline=None, label="largest", color=GREY, linewidth=0.8)
@@ -244,12 +250,13 @@ class Pictures:
             axes.set_ylim(bottom=0)
             axes.set_xlim(0, edges[-1])
             if start > 0:
-                axes.axvspan(0, start * per_s, color=GREY, alpha=0.13, linewidth=0)
+                axes.axvspan(0, min(start * per_s, edges[-1]), color=GREY, alpha=0.13, linewidth=0)
         warm = "; grey: before it is measured" if start > 0 else ""
+        cut = f"; the run goes on until {run['sim_s'] * per_s:g} {unit}" if frames.is_cut else ""
         step, scale = time_unit(frames.step_s)
         step = f"; means of {frames.step_s * scale:.3g} {step}"
-        rows[-1].set_xlabel(f"Simulated time ({unit}){warm}{step}", fontsize=9)
-        self._titled(rows[0], counted(len(names), "flow"))
+        rows[-1].set_xlabel(f"Simulated time ({unit}){warm}{step}{cut}", fontsize=9)
+        self._titled(rows[0], counted(flows, "flow"))
         rows[0].legend(frameon=False, fontsize=7, ncols=4)
         return canvas
 
@@ -264,11 +271,15 @@ class _Frames:
     def __init__(self, run: Result) -> None:
         assert run.timeline_json is not None
         timeline, flows = json.loads(run.timeline_json), run.timeline_flows
-        frame_s, frames = float(timeline["frame_s"]), int(timeline["frames"])
+        frame_s, every = float(timeline["frame_s"]), int(timeline["frames"])
+        frames = _busy(flows["frame"].to_numpy().astype(int), every)
         each = -(-frames // STEPS)
         steps = -(-frames // each)
         begin, end = float(timeline["start_s"]), float(timeline["end_s"])
+        if frames < every:
+            end = begin + frame_s * frames
         self.edges = np.minimum(begin + frame_s * each * np.arange(steps + 1), end)
+        self.is_cut = frames < every
         self.step_s = frame_s * each
         shape = (run.flows.num_rows, steps)
         rows, columns = flows["flow"].to_numpy(), flows["frame"].to_numpy() // each
@@ -284,6 +295,13 @@ class _Frames:
         self.queue = _queue(run, frames, each)
 
 
+def _busy(frames: np.ndarray, every: int) -> int:
+    """Return the number of frames to draw: all, or those until the last flow ended, if it ended in the first half."""
+    last = int(frames.max(initial=-1)) + 1
+    until = last + max(1, last // 20)
+    return until if 0 < until <= every // 2 else every
+
+
 def _queue(run: Result, frames: int, each: int) -> tuple[str, np.ndarray, np.ndarray] | None:
     """Return the busiest port, its mean and its largest queue in each step, in bytes; ``None`` without a queue."""
     busiest = run.summary["queues"]["busiest"]
@@ -292,6 +310,7 @@ def _queue(run: Result, frames: int, each: int) -> tuple[str, np.ndarray, np.nda
         return None
     steps = -(-frames // each)
     rows = run.timeline_ports.filter(pc.equal(run.timeline_ports["port"], ports.index(busiest["port"])))
+    rows = rows.filter(pc.less(rows["frame"], frames))
     columns = rows["frame"].to_numpy() // each
     mean, largest = np.zeros(steps), np.zeros(steps)
     np.add.at(mean, columns, rows["queue_mean_bytes"].to_numpy())
@@ -331,6 +350,23 @@ def _stairs(number: int) -> dict[str, Any]:
     """Look of a flow's steps."""
     own = line(number, marker=False)
     return {key: own[key] for key in ("color", "linestyle")} | {"linewidth": 1.2}
+
+
+def _lines(axes: Axes, values: np.ndarray, edges: np.ndarray, names: Sequence[str]) -> None:
+    """Draw a line of steps for each row."""
+    for i, (name, own) in enumerate(zip(names, values, strict=True)):
+        axes.stairs(own, edges, baseline=None, label=name, **_stairs(i))
+
+
+def _spread(axes: Axes, values: np.ndarray, edges: np.ndarray, _names: Sequence[str]) -> None:
+    """Draw the median of the rows at each step, and the middle 80 % as a band; steps without a value are left out."""
+    known = ~np.isnan(values).all(axis=0)
+    low, middle, high = (np.full(values.shape[1], np.nan) for _ in range(3))
+    low[known], middle[known], high[known] = np.nanpercentile(values[:, known], [10, 50, 90], axis=0)
+    look = _stairs(0)
+    axes.stairs(high, edges, baseline=low, fill=True, color=look["color"], alpha=0.15, label="middle 80 % of the flows")
+    axes.stairs(middle, edges, baseline=None, label="median", **look)
+    axes.legend(frameon=False, fontsize=7, ncols=2)
 
 
 def _refuse_zeros(name: str, series: Sequence[np.ndarray]) -> None:
@@ -383,7 +419,7 @@ def draw(result: Result, folder: Path, formats: Sequence[str] = ("png",)) -> tup
     canvases, reasons = {}, []
     for name, picture in PICTURES.items():
         try:
-            if name in SPREAD and "over-time" in canvases and (alike := _alike(result, SPREAD[name])):
+            if name in SPREAD and (alike := _alike(result, SPREAD[name])):
                 raise NothingToDraw(alike)
             canvases[name] = picture(Pictures(result))
         except NothingToDraw as error:

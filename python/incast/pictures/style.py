@@ -40,8 +40,11 @@ OTHERS = "#c3c9d1"
 ABREAST = 8
 """Most series that are easy to tell apart in one panel; more of them have a panel each."""
 
-LEGEND_LETTERS = 60
-"""Most letters of the names in a legend with one row."""
+MOST_ABREAST = 4
+"""Most names in a row of a legend."""
+
+LETTER, HANDLE = 0.065, 0.6
+"""Width of a letter of a legend and of the line before a name, in inches."""
 
 LOG_SPAN = 5.0
 """Ratio of the largest to the smallest value from which a numeric x axis is logarithmic."""
@@ -247,16 +250,15 @@ def legend(canvas: Figure, panels: Iterable[Axes], note: str = "") -> None:
     """Draw one legend for all panels below them, with a footnote above it."""
     # a panel lacks controllers without the figure
     shown = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    # four short names fit one row; otherwise rows of three
-    one_row = len(shown) <= 4 and sum(len(label) for label in shown) <= LEGEND_LETTERS
     if not shown and note:
         canvas.supxlabel(note, fontsize=7, color=INK, x=0.01, ha="left")
     if shown:
+        width = HANDLE + LETTER * max(map(len, shown))
         canvas.legend(
             list(shown.values()),
             list(shown),
             loc="outside lower center",
-            ncols=4 if one_row else 3,
+            ncols=min(len(shown), MOST_ABREAST, max(1, int(canvas.get_figwidth() / width))),
             frameon=False,
             fontsize=8,
             labelcolor=INK,

@@ -62,7 +62,7 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     pictures = gallery.draw(canvases, formats)
     shown = [figure.key for figure in figures_of(comparison, everything=True)]
     inside = {name: inline.svg(canvas, name) for name, canvas in canvases.items()}
-    words = {"answers": [answer.json() for answer in answers_of(comparison)], **first_screen.as_json(comparison)}
+    words = first_screen.as_json(comparison) | {"answers": [answer.json() for answer in answers_of(comparison)]}
     files = {
         "comparison.json": aggregate_json(comparison, shown, words),
         RUNS: run_index.of(comparison.study, comparison.home),
@@ -200,8 +200,8 @@ def html(
         _definitions(comparison, first),
         _again(comparison, first, formats),
     ]
-    beside = contents(parts) + first_screen.lines(comparison)
     top = first_screen.first_screen(comparison, answers_html(comparison))
+    beside = contents([top, *parts]) + first_screen.lines(comparison)
     return document(comparison.study.title, [first_screen.header(comparison), *filter(None, parts)], beside, top)
 
 

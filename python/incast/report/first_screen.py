@@ -29,8 +29,8 @@ def header(comparison: Comparison) -> str:
     return f'<header><h1>{escape(study.title)}</h1>{remark}<p class="lead">{size}</p></header>'
 
 
-def first_screen(comparison: Comparison, answer: str = "") -> str:
-    """Return what follows the header: the answer, beside it what was simulated, and the notes on the runs."""
+def first_screen(comparison: Comparison, answer: str) -> str:
+    """Return the parts below the header: the answer, beside it what was simulated, and the notes on the runs."""
     study = comparison.study
     cards = "".join(_card(comparison, scenario) for scenario in study.scenarios)
     told = []
@@ -38,7 +38,7 @@ def first_screen(comparison: Comparison, answer: str = "") -> str:
         of = f"{name}: " if len(study.scenarios) > 1 else ""
         told += [f"<li>{escape(of + text)}.</li>" for text in notes_of(comparison, scenario)]
     notes = f'<ul class="told">{"".join(told)}</ul>' if told else ""
-    return f'<div class="first{"" if answer else " alone"}">{answer}<div>{cards}</div></div>{notes}'
+    return f'<div class="first">{answer}<div>{cards}</div></div>{notes}'
 
 
 def simulated(comparison: Comparison, scenario: str) -> Described:
@@ -93,9 +93,9 @@ def _card(comparison: Comparison, scenario: str) -> str:
     what = f"What was simulated: {name}" if len(study.scenarios) > 1 else "What was simulated"
     said = f"<p>{escape(name)}: {escape(found.description)}</p>" if found.description else f"<p>{escape(name)}</p>"
     rows = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in found.rows)
-    return (
-        f'<section class="card simulated"><h2>{escape(what)}</h2>{said}{fabric(found.tiers)}<dl>{rows}</dl></section>'
-    )
+    anchor = ' id="simulated"' if scenario == study.scenarios[0] else ""
+    body = f"<h2>{escape(what)}</h2>{said}{fabric(found.tiers)}<dl>{rows}</dl>"
+    return f'<section{anchor} class="card simulated">{body}</section>'
 
 
 def lines(comparison: Comparison) -> str:

@@ -105,7 +105,7 @@ def _share(comparison: Comparison, scenario: str, band: Band) -> str:
     """Return a title with the largest number of flows of a band at a point, and the smallest share finished."""
     least = min(_readings(comparison, scenario, band, "mean"), key=lambda reading: reading.share)
     most = most_flows(comparison, scenario, band)
-    share = "all finished" if least.share == 1 else f"at least {percent(least.share)} finished"
+    share = "all finished" if least.share == 1 else f"≥ {percent(least.share)} finished"
     return f"{band.label}: {most:,} flows, {share}"
 
 

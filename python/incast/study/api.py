@@ -13,6 +13,7 @@ from incast.errors import StudyError
 from incast.external import consent
 from incast.runs.scenario import text_of
 from incast.study.axes import Axis
+from incast.study.companions import name_in
 from incast.study.definition import Definition, read
 from incast.study.planning import make
 
@@ -100,23 +101,6 @@ def of_store(store: Store, name: str | None = None, *, allow_code: bool = False)
     else:
         store.checked(f"studies/{name}/study.toml")
     return load(place / "study.toml", allow_code=allow_code)
-
-
-def name_in(store: Store, name: str | None = None) -> str:
-    """Return the name of a store's study (default: its only one). Raises ``StudyError`` if it does not exist."""
-    there = store.studies()
-    pending = store.pending()
-    if pending is not None:
-        there = sorted({*there, pending.study})
-    if name is None and len(there) != 1:
-        message = (
-            f"has {len(there)} studies, {', '.join(there)}: name one with --study" if there else "has no study yet"
-        )
-        raise StudyError(f"{store.folder} {message}")
-    name = name or there[0]
-    if name not in there:
-        raise StudyError(f"{store.folder} has no study {name}: expected one of {', '.join(there) or 'none'}")
-    return name
 
 
 def extend(

@@ -106,13 +106,13 @@ def difference_text(apart: Apart, measure: Measure) -> str:
     low, high = sorted((sign * found.low, sign * found.high))
     if apart.relative and way == "higher" and found.mean >= 100:
         mean, low, high = (1 + one / 100 for one in (found.mean, low, high))
-        return _told(mean, low, high, f"{SPACE}times as high", apart.by.exact)
+        return _told(mean, low, high, "times as high", apart.by.exact)
     if apart.relative:
-        return _told(sign * found.mean, low, high, f"{SPACE}% {way}", apart.by.exact)
+        return _told(sign * found.mean, low, high, f"% {way}", apart.by.exact)
     if measure.unit == "%":
-        return _told(sign * found.mean, low, high, f"{SPACE}points {way}", apart.by.exact)
+        return _told(sign * found.mean, low, high, f"points {way}", apart.by.exact)
     step, unit = prefixed(found.mean or found.high, measure.unit)
-    return _told(sign * found.mean / step, low / step, high / step, f"{SPACE}{unit} {way}", apart.by.exact)
+    return _told(sign * found.mean / step, low / step, high / step, f"{unit} {way}", apart.by.exact)
 
 
 def _open_text(apart: Apart, measure: Measure) -> str:
@@ -133,7 +133,7 @@ def _told(mean: float, low: float, high: float, ending: str, exact: bool) -> str
     amount, interval = with_interval(mean, low, high)
     if not exact:
         amount, interval = f"at least {amount}", f"[≥{SPACE}{interval[1:].partition(', ')[0]}]" if interval else ""
-    return f"{amount}{ending.rstrip()} {interval}".strip()
+    return f"{amount}{SPACE}{ending.strip()}".strip(SPACE) + (f" {interval}" if interval else "")
 
 
 def claim_of(apart: Apart, measure: Measure, one: Point, other: Point, **more: str) -> Claim:

@@ -26,7 +26,7 @@ class Grid(ComparisonStudy):
     second: str = ""
     """The second varied key."""
     seconds: tuple[str, ...] = ()
-    """Its values."""
+    """Values of the second key."""
 
     FILE = "grid.json"
     KIND = "a comparison over two keys"

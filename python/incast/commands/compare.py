@@ -103,12 +103,8 @@ def compare(
         return
     _check(study, under)
     folder = folder_of(out_, study.folder_name())
-    make: dict[str, Any] = {
-        "store": store,
-        "workers": workers,
-        "rebuild": rebuild,
-        "memory_limit": memory.limit_of(memory_limit),
-    }
+    make: dict[str, Any] = {"store": store, "workers": workers, "rebuild": rebuild}
+    make["memory_limit"] = memory.limit_of(memory_limit)
     if isinstance(study, Grid):
         _grid(study, folder, format_, quiet, [*["--bins"] * (bins is not None), *["--paired"] * paired], make)
         return

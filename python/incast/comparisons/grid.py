@@ -61,6 +61,9 @@ class Grid(ComparisonStudy):
         """Return both axes of the study; ``values`` are those of the first key."""
         return super().axes(values) | {self.second: [axis_value_of(value) for value in self.seconds]}
 
+    def _fields(self, values: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+        return {"values": values[self.key], "seconds": values[self.second]}
+
     def labels(self) -> dict[str, str]:
         """Return the names of the controllers by the arms of the study."""
         names = declaration.named(self.controllers)

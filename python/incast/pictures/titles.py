@@ -9,29 +9,34 @@ _FIRST = ("mean", "p50", "p99", "p999", "min", "max", "total")
 _UNITS = ("s", "bps", "pct", "packets", "bytes")
 """Units at the end of keys."""
 _LARGE = {"rtt": "RTT", "fct": "FCT", "jain": "Jain's index", "cwnd": "congestion window", "p999": "p99.9"}
-_PARTS = {
+_PLACES = {
     "flows": "",
+    "queues.busiest": "queue at the busiest port",
+    "hosts.busiest": "queue at the busiest host stage",
+    "queues": "of all queues",
+    "hosts": "of all hosts",
     "fct": "flow completion time",
     "queries": "query completion time",
     "writes": "write completion time",
-    "busiest": "at the busiest port",
-    "queues": "of all queues",
-    "hosts": "of all hosts",
 }
+_COUNTED = {"flows": "of all flows", "fct": "of finite flows", "queries": "of queries", "writes": "of writes"}
+"""Places of numbers that are not of a completion time."""
 
 
 def figure(key: str) -> str:
     """Return the title of a figure of a summary: ``fct.slowdown_p99`` is ``p99 slowdown``."""
     *parts, name = key.split(".")
+    group = f"of {'.'.join(parts[1:-1])}" if parts[:1] == ["groups"] else ""
+    part = parts[-1] if group else ".".join(parts)
     words = name.split("_")
     words = words[:-1] if len(words) > 1 and words[-1] in _UNITS else words
     ordered = [word for word in words if word in _FIRST] + [word for word in words if word not in _FIRST]
-    if parts[:1] == ["groups"]:
-        return " ".join([*(_LARGE.get(word, word) for word in ordered), f"of {'.'.join(parts[1:-1])}"])
-    place = _PARTS.get(parts[-1], parts[-1]) if parts else ""
-    if parts and parts[-1] in ("fct", "queries", "writes") and any(word not in _FIRST for word in words):
-        place = "" if parts[-1] == "fct" else f"of {parts[-1]}"
-    return " ".join(filter(None, [*(_LARGE.get(word, word) for word in ordered), place]))
+    place = _PLACES.get(part, part)
+    if name in ("count", "finished") or (part in ("queries", "writes") and ordered[-1] not in _FIRST):
+        place = _COUNTED.get(part, place)
+    elif part == "fct" and ordered[-1] not in _FIRST:
+        place = ""
+    return " ".join(filter(None, [*(_LARGE.get(word, word) for word in ordered), place, group]))
 
 
 def parameter(key: str) -> str:

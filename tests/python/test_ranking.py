@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incast.comparisons.ranking import CARRIES, Objective, best, carrying, clearly_better, dominates, told_apart, undominated
+from incast.comparisons.ranking import (
+    CARRIES,
+    Objective,
+    best,
+    carrying,
+    clearly_better,
+    dominates,
+    told_apart,
+    undominated,
+)
 from incast.report.numbers import is_clear_of_zero, shown_reading
 from incast.runs.completions import Reading, difference
 

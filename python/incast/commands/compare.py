@@ -109,12 +109,21 @@ def compare(
         return
     _check(study, under)
     folder = folder_of(out_, study.folder_name())
-    make: dict[str, Any] = {
-        "store": store,
-        "workers": workers,
-        "rebuild": rebuild,
-        "memory_limit": memory.limit_of(memory_limit),
-    }
+    make: dict[str, Any] = {"store": store, "workers": workers, "rebuild": rebuild}
+    make["memory_limit"] = memory.limit_of(memory_limit)
+    carry_out(study, folder, make, format_, quiet, bins, paired)
+
+
+def carry_out(
+    study: ComparisonStudy,
+    folder: Path,
+    make: Mapping[str, Any],
+    format_: str,
+    quiet: bool,
+    bins: str | None = None,
+    paired: bool = False,
+) -> None:
+    """Make the runs and the report of a comparison, over one key or two; ``make`` has options of ``planning.make``."""
     if isinstance(study, Grid):
         _grid(study, folder, format_, quiet, [*["--bins"] * (bins is not None), *["--paired"] * paired], make)
         return

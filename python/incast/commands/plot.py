@@ -18,6 +18,7 @@ from incast.runs.result import Result
 from incast.study import companions
 from incast.system import output
 from incast.system.files import STORE_FILE
+from incast.system.folders import refuse_odd_name
 from incast.system.interrupts import loading
 
 
@@ -52,6 +53,7 @@ def plot(
             raise FolderError(f"--study {study}: only for a store of studies, and {run} is none")
         folder = run if out_ is None else folder_of(out_, "")
         draw = partial(run_pictures.draw, Result.load(run))
+    refuse_odd_name(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with progress.of_wait(err, "pictures", quiet):

@@ -467,6 +467,21 @@ class ComparisonStudy:
         values = tuple(tuple(dict.fromkeys(pair)) for pair in map(itertools.chain, old.values, new.values))
         return replace(self, held=Held(controllers, values, max(old.seeds, new.seeds)))
 
+    def grown(self, seeds: int | None, values: Mapping[str, Sequence[str]], controllers: Sequence[str]) -> Self:
+        """Return these with more seeds, values of the varied keys, and controllers; raises ``StudyError``."""
+        known = dict(self.varied)
+        for key in values:
+            if key not in known:
+                raise StudyError(f"axis {key}: the comparison has no such key; expected {' or '.join(known)}")
+        more = {key: tuple(dict.fromkeys([*own, *values.get(key, ())])) for key, own in known.items()}
+        texts = dict.fromkeys([*(one.text for one in self.controllers), *controllers])
+        given = tuple(map(Controller, texts))
+        return replace(self, controllers=given, seeds=max(self.seeds, seeds or 1), **self._fields(more), names=())
+
+    def _fields(self, values: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+        """Return the fields that have the values of the varied keys."""
+        return {"values": values[self.key]}
+
     def request(self) -> Held:
         """Return what is asked for now."""
         return Held(tuple(c.text for c in self.controllers), tuple(values for _, values in self.varied), self.seeds)

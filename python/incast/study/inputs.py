@@ -72,7 +72,8 @@ def is_there(store: Store, study: Definition, text: str) -> bool:
     except FileNotFoundError:
         return False
     except (OSError, ValueError) as error:
-        raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
+        way_out = "repeat the command that made it with --rebuild"
+        raise FolderError(f"cannot read {path}: {files.message_of(error)}; {way_out}") from None
 
 
 def install_study(store: Store, folder: Path, name: str) -> None:

@@ -93,10 +93,10 @@ def _pictures_of(result: views.Run) -> views.Pictures:
     return Pictures(result)
 
 
-def _view_of(results: Sequence[views.Run]) -> views.View:
+def _view_of(results: Sequence[views.Run], allow_code: bool) -> views.View:
     from incast.view.notebook import of_results
 
-    return of_results(results)
+    return of_results(results, allow_code)
 
 
 views.pictures_of, views.view_of = _pictures_of, _view_of

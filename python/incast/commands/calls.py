@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from incast.batch.plan import slug
-from incast.comparisons import comparison
+from incast.comparisons import comparison, picked
 from incast.comparisons.comparison import Comparison, slowdowns_of
 from incast.comparisons.declaration import ComparisonStudy
+from incast.comparisons.picked import Choice
 from incast.errors import IncastError, StudyError
 from incast.external import consent
 from incast.pictures.style import formats_of
@@ -23,7 +24,7 @@ from incast.runs.completions import STATISTICS, Bins
 from incast.runs.result import COMPLETIONS, Result, needed
 from incast.runs.scenario import text_of
 from incast.system.folders import write_named
-from incast.view import chosen
+from incast.view import timelines
 from incast.view.notebook import View
 
 if TYPE_CHECKING:
@@ -116,19 +117,26 @@ class Compared:
             raise IncastError(f'no picture "{name}"; expected one of {", ".join(self.pictures())}')
         return Picture(self._pictures[name])
 
-    def view(self) -> View:
-        """View runs over time, one per controller: the runs that the report draws over time.
+    def view(
+        self,
+        controllers: str | Sequence[str] | None = None,
+        value: object = None,
+        *,
+        seed: int | None = None,
+        scenario: str | None = None,
+    ) -> View:
+        """View runs over time: ``view("swift", 650)``, or ``view()``, the first two controllers beside one another.
 
-        Raises ``IncastError`` for runs without a timeline.
+        Defaults: the middle value, the first seed, the first scenario. Runs are repeated with a timeline, and kept in
+        the folder. Raises ``StudyError`` for a choice that the comparison does not have.
         """
-        done = self.comparison
-        if done.view_gap:
-            raise IncastError(f"no view over time: {done.view_gap}")
-        if not (self.folder / chosen.PAGE).is_file():
-            how = 'compare with settings={"measure.timeline": "auto"}'
-            raise IncastError(f"no view over time: these runs have no timeline: {how}")
-        names = done.study.viewed()
-        return View([(name, Result.load(place)) for name, place in chosen.places(self.folder, names).items()])
+        text = None if value is None else text_of(value)
+        choice = Choice(picked.listed(controllers), text, seed, scenario)
+        wanted, told = picked.wanted(self.comparison.study, self.comparison.home, choice)
+        with timelines.made(wanted, lambda _: None) as there:
+            view = View([(f"{name}, {told}", Result.load(place)) for name, place in there])
+            assert view.html, "read before the block ends"
+            return view
 
     def __repr__(self) -> str:
         return f"<Compared {self.comparison.study.title}: {len(self.comparison.runs)} runs in {self.folder}>"

@@ -21,6 +21,7 @@ from incast.errors import IncastError
 from incast.external import consent
 from incast.pictures.style import formats_of
 from incast.report import comparison_page
+from incast.report.compared_plots import ComparedPictures
 from incast.report.figures import figures_of
 from incast.runs.completions import STATISTICS, Bins
 from incast.runs.result import COMPLETIONS, Result, needed
@@ -143,6 +144,11 @@ class Compared:
             view = View([(f"{name}, {told}", Result.load(place)) for name, place in there])
             assert view.html, "read before the block ends"
             return view
+
+    @property
+    def plot(self) -> ComparedPictures:
+        """Pictures by kind, each a matplotlib figure: ``plot.slowdown(style="paper")``."""
+        return ComparedPictures(self.comparison)
 
     def __repr__(self) -> str:
         return f"<Compared {self.comparison.study.title}: {len(self.comparison.runs)} runs in {self.folder}>"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,12 +49,13 @@ def view(
     """
     allow(allow_code)
     with loading():
+        from incast.commands import finding
         from incast.view import page, serving, timelines
 
     path = None if out_ is None else Path(out_)
     _check(out_, serve, port)
-    found = subjects.find_all(runs, subjects.Asked.of(controller, value, seed, scenario, study, run))
-    tell = _teller(quiet)
+    found = finding.find_all(runs, subjects.Asked.of(controller, value, seed, scenario, study, run))
+    tell = subjects.teller("view", quiet)
     if found.told:
         tell(f"shows {found.told}")
     page.viewer()
@@ -84,16 +84,6 @@ def _check(out_: str | None, serve: bool, port: int | None) -> None:
         raise FolderError(f'--out "{out_}": expected the name of a file')
     if out_ is not None and Path(out_).is_dir():
         raise FolderError(f"--out {out_}: expected a file, and this is a folder")
-
-
-def _teller(quiet: bool) -> Callable[[str], None]:
-    """Return the function that prints messages of the view."""
-
-    def tell(text: str) -> None:
-        if not quiet:
-            err.print(f"view: {text}", highlight=False, soft_wrap=True)
-
-    return tell
 
 
 def _say(path: Path, size: int, open_: bool, quiet: bool) -> None:

@@ -52,6 +52,15 @@ def wanted(study: ComparisonStudy, home: Home, choice: Choice) -> tuple[list[Wan
     return found, ", ".join([" and ".join(cases), *where, *at, f"seed {seed}"])
 
 
+def point(study: ComparisonStudy, choice: Choice) -> tuple[str, str, dict[str, Controller]]:
+    """Return the chosen scenario, value and controllers by name (default: all), over all seeds."""
+    own = [_controller(study, name) for name in choice.controllers] or list(study.controllers)
+    chosen_ = {name: one for name, one in named(study.controllers).items() if one in own}
+    if choice.seed is not None:
+        raise StudyError(f"seed {choice.seed}: this picture is over all seeds")
+    return _scenario(study, choice.scenario), _value(study, choice.value), chosen_
+
+
 def file_name(found: str) -> str:
     """Return the name of the viewer page of some runs, by the sentence that names them."""
     return f"view-{slug(found)[:100]}.html"

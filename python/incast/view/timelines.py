@@ -34,6 +34,13 @@ class Wanted:
     """The run without a timeline, if there is one."""
 
     @property
+    def result(self) -> Result | None:
+        """The run, with or without a timeline; ``None`` if it was never made."""
+        if self.recorded is not None:
+            return self.recorded
+        return Result.load(self.place) if self.scenario is None or self.job is None else None
+
+    @property
     def job(self) -> Job | None:
         """The run to make; ``None`` if it is there."""
         if self.scenario is None:

@@ -132,7 +132,8 @@ class Scenario:
     @property
     def seed(self) -> int:
         """Seed of all random numbers."""
-        return self._core.seed
+        with self.looked_at():
+            return self._core.seed
 
     @property
     def hash(self) -> str:
@@ -143,7 +144,8 @@ class Scenario:
     @property
     def threads(self) -> int | None:
         """Threads of a run, ``run.threads``; ``None`` for ``"auto"``."""
-        return self._core.threads
+        with self.looked_at():
+            return self._core.threads
 
     def timeline_cost(self) -> tuple[float, float]:
         """Return upper estimates of bytes on disk and CPU seconds for the timeline of a run; 0 and 0 without one.
@@ -240,7 +242,7 @@ class Scenario:
         """
         scenario = self if seed is None else self.with_seed(seed)
         with self.looked_at():
-            return measured_run(scenario._core, progress, cores, set_up, memory_limit)
+            return measured_run(scenario._core, progress, cores, set_up, memory_limit, lambda: scenario)
 
     def __eq__(self, other: object) -> bool:
         """Return whether both resolve to the same text, seed included; names do not matter."""

@@ -64,11 +64,6 @@ AsStudy = Annotated[
 Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the report, such as the question.")]
 Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Remark below the title of the report.")]
 
-AsStudy = Annotated[
-    Path | None,
-    typer.Option("--as-study", metavar="FILE", help="Write the comparison as a study file instead of running it."),
-]
-
 
 def compare(
     scenarios: Annotated[

@@ -36,7 +36,7 @@ class Facts:
     """Readings of one scenario."""
 
     scenario: str
-    """Its name."""
+    """Name of the scenario."""
     key: str
     """The varied key."""
     values: tuple[str, ...]

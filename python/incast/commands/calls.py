@@ -155,7 +155,8 @@ def compare(
 ) -> Compared:
     """Compare controllers on the same placements, over the values of one key and over seeds, like ``incast compare``.
 
-    ``scenarios`` are names of built-in scenarios or paths, ``controllers`` texts such as ``"swift:target=min-rtt"``.
+    ``scenarios`` are names of built-in scenarios or paths, ``controllers`` texts such as ``"swift:target=min-rtt"``;
+    ``"."`` is the scenario's own controller, ``".:target=min-rtt"`` the same with a change.
     ``vary`` is one key with its values, ``settings`` are keys set in all runs. ``workers`` runs go in parallel (0: one
     per core). Results go into the folder ``out`` (default: runs/compare-...); existing runs are reused. ``store`` is a
     store of runs that studies share (default: one in the folder); ``rebuild`` repeats its runs made by another build of

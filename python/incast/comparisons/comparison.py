@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow.compute as pc
@@ -401,8 +403,8 @@ def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[
     return found
 
 
-def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
-    """Write every point of the plots as JSON: mean, half width of the interval, runs, hops.
+def aggregate_json(comparison: Comparison, figures: list[str], more: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Write every point of the plots as JSON: mean, half width of the interval, runs, hops; and ``more`` entries.
 
     Each figure also has its difference from the first controller's under the same seeds.
     """
@@ -425,10 +427,10 @@ def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
                     row[key] = None if reading is None else _figure_json(reading)
                     apart = comparison.difference(scenario, controller.text, first, value, key)
                     if row[key] is not None and apart is not None and controller.text != first:
-                        row[key]["less_first"] = _mean_json(apart) | ({} if apart.exact else _bounds_json(apart))
+                        row[key]["less_first"] = difference_json(apart)
                 row["slowdowns"] = slowdowns_of(comparison, scenario, controller.text, value)
                 points.append(row)
-    return json.dumps({"key": study.key, "first": first, "points": points}, indent=2) + "\n"
+    return json.dumps({"key": study.key, "first": first, "points": points, **more}, indent=2) + "\n"
 
 
 def _figure_json(reading: Reading) -> dict[str, Any]:
@@ -436,6 +438,11 @@ def _figure_json(reading: Reading) -> dict[str, Any]:
     if not reading.count:
         return _mean_json(reading)
     return _mean_json(reading) | {"finished": reading.finished, "count": reading.count} | _bounds_json(reading)
+
+
+def difference_json(reading: Reading) -> dict[str, Any]:
+    """Write a difference: mean and half width, and the bounds if it is open."""
+    return _mean_json(reading) | ({} if reading.exact else _bounds_json(reading))
 
 
 def _mean_json(reading: Reading) -> dict[str, Any]:

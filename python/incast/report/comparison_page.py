@@ -17,8 +17,9 @@ from rich.console import Console
 from incast import _core
 from incast.comparisons.comparison import Band, Comparison, Run, aggregate_json
 from incast.comparisons.declaration import ComparisonStudy, Controller, named
+from incast.comparisons.scenario_pairs import paired_json
 from incast.pictures import gallery
-from incast.report import badges, glossary, locality, run_index, slowdowns, tables
+from incast.report import badges, glossary, locality, run_index, scenario_pairs, slowdowns, tables
 from incast.report.figures import Figure, axis_name, draw_all, figures_of
 from incast.report.numbers import duration, is_clear_of_zero, scaled, share_of, shown_reading
 from incast.report.run_index import RUNS
@@ -65,7 +66,7 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     pngs = gallery.pngs(pictures)
     shown = [figure.key for figure in figures_of(comparison)]
     files = {
-        "comparison.json": aggregate_json(comparison, shown),
+        "comparison.json": aggregate_json(comparison, shown, paired_json(comparison, shown)),
         RUNS: run_index.of(comparison.study, comparison.home),
         PAGE: html(comparison, pngs, drawn.left_out, formats),
     }
@@ -101,9 +102,12 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
         notes = without_datagrams(comparison, scenario)
         if not paired:
             _print_slowdowns(comparison, scenario, name, console)
-            notes += [*unfinished(comparison, scenario), *notes_of(comparison, scenario)]
+            crossed = scenario_pairs.crossing_lines(comparison, scenario)
+            notes += [*crossed, *unfinished(comparison, scenario), *notes_of(comparison, scenario)]
         for text in notes:
             console.print(text, highlight=False, soft_wrap=True)
+    if not paired:
+        scenario_pairs.print_tables(comparison, console)
     if not paired and badges.possible(comparison):
         console.print(badges.meaning(BEST), highlight=False, soft_wrap=True)
 
@@ -245,6 +249,7 @@ def html(
         _view(comparison),
         "</section>",
         _slowdowns(comparison, pictures, left_out, formats),
+        scenario_pairs.section(comparison),
         _numbers(comparison),
         _differences(comparison),
         locality.section(comparison),
@@ -311,6 +316,8 @@ def _headline(comparison: Comparison) -> str:
         )
         notes = [
             *without_datagrams(comparison, scenario),
+            *(study.drops() if scenario == study.scenarios[0] else ()),
+            *scenario_pairs.crossing_lines(comparison, scenario),
             *unfinished(comparison, scenario),
             *notes_of(comparison, scenario),
         ]

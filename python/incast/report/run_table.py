@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from incast.runs.result import MESSAGES, Result, unfinished
+from incast.runs.result import MESSAGES, Result, links_of, unfinished
 from incast.system import output
 
 ENOUGH = 100
@@ -22,6 +22,8 @@ def show(result: Result, folder: Path, console: Console) -> None:
     began = {what: summary[what] for what in MESSAGES if summary.get(what, {}).get("count")}
     table = _Figures(f"{output.escaped(of_run['scenario'])}, seed {of_run['seed']}: {of_run['sim_s']:g} s simulated")
     table.add_flows(summary["flows"], summary["fct"])
+    if summary.get("crossed_failure", {}).get("links"):
+        table.add_crossed(summary["crossed_failure"])
     for what, figures in began.items():
         table.add_messages(what, figures)
     table.add_queues(summary["queues"])
@@ -45,15 +47,17 @@ class _Figures(Table):
         self.add_column()
         self.add_column(justify="right")
 
-    def add(self, name: str, value: float | None, form: str, scale: float = 1, unit: str = "") -> None:
+    def add(self, name: str, value: float | None, form: str, scale: float = 1, unit: str = "", sign: str = "") -> None:
         if value is not None:
             shown = value * scale
             whole = form.endswith("g") and abs(shown) >= 1000
-            self.add_row(name, f"{shown:{',.0f' if whole else form}} {unit}".strip())
+            self.add_row(name, f"{sign}{shown:{',.0f' if whole else form}} {unit}".strip())
 
     def add_flows(self, flows: dict[str, Any], fct: dict[str, Any]) -> None:
         self.add("flows", flows["count"], ",d")
         self.add("finished", flows["finished"], ",d")
+        if fct["finished"] < fct["count"]:
+            self.add("  of those with a size", 100 * fct["finished"] / fct["count"], ".3g", 1, "%")
         self.add("throughput per flow", flows["throughput_mean_bps"], ",.4g", 1e-6, "Mb/s")
         self.add("goodput, total", flows["goodput_total_bps"], ",.4g", 1e-6, "Mb/s")
         self.add("one-way delay, mean", flows["delay_mean_s"], ",.4g", 1e6, "us")
@@ -62,16 +66,37 @@ class _Figures(Table):
         self.add("Jain's index", flows["jain"], ".4f")
         self.add("retransmissions", flows["retransmissions"], ",d")
         self.add("timeouts", flows["timeouts"], ",d")
-        self.add("FCT, mean", fct["mean_s"], ",.4g", 1e6, "us")
-        self.add("FCT, p99", fct["p99_s"], ",.4g", 1e6, "us")
-        self.add("slowdown, p99", fct["slowdown_p99"], ",.3g")
+        self.add_completions(fct)
         self.add("deadlines missed", fct.get("deadlines_missed_pct"), ".3g", 1, "%")
+
+    def add_completions(self, fct: dict[str, Any], indent: str = "") -> None:
+        self.add_bound(f"{indent}FCT, mean", fct, "mean{}_s", ",.4g", 1e6, "us")
+        self.add_bound(f"{indent}FCT, p99", fct, "p99{}_s", ",.4g", 1e6, "us")
+        self.add_bound(f"{indent}slowdown, p99", fct, "slowdown_p99{}", ",.3g")
+
+    def add_bound(self, name: str, part: dict[str, Any], key: str, form: str, scale: float = 1, unit: str = "") -> None:
+        """Add a figure over all that began; with unfinished ones its lower bound."""
+        if part["finished"] == part["count"]:
+            self.add(name, part[key.format("")], form, scale, unit)
+        elif key.format("_at_least") in part:
+            self.add(name, part[key.format("_at_least")], form, scale, unit, "≥ ")
+        else:  # runs of earlier versions have no bounds
+            of = f"of the {100 * part['finished'] / part['count']:.3g} % that finished"
+            self.add(f"{name} {of}", part[key.format("")], form, scale, unit)
+
+    def add_crossed(self, crossed: dict[str, Any]) -> None:
+        """Add the flows that crossed a failure."""
+        fct = crossed["fct"]
+        self.add(f"flows over {links_of(crossed['links'].split(', '))}", crossed["flows"]["count"], ",d")
+        if fct["count"]:
+            self.add("  did not finish", fct["count"] - fct["finished"], ",d")
+            self.add_completions(fct, "  ")
 
     def add_messages(self, what: str, figures: dict[str, Any]) -> None:
         self.add(what, figures["count"], ",d")
         self.add("  finished", figures["finished"], ",d")
-        self.add("  completion time, mean", figures["mean_s"], ",.4g", 1e3, "ms")
-        self.add("  completion time, p99", figures["p99_s"], ",.4g", 1e3, "ms")
+        self.add_bound("  completion time, mean", figures, "mean{}_s", ",.4g", 1e3, "ms")
+        self.add_bound("  completion time, p99", figures, "p99{}_s", ",.4g", 1e3, "ms")
         self.add("  deadlines missed", figures.get("deadlines_missed_pct"), ".3g", 1, "%")
         self.add("  with a timeout", figures["with_timeout"] if figures["finished"] else None, ",d")
 

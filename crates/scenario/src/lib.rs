@@ -162,7 +162,8 @@ impl Scenario {
             entry.remove("controller");
         }
         other.document = OnceLock::new();
-        other.left_out.clear();
+        // whatever the controllers had is replaced
+        other.left_out.retain(|l| !l.path.ends_with("controller"));
         Ok(other)
     }
 

@@ -197,15 +197,16 @@ def compare(
 ) -> Compared:
     """Compare controllers on the same placements, over the values of one key and over seeds, like ``incast compare``.
 
-    ``scenarios`` is a name, a path or a ``Scenario``, or several of them; a ``Scenario`` is written beside the results,
-    into ``scenarios/``. ``controllers`` are texts such as ``"swift:target=min-rtt"``, or classes. ``vary`` is one key
-    with its values (``{"traffic.flows": [100, 250]}``, or one value), ``settings`` are keys set in all runs. ``seeds``
-    is their number (3: the seeds 1 to 3), or the list ``[1, 2, 3]``. ``workers`` runs go in parallel (0: one per core).
+    ``scenarios`` is a name, a path or a ``Scenario``, or several of them; a ``Scenario`` is written beside the
+    results, into ``scenarios/``. ``controllers`` are texts such as ``"swift:target=min-rtt"``, or classes; ``"."`` is
+    the scenario's own controller, ``".:target=min-rtt"`` the same with a change. ``vary`` is one key with its values
+    (``{"traffic.flows": [100, 250]}``, or one value), ``settings`` are keys set in all runs. ``seeds`` is their
+    number (3: the seeds 1 to 3), or the list ``[1, 2, 3]``. ``workers`` runs go in parallel (0: one per core).
     Results go into the folder ``out`` (default: runs/compare-...); existing runs are reused. ``store`` is a store of
     runs that studies share (default: one in the folder); ``rebuild`` repeats its runs made by another build of the
     engine. ``bins`` are size bins of flows, such as ``"10kB,1MB"`` (default: decades). ``formats`` are image formats,
-    such as ``"png,pdf"``. Runs that need more than ``memory_limit`` bytes (default: the machine's memory) are refused.
-    Classes in ``controllers`` are run; classes that a scenario file names are run only with ``allow_code``.
+    such as ``"png,pdf"``. Runs that need more than ``memory_limit`` bytes (default: the machine's memory) are
+    refused. Classes in ``controllers`` are run; classes that a scenario file names are run only with ``allow_code``.
 
     Raises ``ScenarioError``, ``StudyError``, ``FolderError``, or the ``RunError`` of a run; each is an ``IncastError``.
     """

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def coexist(
     cc: Annotated[
         list[str],
-        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller with its parameters; two or more."),
+        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller, or .: the scenario's; two or more."),
     ],
     scenario: Annotated[
         str,

@@ -72,7 +72,7 @@ def compare(
     ],
     cc: Annotated[
         list[str],
-        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller with its parameters; repeats."),
+        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller, or .: the scenario's own; repeats."),
     ],
     vary: Vary = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N at every point.")] = 3,

@@ -158,10 +158,15 @@ def folder(given: str | None, default: str) -> Path:
     return Path(given)
 
 
+WARNING = "warning: "
+"""Words in a note that make it a warning: the run is likely to mislead."""
+
+
 def tell(notes: Iterable[str]) -> None:
-    """Print notes to standard error, each once."""
-    for note in dict.fromkeys(notes):
-        err.print(f"note: {note}", highlight=False, soft_wrap=True)
+    """Print notes to standard error, each once, warnings first."""
+    for note in sorted(dict.fromkeys(notes), key=lambda note: WARNING not in note):
+        kind = WARNING if WARNING in note else "note: "
+        err.print(f"{kind}{note.replace(WARNING, '', 1)}", highlight=False, soft_wrap=True)
 
 
 def next_steps(quiet: bool, *commands: str) -> None:

@@ -60,12 +60,18 @@ def run(
     ] = False,
     memory_limit: MemoryLimit = None,
     allow_code: AllowCode = False,
+    cc: Annotated[list[str] | None, typer.Option("--cc", hidden=True)] = None,
     quiet: Quiet = False,
 ) -> None:
     """Simulate a scenario once and write a run folder.
 
     Hints about the scenario are printed to standard error as notes; they are not errors.
     """
+    if cc:
+        raise ScenarioError(
+            f"--cc {cc[0]}: a run has one scenario and no controllers to compare; expected --set controller={cc[0]}, "
+            "or --set controller.KEY=VALUE to keep the scenario's own"
+        )
     if extra:
         asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"a single scenario, already given as {scenario}"
         raise ScenarioError(f"{extra[0]}: expected {asked_for}")

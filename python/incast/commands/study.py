@@ -101,6 +101,7 @@ def run(
             for line in estimate.of(study, folder, workers).lines():
                 out.print(line, highlight=False, soft_wrap=True)
             return
+    tell(study.drops())
     limit = memory.limit_of(memory_limit)
     where = _where(on, workers, slurm)
     with progress.of_batch(err, quiet) as show:

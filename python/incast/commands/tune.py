@@ -14,7 +14,7 @@ from rich.table import Table
 from incast.batch.runner import Status
 from incast.batch.shares import default_workers
 from incast.commands import progress
-from incast.commands.options import AllowCode, Format, Quiet, Workers, allow, err, next_steps, out
+from incast.commands.options import AllowCode, Format, Quiet, Workers, allow, err, next_steps, out, tell
 from incast.commands.options import folder as folder_of
 from incast.errors import UnsoundError
 from incast.system import output
@@ -61,6 +61,7 @@ def tune(
     study = load(file)
     tuning = Tuning.of(study, budget)
     tuning.check()
+    tell(study.drops())
     folder = folder_of(out_, f"tune-{study.name}")
     search = Search(tuning, folder)
     cores = workers or default_workers()

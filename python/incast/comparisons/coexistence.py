@@ -19,8 +19,9 @@ from incast.comparisons.declaration import Case, ComparisonStudy, Controller, na
 from incast.comparisons.report_folder import Home, governed, made, read
 from incast.errors import StudyError
 from incast.external import consent
+from incast.runs import own_controller
 from incast.runs.result import Result, rates_of
-from incast.runs.scenario import Scenario
+from incast.runs.scenario import Scenario, toml_value
 from incast.statistics import Estimate, estimate, jain
 from incast.view import chosen
 
@@ -79,7 +80,14 @@ class Pairs(ComparisonStudy):
 
     def arm_settings(self, texts: Sequence[str]) -> dict[str, str]:
         """Keys that give each of the two controllers to the flows of its entry."""
-        return {f"traffic.{entry}.controller": text for entry, text in zip(self.entries, texts, strict=True)}
+        (base,) = self.bases.values()
+        given = zip(self.entries, texts, strict=True)
+        return {
+            f"traffic.{entry}.controller": toml_value(own_controller.of_entry(base, entry, text))
+            if own_controller.is_own(text)
+            else text
+            for entry, text in given
+        }
 
     def saying(self) -> Said:
         """Return the description of the scenario: the stored one, or else that of the current scenario."""

@@ -10,7 +10,7 @@ import resource
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from html import escape
@@ -26,6 +26,7 @@ from incast.runs.named_files import Copies
 from incast.runs.table import Table
 from incast.system import files, memory
 from incast.system.folders import new_folder
+from incast.system.output import counted
 from incast.writing.numbers import duration, percent, quantity, said
 
 if TYPE_CHECKING:
@@ -41,8 +42,18 @@ COMPLETIONS = {"fct": "flows", **{what: what for what in MESSAGES}}
 
 def unfinished(what: str, finished: int, count: int) -> str:
     """Return the number of finished queries or writes, of all."""
-    over = "; the figures cover these only" if finished else ""
+    over = "; figures that the others could still change are bounds" if finished else ""
     return f"{finished:,d} of {count:,d} {what} finished{over}"
+
+
+LINKS = 3
+"""Most links that a text names."""
+
+
+def links_of(links: Sequence[str]) -> str:
+    """Name the links of failures, such as ``leaf0>spine0``."""
+    more = f" and {counted(len(links) - LINKS, 'more link')}" if len(links) > LINKS else ""
+    return f"{', '.join(links[:LINKS])}{more}"
 
 
 class Cost(TypedDict):
@@ -258,7 +269,7 @@ class Result:
             share = said(percent(fct["finished"] / fct["count"]))
             notes.append(
                 f"{fct['finished']:,d} of {fct['count']:,d} finite flows finished ({share}): the summary's "
-                "completion times cover these only"
+                "completion times cover these only, except those named at_least"
             )
         return [*notes, *self._deadlocks(), *self.reasons()]
 
@@ -290,10 +301,13 @@ class Result:
         rows = []
         for key, name, unit in SHOWN:
             part, _, figure = key.partition(".")
-            value = self.summary[part].get(figure)
+            value, sign = self.summary[part].get(figure), ""
+            if part == "fct" and self.summary["fct"]["finished"] < self.summary["fct"]["count"]:
+                # over finished flows alone a percentile falls as flows starve
+                value, sign = self.summary["fct"].get(figure.replace("_s", "_at_least_s")), "≥ "
             if value is not None:
                 definition = escape(self.summary["definitions"].get(key, ""), quote=True)
-                rows.append(f'<tr><th title="{definition}">{name}</th><td>{quantity(value, unit)}</td></tr>')
+                rows.append(f'<tr><th title="{definition}">{name}</th><td>{sign}{quantity(value, unit)}</td></tr>')
         head = f"{escape(run['scenario'])}, seed {run['seed']}: {duration(run['sim_s'])} simulated"
         return f"<table><caption>{head}</caption><tbody>{''.join(rows)}</tbody></table>"
 

@@ -1,7 +1,7 @@
 //! Warnings before a run, about valid scenarios: a controller's form in a transport of another reference, values
 //! without effect, flows that never start.
 
-use super::failures::changes_nothing;
+use super::failures::{self, changes_nothing};
 use super::{Built, credits, ranks, triggers};
 use crate::LeftOut;
 use crate::document::Document;
@@ -24,7 +24,8 @@ use std::slice;
 /// way.
 pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> Vec<String> {
     let Built { spec, failures, failing } = built;
-    let mut found = left_out.iter().filter(|l| !l.had.is_empty()).map(dropped).collect();
+    let mut found = failures::notes(failures, spec);
+    found.extend(left_out.iter().filter(|l| !l.had.is_empty()).map(dropped));
     without_effect("transport", &doc.transport, &doc.transport.resolved(), &spec.choice, &mut found);
     let used = used(doc, spec);
     for (t, used) in doc.traffic.iter().zip(used) {

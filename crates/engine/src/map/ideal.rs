@@ -222,7 +222,7 @@ impl<'a> Fabric<'a> {
     fn way(&self, flow: FlowId) -> Way {
         let t = &self.spec.transports[self.spec.flows[flow].transport as usize];
         let there = self.quickest_path((flow, false), first_packet(t));
-        let back = self.quickest_path((flow, true), t.ack_size as u64);
+        let back = self.quickest_path((flow, true), t.sizes.ack_size as u64);
         let rtt = self.idle_rtt(&there, &back, t);
         Way { there, back, rtt }
     }
@@ -291,12 +291,12 @@ impl<'a> Fabric<'a> {
         let f = &self.spec.flows[flow];
         let t = &self.spec.transports[f.transport as usize];
         let (there_by, back_by) = (self.route((flow, false), there), self.route((flow, true), back));
-        let ack = || self.crosses(&back_by, t.ack_size as u64);
+        let ack = || self.crosses(&back_by, t.sizes.ack_size as u64);
         let ideal_delivery = f.app.size().filter(|_| !there.is_empty() && !back.is_empty()).map(|size| {
-            let syn = t.syn_size as u64;
-            let handshake = if t.handshake {
+            let syn = t.sizes.syn_size as u64;
+            let handshake = if t.connection.handshake {
                 self.crosses(&there_by, syn).saturating_add(self.crosses(&back_by, syn))
-            } else if t.lone_syn {
+            } else if t.connection.lone_syn {
                 self.crosses(&there_by, syn).saturating_add(ack())
             } else {
                 Time::ZERO
@@ -376,8 +376,8 @@ impl<'a> Fabric<'a> {
         let rates = there.iter().map(|&link| self.spec.links[link].rate);
         Env {
             flow: flow.0,
-            mss: t.mss,
-            initial_window: t.initial_window * t.mss as f64,
+            mss: t.sizes.mss,
+            initial_window: t.windows.initial_window * t.sizes.mss as f64,
             packet_time: there.iter().map(period).max().unwrap_or(Time::ZERO),
             shortest_rtt,
             shortest_hops,
@@ -390,12 +390,12 @@ impl<'a> Fabric<'a> {
 
     fn idle_rtt(&self, there: &[LinkId], back: &[LinkId], t: &TransportSpec) -> Time {
         let wires = self.wires();
-        wires.in_order(there, t, 1, &[]).saturating_add(wires.cross(back, t.ack_size as u64))
+        wires.in_order(there, t, 1, &[]).saturating_add(wires.cross(back, t.sizes.ack_size as u64))
     }
 
     /// Serialization time of a full segment with all its fragments, on one link.
     pub fn period(&self, link: LinkId, t: &TransportSpec) -> Time {
-        self.wires().period(link, t, t.mss)
+        self.wires().period(link, t, t.sizes.mss)
     }
 
     fn reverse_of(&self, link: LinkId) -> Option<LinkId> {

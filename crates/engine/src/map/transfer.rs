@@ -61,7 +61,7 @@ impl<'s> Wires<'s> {
             // by the segment size with the least time a byte
             let per_byte = |payload: u32| (self.period(link, t, payload).0, payload as u64);
             let cross = |a: &(u64, u64), b: &(u64, u64)| a.0 as u128 * b.1 as u128;
-            let min = (1..=t.mss).map(per_byte).min_by(|a, b| cross(a, b).cmp(&cross(b, a)));
+            let min = (1..=t.sizes.mss).map(per_byte).min_by(|a, b| cross(a, b).cmp(&cross(b, a)));
             let (time, payload) = min.unwrap_or((0, 1));
             return Time((time as u128 * bytes as u128 / payload as u128).min(u64::MAX as u128) as u64);
         }
@@ -104,10 +104,10 @@ impl<'s> Wires<'s> {
         };
         let mut arrived = Time::ZERO;
         if full > 0 {
-            arrived = send(states, t.mss);
+            arrived = send(states, t.sizes.mss);
             // lag of the last segment behind the first at a link
             let mut behind = Time::ZERO;
-            let last = fragments(t, t.mss).last().unwrap_or(0);
+            let last = fragments(t, t.sizes.mss).last().unwrap_or(0);
             let mut saved = false;
             for (&l, (free, arrival)) in links.iter().zip(states.iter_mut()) {
                 let link = &self.links[l];
@@ -119,7 +119,7 @@ impl<'s> Wires<'s> {
                 };
                 saved |= link.bucket > 0;
                 *arrival = arrival.saturating_add(behind);
-                let passed = self.period(l, t, t.mss).saturating_mul(full - 1);
+                let passed = self.period(l, t, t.sizes.mss).saturating_mul(full - 1);
                 *free = first.saturating_add(passed).max(arrival.saturating_add(held));
                 behind = if link.bucket > 0 {
                     leave(link, *free, *arrival).saturating_sub(leave(link, first, arrival.saturating_sub(behind)))
@@ -158,7 +158,7 @@ impl<'s> Wires<'s> {
             }
             end
         };
-        let [one, other] = segments.cuts(t.mss).map(cut);
+        let [one, other] = segments.cuts(t.sizes.mss).map(cut);
         one.min(other)
     }
 
@@ -224,14 +224,14 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
     /// Time for full segments and a partial one that may overtake. Between the first and the last link packets do not
     /// wait for each other.
     fn in_any_order(&self, t: &TransportSpec, full: u64, rest: Option<u32>) -> Time {
-        let pace = self.wires.period(self.first, t, t.mss);
+        let pace = self.wires.period(self.first, t, t.sizes.mss);
         let passed =
             |arrival: Time, takes: Time| self.last.map_or(arrival, |last| self.wires.passes(last, arrival, takes));
         let mut end = Time::ZERO;
         if full > 0 {
-            let first = self.alone(t, Time::ZERO, t.mss).1;
-            let all = |last: LinkId| self.wires.period(last, t, t.mss).saturating_mul(full);
-            let last = self.alone(t, pace.saturating_mul(full - 1), t.mss).0;
+            let first = self.alone(t, Time::ZERO, t.sizes.mss).1;
+            let all = |last: LinkId| self.wires.period(last, t, t.sizes.mss).saturating_mul(full);
+            let last = self.alone(t, pace.saturating_mul(full - 1), t.sizes.mss).0;
             end = last.max(passed(first, self.last.map_or(Time::ZERO, all)));
         }
         if let Some(rest) = rest {
@@ -248,7 +248,7 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
         // the first packet at the last link: the first to leave, or a small one that overtakes
         let one = fragments(t, segments.first).next().unwrap_or(0);
         let lead = if wires.overtakes(segments) { 0 } else { segments.lead };
-        let before = wires.period(self.first, t, t.mss).saturating_mul(lead);
+        let before = wires.period(self.first, t, t.sizes.mss).saturating_mul(lead);
         let small = last_packet(t, 1);
         let arrival = |last: LinkId, before: Time, size: u64| {
             let takes = before.saturating_add(wires.takes(&wires.links[self.first], size));
@@ -262,7 +262,7 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
             let arrival = arrival(last, Time::ZERO, one).min(arrival(last, before, small));
             end.max(wires.passes(last, arrival, carries(last)))
         };
-        let [one, other] = segments.cuts(t.mss).map(cut);
+        let [one, other] = segments.cuts(t.sizes.mss).map(cut);
         one.min(other)
     }
 

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 mod cell;
 mod error;
 mod host;
+mod keys;
 mod link;
 mod memory;
 mod program;

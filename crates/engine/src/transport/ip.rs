@@ -96,11 +96,11 @@ impl IpSource {
     #[inline(always)]
     pub fn send(&self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, packet: &Packet, ext: Option<&mut Ext>) {
         let size = packet.size as u32;
-        if t.mtu == 0 || size <= t.mtu {
+        if t.sizes.mtu == 0 || size <= t.sizes.mtu {
             return ctx.send(self.host, packet, ext);
         }
         // fragment payloads are multiples of 8 bytes (RFC 791)
-        let per = (t.mtu - HEADER) / 8 * 8;
+        let per = (t.sizes.mtu - HEADER) / 8 * 8;
         let payload = size - HEADER;
         let last = payload.div_ceil(per) - 1;
         for i in 0..=last {
@@ -218,7 +218,7 @@ impl IpSink {
         let delay = ctx.now - p.sent_at();
         if p.has(flag::MEASURED) {
             self.packets += 1;
-            self.bytes += if p.part().1 > 0 { (t.header + p.len as u32) as u64 } else { p.size as u64 };
+            self.bytes += if p.part().1 > 0 { (t.sizes.header + p.len as u32) as u64 } else { p.size as u64 };
             self.packet_delay_sum += delay;
             self.last_rx = Some(ctx.now);
         }

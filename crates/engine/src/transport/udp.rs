@@ -64,8 +64,9 @@ impl Sender {
         }
         if ctx.has_room(self.ip.host, self.ip.flow) {
             let t = ctx.net.transport(self.transport);
-            let packet = self.ip.packet(ctx, Kind::Datagram, self.written, t.mss, 0, t.header + t.mss);
-            self.written += t.mss as u64;
+            let packet =
+                self.ip.packet(ctx, Kind::Datagram, self.written, t.sizes.mss, 0, t.sizes.header + t.sizes.mss);
+            self.written += t.sizes.mss as u64;
             self.ip.send(ctx, t, &packet, None);
         }
         let next = ctx.now.saturating_add(self.next_gap(ctx.net));

@@ -199,10 +199,10 @@ fn what_contradicts_itself_is_refused() {
         assert!(text.contains(shown), "{text}");
     }
     let two = |s: &mut Spec| {
-        s.transports.push(TransportSpec { mss: 1000, ..s.transports[0].clone() });
+        s.transports.push(changed!(s.transports[0].clone(), sizes.mss = 1000));
     };
     assert!(told(&two).contains("two transports of dcpim"));
-    assert!(told(&|s| s.transports[0].rto_min = Time::ZERO).contains("rto_min of 0"));
+    assert!(told(&|s| s.transports[0].rto.rto_min = Time::ZERO).contains("rto_min of 0"));
     assert!(told(&|s| s.flows[0].class = 1).contains("expected 6, its lowest class"));
     assert!(told(&|s| s.links[1].rate = Rate::INFINITE).contains("expected a rate"));
 }

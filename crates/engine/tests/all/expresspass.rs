@@ -25,18 +25,18 @@ pub fn authors() -> ExpressPass {
 }
 
 fn transport(own: ExpressPass) -> TransportSpec {
-    TransportSpec {
-        protocol: Protocol::ExpressPass(own),
-        mss: 1460,
-        header: 78,
-        ack_size: 84,
-        mtu: 0,
-        handshake: false,
-        send_buffer: 1 << 30,
-        rto_min: Time::us(100),
-        rto_initial: Time::ms(10),
-        ..plain()
-    }
+    changed!(
+        plain(),
+        protocol = Protocol::ExpressPass(own),
+        sizes.mss = 1460,
+        sizes.header = 78,
+        sizes.ack_size = 84,
+        sizes.mtu = 0,
+        connection.handshake = false,
+        windows.send_buffer = 1 << 30,
+        rto.rto_min = Time::us(100),
+        rto.rto_initial = Time::ms(10)
+    )
 }
 
 /// Ports as in the authors' code: 8 credits wait, two go at once, and 250 packets.

@@ -6,18 +6,18 @@ use crate::support::*;
 pub fn homa(change: impl FnOnce(&mut Homa)) -> TransportSpec {
     let mut own = Homa { unscheduled: 9328, levels: 8, overcommit: None, cutoffs: None };
     change(&mut own);
-    TransportSpec {
-        protocol: Protocol::Homa(own),
-        mss: 1472,
-        header: 28,
-        ack_size: 64,
-        mtu: 0,
-        handshake: false,
-        send_buffer: 1 << 30,
-        rto_min: Time::ms(1),
-        rto_initial: Time::ms(10),
-        ..plain()
-    }
+    changed!(
+        plain(),
+        protocol = Protocol::Homa(own),
+        sizes.mss = 1472,
+        sizes.header = 28,
+        sizes.ack_size = 64,
+        sizes.mtu = 0,
+        connection.handshake = false,
+        windows.send_buffer = 1 << 30,
+        rto.rto_min = Time::ms(1),
+        rto.rto_initial = Time::ms(10)
+    )
 }
 
 /// `spec` with this transport, switches with 8 strict priorities, and flows of the lowest.

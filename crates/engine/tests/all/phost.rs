@@ -17,17 +17,17 @@ pub fn authors() -> PHost {
 }
 
 fn transport(own: PHost) -> TransportSpec {
-    TransportSpec {
-        protocol: Protocol::PHost(own),
-        mss: 1460,
-        header: 40,
-        ack_size: 40,
-        mtu: 0,
-        handshake: false,
-        send_buffer: 1 << 30,
-        rto_min: Time::ms(1),
-        ..plain()
-    }
+    changed!(
+        plain(),
+        protocol = Protocol::PHost(own),
+        sizes.mss = 1460,
+        sizes.header = 40,
+        sizes.ack_size = 40,
+        sizes.mtu = 0,
+        connection.handshake = false,
+        windows.send_buffer = 1 << 30,
+        rto.rto_min = Time::ms(1)
+    )
 }
 
 /// `spec` with this transport, switches with a priority queue, and flows of the lowest priority.
@@ -108,7 +108,7 @@ fn a_long_message_has_a_token_a_packet() {
 fn a_token_that_is_late_dies_and_goes_again() {
     // host 0 always has a TCP packet on its wire: every token waits for at least 1.2 us
     let mut spec = messages_of(&[(0, 1, 0, 20 * 1460), (0, 2, 0, 14_600)], authors(), Time::us(1));
-    spec.transports.push(TransportSpec { initial_window: 1000.0, mss: 8960, header: 40, ..plain() });
+    spec.transports.push(changed!(plain(), windows.initial_window = 1000.0, sizes.mss = 8960, sizes.header = 40));
     spec.flows[1] = FlowSpec { transport: 1, ..bulk(0, 2, Some(400_000)) };
     let o = compared(&spec);
     // 400 kB at once: 322 us, in which all tokens expire
@@ -219,7 +219,7 @@ fn what_contradicts_itself_is_refused() {
     }
     assert!(own(PHost { window: 0, ..authors() }).contains(wrong));
     assert!(own(PHost { large: Some(0), ..authors() }).contains(wrong));
-    assert!(told(&|s| s.transports[0].rto_min = Time::ZERO).contains("rto_min of 0"));
+    assert!(told(&|s| s.transports[0].rto.rto_min = Time::ZERO).contains("rto_min of 0"));
     assert!(told(&|s| s.flows[0].class = 1).contains("expected 2, its lowest class"));
     assert!(told(&|s| s.links[1].rate = Rate::INFINITE).contains("expected a rate"));
     let two = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 2]);

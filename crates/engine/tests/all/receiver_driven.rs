@@ -8,19 +8,19 @@ pub const PACKET: u64 = 4160;
 
 /// htsim's sizes: 4096 bytes with a header of 64, control packets of 64.
 fn sizes(protocol: Protocol) -> TransportSpec {
-    TransportSpec {
-        protocol,
-        mss: 4096,
-        header: 64,
-        ack_size: 64,
-        sack: true,
-        mtu: 0,
-        handshake: false,
-        send_buffer: 1 << 30,
-        rto_min: Time::us(220),
-        rto_initial: Time::us(220),
-        ..plain()
-    }
+    changed!(
+        plain(),
+        protocol = protocol,
+        sizes.mss = 4096,
+        sizes.header = 64,
+        sizes.ack_size = 64,
+        loss.sack = true,
+        sizes.mtu = 0,
+        connection.handshake = false,
+        windows.send_buffer = 1 << 30,
+        rto.rto_min = Time::us(220),
+        rto.rto_initial = Time::us(220)
+    )
 }
 
 pub fn ndp(window: u32, htsim: bool) -> TransportSpec {
@@ -54,7 +54,7 @@ pub fn uets(window: bool, credit: bool, rtt: Time, spread: Spread, htsim: bool) 
         sleek,
         htsim,
     };
-    TransportSpec { rto_min: Time::us(100), ..sizes(Protocol::Uet(own)) }
+    changed!(sizes(Protocol::Uet(own)), rto.rto_min = Time::us(100))
 }
 
 /// NSCC with SLEEK.
@@ -358,7 +358,7 @@ fn sleek_knows_of_losses_before_the_timer_does() {
     let uncut = |transport: TransportSpec| {
         let mut spec = incast(8, transport, 32 * PACKET);
         spec.queues[0] = dropping(32 * PACKET);
-        spec.transports[0].rto_min = Time::us(444);
+        spec.transports[0].rto.rto_min = Time::us(444);
         compared(&spec)
     };
     let sum = |o: &Outcome, f: fn(&FlowRecord) -> u64| o.flows.iter().map(f).sum::<u64>();
@@ -539,8 +539,8 @@ fn what_contradicts_itself_is_refused() {
         incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
     };
     assert!(told(&|s| s.transports = vec![ndp(0, false)]).contains("expected at least 1"));
-    assert!(told(&|s| s.transports[0].extra_packets = 1).contains("which TCP alone has"));
-    assert!(told(&|s| s.transports[0].mtu = 1500).contains("MTU below a segment"));
+    assert!(told(&|s| s.transports[0].output.extra_packets = 1).contains("which TCP alone has"));
+    assert!(told(&|s| s.transports[0].sizes.mtu = 1500).contains("MTU below a segment"));
     assert!(told(&|s| s.queues[1].discipline = Discipline::FairNic { per_flow: 2 }).contains("has a queue of its own"));
     assert!(told(&|s| s.transports = vec![sleek(STAR)]).contains("switches that drop instead of trimming"));
     let entropies = Eqds { window: 50, pull_rate: 0.99, entropies: 48, htsim: false };

@@ -123,7 +123,7 @@ fn check_driven(
     }
     // a connection would count in the ideal completion time, and never open
     for t in transports.iter().filter(|t| t.protocol.numbers_packets()) {
-        for (key, set) in [("handshake", t.handshake), ("lone_syn", t.lone_syn)] {
+        for (key, set) in [("handshake", t.connection.handshake), ("lone_syn", t.connection.lone_syn)] {
             if set {
                 let message = format!("expected false: {} opens no connection", t.protocol.name());
                 problems.push(Problem::with_value(format!("transport.{key}"), true, message));
@@ -149,11 +149,13 @@ fn check_driven(
 
 /// Reports receiver-driven transports whose segments would be fragmented.
 fn check_fragments(transports: &[spec::TransportSpec], problems: &mut Vec<Problem>) {
-    let split = |t: &&spec::TransportSpec| t.protocol.numbers_packets() && t.mtu > 0 && t.mss + t.header > t.mtu;
+    let split = |t: &&spec::TransportSpec| {
+        t.protocol.numbers_packets() && t.sizes.mtu > 0 && t.sizes.mss + t.sizes.header > t.sizes.mtu
+    };
     if let Some(t) = transports.iter().find(split) {
-        let (name, whole) = (t.protocol.name(), t.mss + t.header);
+        let (name, whole) = (t.protocol.name(), t.sizes.mss + t.sizes.header);
         let message = format!("expected 0 or at least {whole}, mss plus header: packets of {name} are not fragmented");
-        problems.push(Problem::with_value("transport.mtu", t.mtu, message));
+        problems.push(Problem::with_value("transport.mtu", t.sizes.mtu, message));
     }
 }
 
@@ -221,7 +223,7 @@ pub(super) fn stations(spec: &Spec) -> Result<(), Errors> {
 /// Reports packets too large for a frame or for 6LoWPAN.
 fn check_cells(network: &Network, transports: &[spec::TransportSpec], problems: &mut Vec<Problem>) {
     for (cell, t) in network.cells.iter().flat_map(|cell| transports.iter().map(move |t| (cell, t))) {
-        let size = t.mss + t.header;
+        let size = t.sizes.mss + t.sizes.header;
         let (most, what) = match &cell.framing.adaptation {
             Some(_) => (spec::MAX_DATAGRAM, "a packet on a link of 6LoWPAN has"),
             None => (cell.framing.payload, "without 6LoWPAN a packet is one frame, which carries"),
@@ -229,18 +231,18 @@ fn check_cells(network: &Network, transports: &[spec::TransportSpec], problems: 
         if size > most {
             let message = format!(
                 "makes packets of {size} bytes with transport.header, {}; expected at most {}: {what} {most} at most",
-                t.header,
-                most.saturating_sub(t.header)
+                t.sizes.header,
+                most.saturating_sub(t.sizes.header)
             );
-            problems.push(Problem::with_value("transport.mss", t.mss, message));
+            problems.push(Problem::with_value("transport.mss", t.sizes.mss, message));
         }
-        if cell.framing.adaptation.is_some() && t.mtu > 0 && t.mtu < spec::MAX_DATAGRAM {
+        if cell.framing.adaptation.is_some() && t.sizes.mtu > 0 && t.sizes.mtu < spec::MAX_DATAGRAM {
             let message = format!("expected 0 or at least {}: IPv6 asks for that of every link", spec::MAX_DATAGRAM);
-            problems.push(Problem::with_value("transport.mtu", t.mtu, message));
+            problems.push(Problem::with_value("transport.mtu", t.sizes.mtu, message));
         }
-        if cell.framing.adaptation.is_some() && t.header < 48 {
+        if cell.framing.adaptation.is_some() && t.sizes.header < 48 {
             let message = "expected at least 48, IPv6 and UDP; transport.preset = \"ns3-ipv6\" has 72, IPv6 and TCP";
-            problems.push(Problem::with_value("transport.header", t.header, message));
+            problems.push(Problem::with_value("transport.header", t.sizes.header, message));
         }
     }
 }
@@ -324,13 +326,11 @@ fn check_classes(doc: &Document, out: &mut Vec<Problem>) {
 
 /// Largest IP packet of a transport, in bytes.
 fn full_packet(t: &spec::TransportSpec) -> u64 {
-    let whole = t.mss as u64 + t.header as u64;
-    let segment = if t.mtu == 0 { whole } else { whole.min(t.mtu as u64) };
-    segment.max((t.ack_size + 4 * t.sack_block) as u64).max(if t.handshake || t.lone_syn {
-        t.syn_size as u64
-    } else {
-        0
-    })
+    let whole = t.sizes.mss as u64 + t.sizes.header as u64;
+    let segment = if t.sizes.mtu == 0 { whole } else { whole.min(t.sizes.mtu as u64) };
+    segment
+        .max((t.sizes.ack_size + 4 * t.loss.sack_block) as u64)
+        .max(if t.connection.handshake || t.connection.lone_syn { t.sizes.syn_size as u64 } else { 0 })
 }
 
 /// Checks that every flow reaches its destination and back, and takes time on the way.

@@ -342,7 +342,7 @@ fn waiting_in_vain(doc: &Document, spec: &Spec, at_work: &Triggers) -> Option<St
 fn short_of_a_window(doc: &Document, spec: &Spec) -> Option<String> {
     let queue = doc.hosts.as_ref()?.send.as_ref()?.queue;
     let Limit::Packets(holds) = queue.0 else { return None };
-    let window = spec.transports.iter().map(|t| t.initial_window).fold(0.0, f64::max);
+    let window = spec.transports.iter().map(|t| t.windows.initial_window).fold(0.0, f64::max);
     (window > holds as f64).then(|| {
         format!(
             "hosts.send.queue = \"{queue}\" holds less than an initial window, {window} packets: packets sent at once \
@@ -385,7 +385,7 @@ fn class_without_queue(t: &Traffic, others: bool) -> Option<String> {
 
 /// Priorities by bytes sent if all flows with them are datagrams, which keep the class of their flow.
 fn nothing_demoted(doc: &Document, spec: &Spec) -> Option<String> {
-    let mut demoted = spec.flows.iter().filter(|f| !spec.transports[f.transport as usize].demotion.is_empty());
+    let mut demoted = spec.flows.iter().filter(|f| !spec.transports[f.transport as usize].output.demotion.is_empty());
     let first = demoted.next()?;
     let datagrams = |f: &FlowSpec| f.app.datagram_gap().is_some();
     if !datagrams(first) || !demoted.all(datagrams) {

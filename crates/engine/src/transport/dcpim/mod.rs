@@ -130,7 +130,10 @@ impl Check for DcPim {
             ));
         }
         let one = |other: &TransportSpec| {
-            other.protocol.of::<DcPim>().is_none_or(|own| own == self && (other.mss, other.header) == (t.mss, t.header))
+            other
+                .protocol
+                .of::<DcPim>()
+                .is_none_or(|own| own == self && (other.sizes.mss, other.sizes.header) == (t.sizes.mss, t.sizes.header))
         };
         if !spec.transports.iter().all(one) {
             return invalid("two transports of dcpim with different values, expected one: all hosts match".to_owned());
@@ -145,7 +148,7 @@ impl Check for DcPim {
     }
     fn check_flow(&self, spec: &Spec, fabric: &Fabric, flow: FlowId) -> Result<(), RunError> {
         let f = &spec.flows[flow];
-        let size = spec.transports[f.transport as usize].ack_size as u64;
+        let size = spec.transports[f.transport as usize].sizes.ack_size as u64;
         let time = |reverse| {
             let links = fabric.path(flow, reverse);
             links.iter().map(|link| spec.links[*link].crossing(size)).fold(Time::ZERO, Time::saturating_add)

@@ -120,7 +120,7 @@ impl Receiver {
     /// Sends a NACK with the number of the first missing packet.
     fn ask_again(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.send(ctx, ToSender::Nack {});
-        self.missing = ctx.now.saturating_add(ctx.net.transport(self.base.transport).rto_min);
+        self.missing = ctx.now.saturating_add(ctx.net.transport(self.base.transport).rto.rto_min);
         ctx.timer(self.missing, Timer::Receiver(self.base.flow));
     }
 
@@ -133,7 +133,7 @@ impl Receiver {
     fn gap(&self, ctx: &NodeCtx<impl Effects>, t: &TransportSpec) -> Time {
         let port = &ctx.ports[ctx.hosts[self.base.ip.host].port];
         port.serialization(parameters::<ExpressPass>(t).mean_credit() as u64)
-            + port.serialization((t.mss + t.header) as u64)
+            + port.serialization((t.sizes.mss + t.sizes.header) as u64)
     }
 
     /// Sends a credit and sets the time of the next.

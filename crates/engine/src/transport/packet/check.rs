@@ -60,10 +60,10 @@ pub fn check_classes<'s>(
 /// Checks what no transport that numbers packets has.
 pub fn check_features(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
     let name = t.protocol.name();
-    if t.mtu > 0 && t.mss + t.header > t.mtu {
+    if t.sizes.mtu > 0 && t.sizes.mss + t.sizes.header > t.sizes.mtu {
         return invalid(format!("{name} with an MTU below a segment: it does not support IP fragments"));
     }
-    if t.extra_packets > 0 {
+    if t.output.extra_packets > 0 {
         return invalid(format!("{name} does not support extra packets, which TCP alone has"));
     }
     if !spec.host_costs.is_empty() {

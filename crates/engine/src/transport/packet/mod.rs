@@ -40,7 +40,7 @@ where
 
 /// Size of a full packet, in bytes.
 pub fn full(t: &TransportSpec) -> u64 {
-    (t.mss + t.header) as u64
+    (t.sizes.mss + t.sizes.header) as u64
 }
 
 /// Sender of a transport that numbers packets.

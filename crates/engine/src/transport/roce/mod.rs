@@ -23,13 +23,13 @@ pub use sender::Sender;
 
 impl Check for Roce {
     fn check(&self, _spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
-        if self.window > 0 && self.ack_every > 0 && t.rto_min > Time::ZERO {
+        if self.window > 0 && self.ack_every > 0 && t.rto.rto_min > Time::ZERO {
             return Ok(());
         }
         invalid(format!(
             "roce with a window of {} packets, an ACK for {} packets and an rto_min of {}, expected at least 1 packet, \
              and a time above 0",
-            self.window, self.ack_every, t.rto_min
+            self.window, self.ack_every, t.rto.rto_min
         ))
     }
 }

@@ -38,7 +38,7 @@ impl RttEstimator {
             rttvar: Time::ZERO,
             latest: Time::ZERO,
             min: Time::NEVER,
-            linux: (t.rto_rule == RtoRule::Linux).then(Box::default),
+            linux: (t.timing.rto_rule == RtoRule::Linux).then(Box::default),
             backoff: 0,
         }
     }
@@ -56,7 +56,7 @@ impl RttEstimator {
         if self.min == Time::NEVER {
             (self.srtt, self.rttvar) = (rtt, rtt / 2);
             if let Some(linux) = &mut self.linux {
-                let peak = (self.rttvar * 4).max(t.rto_min);
+                let peak = (self.rttvar * 4).max(t.rto.rto_min);
                 **linux = Deviations { peak, held: peak, round_end: nxt };
             }
         } else if self.linux.is_some() {
@@ -86,7 +86,7 @@ impl RttEstimator {
         if una > linux.round_end {
             linux.held -= (linux.held - linux.peak) / 4;
             linux.round_end = nxt;
-            linux.peak = t.rto_min;
+            linux.peak = t.rto.rto_min;
         }
     }
 
@@ -101,14 +101,14 @@ impl RttEstimator {
     #[inline]
     pub fn rto(&self, t: &TransportSpec) -> Time {
         let base = match &self.linux {
-            _ if self.min == Time::NEVER => t.rto_initial,
-            None => self.srtt + t.rto_granularity.max(self.rttvar * 4),
+            _ if self.min == Time::NEVER => t.rto.rto_initial,
+            None => self.srtt + t.rto.rto_granularity.max(self.rttvar * 4),
             Some(linux) => self.srtt + linux.held,
         };
-        let base = base.max(t.rto_min);
-        let ticks = self.linux.is_some() && t.timer_tick > Time::ps(1);
-        let base = if ticks { base.next_multiple_of(t.timer_tick) } else { base };
-        base.saturating_mul(1 << self.backoff.min(20)).min(t.rto_max.max(t.rto_min))
+        let base = base.max(t.rto.rto_min);
+        let ticks = self.linux.is_some() && t.timing.timer_tick > Time::ps(1);
+        let base = if ticks { base.next_multiple_of(t.timing.timer_tick) } else { base };
+        base.saturating_mul(1 << self.backoff.min(20)).min(t.rto.rto_max.max(t.rto.rto_min))
     }
 
     /// Doubles the timeout.

@@ -29,7 +29,7 @@ const FIRST_PULL: u32 = 100_000_000;
 
 /// Quanta of one pull.
 fn pull_quanta(t: &TransportSpec) -> u32 {
-    (PULL * t.mss as u64 / QUANTUM).max(1) as u32
+    (PULL * t.sizes.mss as u64 / QUANTUM).max(1) as u32
 }
 
 impl Check for Uet {

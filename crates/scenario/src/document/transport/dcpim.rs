@@ -123,8 +123,8 @@ impl PacketTransport for DcPim {
             let links: Vec<_> = fabric.path(FlowId(i), false).iter().map(|link| &run.links[*link]).collect();
             let way = links
                 .iter()
-                .fold(incast_cc::Time::ZERO, |sum, link| sum.saturating_add(link.crossing(t.ack_size as u64)));
-            let wait = links.iter().map(|link| link.rate.serialize((t.mss + t.header) as u64)).max()?;
+                .fold(incast_cc::Time::ZERO, |sum, link| sum.saturating_add(link.crossing(t.sizes.ack_size as u64)));
+            let wait = links.iter().map(|link| link.rate.serialize((t.sizes.mss + t.sizes.header) as u64)).max()?;
             let needs = way.saturating_add(wait).saturating_mul(2);
             (needs > dcpim.round()).then(|| {
                 format!(

@@ -99,7 +99,8 @@ impl PacketTransport for ExpressPass {
     }
 
     fn check_network(around: &Around, problems: &mut Vec<Problem>) {
-        let sizes = |t: &TransportSpec| Some((t.protocol.of::<spec::ExpressPass>()?.clone(), t.mss + t.header));
+        let sizes =
+            |t: &TransportSpec| Some((t.protocol.of::<spec::ExpressPass>()?.clone(), t.sizes.mss + t.sizes.header));
         let own: Vec<_> = around.transports.iter().filter_map(sizes).collect();
         let Some((largest, _)) = own.iter().max_by_key(|(t, _)| t.mean_credit()) else { return };
         if !around.symmetric {

@@ -115,7 +115,7 @@ impl PacketTransport for PHost {
             let t = &run.transports[flow.transport as usize];
             let phost = t.protocol.of::<spec::PHost>().filter(|_| flow.app.datagram_gap().is_none())?;
             let link = run.links.iter().find(|l| l.from == flow.dst)?;
-            let one = link.rate.serialize((t.mss + t.header) as u64).as_secs_f64() * phost.gap;
+            let one = link.rate.serialize((t.sizes.mss + t.sizes.header) as u64).as_secs_f64() * phost.gap;
             let rtt = fabric.ideal(FlowId(i)).idle_rtt;
             let needs = (rtt.as_secs_f64() / one).ceil();
             (needs > phost.window as f64).then_some((i, rtt, phost.window, needs))

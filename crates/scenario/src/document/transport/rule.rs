@@ -1,9 +1,13 @@
 //! Interface of transports that number packets: a table of keys each, and what it needs of the network around it.
 
+use crate::document::pacing::Pacing;
 use crate::document::queue::Queue;
 use crate::text::problem::{Problem, Report};
+use crate::text::quantity::{Auto, Size, Time};
+use crate::text::words::{Word, Words};
 use crate::topology::network::Network;
-use incast_engine::spec::{FlowSpec, Protocol, QuerySpec, Spec, TransportSpec};
+use incast_engine::spec::{FlowSpec, PacingSpec, Protocol, QuerySpec, Spec, TransportSpec};
+use std::num::NonZeroU32;
 
 /// Network in which flows have their transports.
 pub(crate) struct Around<'a> {
@@ -38,6 +42,72 @@ pub(crate) trait PacketTransport {
     /// A note on a run, one sentence.
     fn note(_run: &Spec) -> Option<String> {
         None
+    }
+}
+
+/// Type of a key in scenarios: the engine's, or the one after `as`.
+macro_rules! written {
+    ($type:ty) => {
+        $type
+    };
+    ($type:ty as $written:ty) => {
+        $written
+    };
+}
+pub(crate) use written;
+
+/// Value of a key as a user writes it, for the engine.
+pub(crate) trait Written<T>: Clone {
+    /// Value for the engine.
+    fn value(self) -> T;
+
+    /// Value for the engine of a key that is not given.
+    fn missing() -> Option<T> {
+        None
+    }
+}
+
+/// Value of a key for the engine; `None` if it is missing.
+pub(crate) fn value<T, W: Written<T>>(given: &Option<W>) -> Option<T> {
+    given.clone().map_or_else(W::missing, |given| Some(given.value()))
+}
+
+/// Declares how values of keys become values of the engine.
+macro_rules! values {
+    ($($written:ty => $type:ty: |$given:ident| $value:expr;)+) => {
+        $(impl Written<$type> for $written {
+            fn value(self) -> $type {
+                let $given = self;
+                $value
+            }
+        })+
+    };
+}
+
+values! {
+    bool => bool: |flag| flag;
+    u32 => u32: |n| n;
+    f64 => f64: |x| x;
+    Size => u64: |size| size.0.0;
+    Time => incast_cc::Time: |time| time.0;
+    Pacing => PacingSpec: |pacing| pacing.into();
+    // 0 stands for `auto`, until the controller is known
+    Auto<NonZeroU32> => u32: |n| n.given().map_or(0, NonZeroU32::get);
+}
+
+impl<T: Words> Written<T> for Word<T> {
+    fn value(self) -> T {
+        self.0
+    }
+}
+
+impl Written<Vec<u64>> for Vec<Size> {
+    fn value(self) -> Vec<u64> {
+        self.into_iter().map(|size| size.0.0).collect()
+    }
+
+    fn missing() -> Option<Vec<u64>> {
+        Some(Vec::new())
     }
 }
 

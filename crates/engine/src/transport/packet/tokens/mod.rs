@@ -20,7 +20,7 @@ where
     &'s T: TryFrom<&'s Protocol>,
 {
     let name = t.protocol.name();
-    if t.rto_min == Time::ZERO {
+    if t.rto.rto_min == Time::ZERO {
         return invalid(format!(
             "{name} with an rto_min of 0, expected a time above 0: requests are repeated after it"
         ));

@@ -16,7 +16,7 @@ pub struct PacketTime(pub Time);
 impl PacketTime {
     /// Packet time of a transport on a host's link.
     pub fn of(ctx: &NodeCtx<impl Effects>, t: &TransportSpec, host: HostIx) -> PacketTime {
-        PacketTime(ctx.ports[ctx.hosts[host].port].serialization((t.mss + t.header) as u64))
+        PacketTime(ctx.ports[ctx.hosts[host].port].serialization((t.sizes.mss + t.sizes.header) as u64))
     }
 
     /// Duration of `packets` packets.

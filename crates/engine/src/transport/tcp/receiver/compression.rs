@@ -50,7 +50,7 @@ impl Receiver {
         let count = blocks.iter().take_while(|b| b.0 < b.1).count();
         let place = blocks[..count].iter().position(|b| b.0 <= end && seq <= b.1).unwrap_or(count);
         if place >= 2 {
-            self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
+            self.acknowledge(ctx, Kind::Ack, 0, t.sizes.ack_size);
         }
     }
 }

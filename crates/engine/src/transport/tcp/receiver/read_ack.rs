@@ -25,13 +25,13 @@ impl Receiver {
         let (len, before) = (p.len as u32, std::mem::take(&mut self.lengths.shorter));
         let (acks, lengths) = (&mut self.acks, &mut self.lengths);
         if len >= lengths.segment {
-            lengths.segment = len.min(t.mss);
+            lengths.segment = len.min(t.sizes.mss);
             if p.has(flag::PSH) {
                 acks.pushed = acks.pushed.max(1);
             }
             return;
         }
-        let header = t.header.saturating_sub(IP_HEADER);
+        let header = t.sizes.header.saturating_sub(IP_HEADER);
         // headers count here, options do not in the kernel (struct tcphdr)
         let min = if p.has(flag::PSH) || p.has(flag::FIN) { DEFAULT_MSS } else { MIN_MSS };
         if len + header >= min + 20 {

@@ -33,7 +33,7 @@ impl SackBlocks {
 
     /// Reports in the next ACK that these bytes arrived again (RFC 2883).
     pub fn note_duplicate(&mut self, t: &TransportSpec, start: u64, end: u64) {
-        if t.dsack && t.sack {
+        if t.loss.dsack && t.loss.sack {
             self.duplicate = (start, end);
         }
     }
@@ -72,7 +72,7 @@ impl SackBlocks {
 /// Drops the blocks for which an ACK's options have no room; returns the bytes of the others.
 #[cold]
 pub fn lay_out(ext: &mut Ext, t: &TransportSpec) -> u32 {
-    let room = (OPTIONS - 2 - if t.timestamps { TIMESTAMPS } else { 0 }) / 8;
+    let room = (OPTIONS - 2 - if t.timing.timestamps { TIMESTAMPS } else { 0 }) / 8;
     ext.sack.truncate(room as usize);
-    ext.sack.len() as u32 * t.sack_block
+    ext.sack.len() as u32 * t.loss.sack_block
 }

@@ -16,7 +16,7 @@ impl Sender {
         t: &TransportSpec,
         info: &AckInfo,
     ) -> bool {
-        if !t.ecn_preempts {
+        if !t.loss.ecn_preempts {
             return info.marked;
         }
         let marked = info.marked && info.acked > 0;
@@ -26,7 +26,7 @@ impl Sender {
         if marked && self.phase != Phase::Cwr && self.cc.heeds_mark() {
             self.recovery.point = self.nxt;
             self.reduce_for_ecn(ctx, t);
-            if t.recovery == Recovery::PrrNs3 && self.prr_governs(t) {
+            if t.loss.recovery == Recovery::PrrNs3 && self.prr_governs(t) {
                 self.reduce_rate_as_ns3(info.delivered, true, false);
             }
         }
@@ -40,7 +40,7 @@ impl Sender {
         self.tlp.cancel();
         self.phase = Phase::Cwr;
         self.start_prr(t, before);
-        self.recovery.window = if t.ecn_by_prr && !self.profile.own_recovery { before } else { -1.0 };
+        self.recovery.window = if t.loss.ecn_by_prr && !self.profile.own_recovery { before } else { -1.0 };
         self.recovery.left_inflated = false;
     }
 

@@ -10,8 +10,10 @@ impl Sender {
     #[cold]
     pub(super) fn limited_transmit(&self, t: &TransportSpec) -> (u32, u64) {
         let counts = self.phase == Phase::Open && !self.profile.own_recovery;
-        match (t.limited_transmit, t.sack) {
-            (true, false) if counts && t.recovery != Recovery::Linux => (self.recovery.dupacks.min(2) * self.mss, 0),
+        match (t.loss.limited_transmit, t.loss.sack) {
+            (true, false) if counts && t.loss.recovery != Recovery::Linux => {
+                (self.recovery.dupacks.min(2) * self.mss, 0)
+            }
             (false, true) if counts => (0, self.board.sacked_bytes()),
             _ => (0, 0),
         }

@@ -45,7 +45,7 @@ impl Sender {
         let holes = self.board.lost_at_front().max(1).min(out);
         if self.recovery.dupacks + holes > out {
             self.recovery.dupacks = out - holes;
-            if t.reordering {
+            if t.loss.reordering {
                 self.recovery.dupthresh = (out + more).min(MAX_REORDERING);
             }
         }

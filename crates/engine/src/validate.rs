@@ -38,8 +38,7 @@ fn check_all(spec: &Spec) -> Result<(), RunError> {
             spec.routers.len()
         ));
     }
-    each(&spec.transports, About::Transport, check_segments)?;
-    each(&spec.transports, About::Transport, check_demotion)?;
+    each(&spec.transports, About::Transport, check_values)?;
     check_transports(spec)?;
     if spec.choice == PathChoice::Flowcell(0) {
         return invalid("flowcells of 0 B, expected at least 1".into());
@@ -58,21 +57,12 @@ fn check_all(spec: &Spec) -> Result<(), RunError> {
     each(&spec.links, About::Link, |link| check_queue(spec, link, class))
 }
 
-/// Sizes of segments.
-fn check_segments(t: &TransportSpec) -> Result<(), RunError> {
-    if t.sizes.mss == 0 || t.sizes.mss + t.sizes.header > 65_535 || (t.sizes.mtu > 0 && t.sizes.mtu < 68) {
-        return invalid(format!(
-            "a segment of {} + {} bytes, expected payload, at most 65535 bytes, and an MTU of 0 or at least 68",
-            t.sizes.mss, t.sizes.header
-        ));
+/// Values of a transport.
+fn check_values(t: &TransportSpec) -> Result<(), RunError> {
+    match t.refused().first() {
+        Some(refused) => invalid(format!("{}: {refused}", t.protocol.name())),
+        None => Ok(()),
     }
-    if t.sizes.mtu > 0 && (t.sizes.mss + t.sizes.header).div_ceil((t.sizes.mtu - 20) / 8 * 8) > 16 {
-        return invalid(format!("a segment of {} bytes needs more than 16 fragments", t.sizes.mss + t.sizes.header));
-    }
-    if t.output.rank.is_some() && t.protocol.numbers_packets() {
-        return invalid(format!("{} does not support ranks", t.protocol.name()));
-    }
-    Ok(())
 }
 
 /// Processing times at hosts.
@@ -105,20 +95,6 @@ fn check_returns(spec: &Spec) -> Result<(), RunError> {
         }
         None => Ok(()),
     }
-}
-
-/// Demotion: sizes, and transport.
-fn check_demotion(t: &TransportSpec) -> Result<(), RunError> {
-    let sizes = &t.output.demotion;
-    let rise = sizes.is_sorted_by(|a, b| a < b) && sizes.first() != Some(&0);
-    if rise && sizes.len() <= TransportSpec::MAX_SIZES && (sizes.is_empty() || t.protocol == Protocol::Tcp) {
-        return Ok(());
-    }
-    invalid(format!(
-        "demotion of {} by sizes {sizes:?}, expected tcp, and at most {} sizes above 0 that rise",
-        t.protocol.name(),
-        TransportSpec::MAX_SIZES
-    ))
 }
 
 /// Transports, and features that they exclude.

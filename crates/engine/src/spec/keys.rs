@@ -20,13 +20,41 @@ pub(crate) use keys;
 
 macro_rules! structs {
     ($($(#[doc = $about:literal])+ $group:ident: $name:ident {
-        $($(#[doc = $doc:literal])+ $(#[schemars($($bound:tt)+)])* $key:ident: $type:ty $(as $written:ty)?,)+
+        $($(#[doc = $doc:literal])+ $(#[schemars($($bound:tt)+)])? $key:ident: $type:ty $(as $written:ty)?,)+
     })+) => {
         $($(#[doc = $about])+
         #[derive(Clone, PartialEq, Debug)]
         pub struct $name {
             $($(#[doc = $doc])+ pub $key: $type,)+
+        }
+
+        impl $name {
+            /// Refuses numbers out of their bounds.
+            #[allow(dead_code, unused_variables, reason = "some groups have no bounds")]
+            pub(crate) fn bounds(&self, to: &mut $crate::spec::values::Refusals) {
+                $($(to.within(stringify!($key), self.$key.into(), $crate::spec::keys::bounds!($($bound)+));)?)+
+            }
         })+
     };
 }
 pub(crate) use structs;
+
+/// Bounds of a number, as the schema of scenarios has them.
+macro_rules! bounds {
+    (range(min = $least:literal, max = $most:literal)) => {
+        (std::ops::Bound::Included($least as f64), std::ops::Bound::Included($most as f64))
+    };
+    (range(min = $least:literal)) => {
+        (std::ops::Bound::Included($least as f64), std::ops::Bound::Unbounded)
+    };
+    (range(max = $most:literal)) => {
+        (std::ops::Bound::Unbounded, std::ops::Bound::Included($most as f64))
+    };
+    (extend("exclusiveMinimum" = $least:literal), range(max = $most:literal)) => {
+        (std::ops::Bound::Excluded($least as f64), std::ops::Bound::Included($most as f64))
+    };
+    (range(min = $least:literal), extend("exclusiveMaximum" = $most:literal)) => {
+        (std::ops::Bound::Included($least as f64), std::ops::Bound::Excluded($most as f64))
+    };
+}
+pub(crate) use bounds;

@@ -24,6 +24,8 @@ mod routing;
 pub mod table;
 mod traffic;
 mod transport;
+mod values;
+mod words;
 
 pub use cell::*;
 pub use error::*;
@@ -36,6 +38,7 @@ pub use queue::*;
 pub use routing::*;
 pub use traffic::*;
 pub use transport::*;
+pub use values::RefusedValue;
 
 /// One simulation, complete.
 #[derive(Clone, Debug)]

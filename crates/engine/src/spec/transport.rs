@@ -2,6 +2,7 @@
 
 use super::Protocol;
 use super::keys::keys;
+use super::words::words;
 use incast_cc::{Ecn, Rate, Time};
 
 /// Settings of the reliable transport. Sizes are in bytes. A field has the name of its key in scenarios, and its text.
@@ -405,39 +406,44 @@ pub enum Rank {
     Size,
 }
 
-/// Window rule during fast recovery, for controllers without a recovery of their own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Recovery {
-    /// RFC 6582: inflate by duplicates, deflate by partial ACKs (with SACK: RFC 6675 pipe under
-    /// the fixed ssthresh).
-    NewReno,
-    /// NewReno of htsim's Swift: the controller's window keeps changing. Its inflation begins at zero and is at most
-    /// the window itself; a partial ACK shrinks it by the bytes it covers and adds one segment. Every partial ACK
-    /// restarts the retransmission timer. After a timeout the first segment is sent alone. With SACK: as `NewReno`.
-    Htsim,
-    /// RFC 6937 proportional rate reduction.
-    Prr,
-    /// Proportional rate reduction of ns-3.43: every duplicate ACK counts one segment more than it delivers; ACKs that
-    /// advance count in whole segments, the remainder is carried over; a partial ACK sends one segment beyond the
-    /// window; and the product of delivered bytes and ssthresh has 32 bits.
-    PrrNs3,
-    /// RFC 6937 as in Linux: in whole segments, in proportion to the window before the reduction, with one extra
-    /// segment only on ACKs that advance and detect no new loss. Also without SACK, where a duplicate ACK stands for
-    /// one arrived segment.
-    Linux,
+words! {
+    /// Window rule during fast recovery.
+    Recovery {
+        /// RFC 6582: inflated by duplicates, deflated by partial ACKs.
+        NewReno = "newreno",
+        /// htsim's Swift: as newreno, but the inflation is added to the controller's window, which continues to
+        /// change; it begins at zero and is at most the window; every partial ACK restarts the retransmission timer;
+        /// after a timeout the first segment is sent alone. With a controller that reduces when recovery ends
+        /// (`swift:recovery=at-exit`), without SACK.
+        Htsim = "htsim",
+        /// RFC 6937, proportional rate reduction.
+        Prr = "prr",
+        /// Proportional rate reduction as in ns-3.43: a duplicate counts one segment more than it delivers, other
+        /// ACKs count only if they make a whole segment, a partial ACK sends one segment beyond the window, 32-bit
+        /// products.
+        PrrNs3 = "prr-ns3",
+        /// Proportional rate reduction as in Linux: whole segments, in proportion to the window before the reduction,
+        /// one more only on ACKs that advance and find nothing newly lost; without SACK too, where a duplicate ACK
+        /// stands for a segment that arrived.
+        Linux = "linux",
+    }
 }
 
-/// Rule by which segments update the peer's advertised window. An ACK below an earlier one never does.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub enum WindowUpdate {
-    /// Every ACK. On a two-way connection, data updates it only if it acknowledges new data or advances the window's
-    /// edge, so that a smaller window waits for that.
-    #[default]
-    News,
-    /// RFC 9293 3.10.7.4: segments whose SEQ is not older than that of the last update.
-    Rfc9293,
-    /// Linux: segments with a newer SEQ or ACK; others only with a larger window.
-    Linux,
+words! {
+    /// Peer's window.
+    WindowUpdate {
+        /// Every ACK of a flow. On a two-way connection, data that acknowledges something new or advances the
+        /// window's right edge: a smaller window waits for that.
+        News = "news",
+        /// RFC 9293 section 3.10.7.4: each segment whose SEQ is not older than that of the segment that changed it
+        /// last (SND.WL1, SND.WL2).
+        Rfc9293 = "rfc9293",
+        /// Linux: each segment whose SEQ or ACK is newer; with neither, only one with a larger window, so that the
+        /// first request, which has the SEQ of the handshake's last ACK, does not shrink the window of that. Nothing
+        /// is retransmitted beyond a window that shrank, except the first segment (tcp_may_update_window,
+        /// tcp_retransmit_skb).
+        Linux = "linux",
+    }
 }
 
 impl WindowUpdate {
@@ -448,51 +454,52 @@ impl WindowUpdate {
     }
 }
 
-/// Retransmission timeout computation from RTT samples.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub enum RtoRule {
-    /// RFC 6298: max(floor, srtt + max(G, 4 rttvar)).
-    #[default]
-    Rfc6298,
-    /// Linux: srtt + max(floor, 4 mdev), where mdev is the largest mean deviation in this round trip and the previous
-    /// one, and decreases slowly.
-    Linux,
+words! {
+    /// Retransmission timeout.
+    RtoRule {
+        /// RFC 6298: the floor, or srtt + max(G, 4 rttvar).
+        Rfc6298 = "rfc6298",
+        /// Linux: srtt + max(floor, 4 times the largest recent mean deviation).
+        Linux = "linux",
+    }
 }
 
-/// Data covered by the ACK that a DCTCP receiver flushes when the CE state changes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Flush {
-    /// All segments waiting for an ACK (DCTCP paper, RFC 8257).
-    Pending,
-    /// Data that arrived before the latest segment, which the next ACK covers with the new state: ns-3 records the edge
-    /// when a segment arrives, before it accepts it.
-    Prior,
+words! {
+    /// Data covered by the ACK flushed at a change of the mark's state.
+    Flush {
+        /// All segments waiting for an ACK (DCTCP paper, RFC 8257).
+        Pending = "pending",
+        /// The segments that arrived before the latest of them; the next ACK covers the latest with the new state
+        /// (ns-3.43).
+        Prior = "prior",
+    }
 }
 
-/// Loss detection of the scoreboard, where references differ from RFC 6675.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rules {
-    /// RFC 6675.
-    Rfc6675,
-    /// ns-3.43. A segment is lost when `dupthresh` *segments* above it are SACKed, whatever their size; an ACK that
-    /// advances and SACKs counts as a duplicate. Only losses below the highest SACKed segment are repaired, by segments
-    /// re-cut to the full size. A retransmission counts once, and as in flight until it is acknowledged, regardless of
-    /// SACKs. Without new data, segments not proven lost are retransmitted as far as they fit. There is no rescue
-    /// retransmission, and only the first partial ACK restarts the timer.
-    Ns3,
-    /// RFC 8985 (RACK): a segment is lost when a segment sent after it has arrived, which also detects lost
-    /// retransmissions. Segments within the reordering window: see `reordering_timer`.
-    Rack,
+words! {
+    /// Loss detection by the scoreboard.
+    Rules {
+        /// RFC 6675.
+        Rfc6675 = "rfc6675",
+        /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and
+        /// SACKs counts as a duplicate; only losses below the highest SACKed segment are repaired, by segments split
+        /// anew up to the full size; a retransmission counts as in flight until it is acknowledged, SACKed or not;
+        /// without new data everything that fits and is not proven lost is sent; no rescue retransmission.
+        Ns3 = "ns3",
+        /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; lost retransmissions are
+        /// found too.
+        Rack = "rack",
+    }
 }
 
-/// Definition of the bytes in flight that a controller sees at a loss.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LossFlight {
-    /// All outstanding bytes (RFC 5681's FlightSize, without segments sent by limited transmit).
-    Outstanding,
-    /// Estimate of the bytes in the network: outstanding bytes without those that SACKs or duplicates report as
-    /// delivered and, with SACK, without lost ones (ns-3).
-    Pipe,
+words! {
+    /// Bytes in flight reported to a controller at a loss.
+    LossFlight {
+        /// Outstanding bytes, minus limited transmit's segments (RFC 5681).
+        Outstanding = "outstanding",
+        /// Bytes estimated to be in the network, without those that SACKs or duplicates report as having left it
+        /// (ns-3).
+        Pipe = "pipe",
+    }
 }
 
 /// Pacing of sent packets.

@@ -196,10 +196,10 @@ fn what_contradicts_itself_is_refused() {
         change(&mut spec);
         incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
     };
-    let wrong = "expected rising, and fewer than levels";
-    assert!(told(&|s| s.transports = vec![homa(|homa| homa.unscheduled = 0)]).contains(wrong));
-    assert!(told(&|s| s.transports = vec![homa(|homa| homa.levels = 9)]).contains(wrong));
-    assert!(told(&|s| s.transports = vec![homa(|homa| homa.cutoffs = Some(vec![5, 5]))]).contains(wrong));
+    let own = |change: fn(&mut Homa)| told(&|s| s.transports = vec![homa(change)]);
+    assert!(own(|homa| homa.unscheduled = 0).contains("homa.unscheduled = 0: expected at least 1B"));
+    assert!(own(|homa| homa.levels = 9).contains("homa.levels = 9: expected"));
+    assert!(own(|homa| homa.cutoffs = Some(vec![5, 5])).contains("homa.cutoffs = [5, 5]: expected ascending sizes"));
     assert!(told(&|s| s.flows[0].class = 3).contains("expected 7, its lowest class"));
     assert!(told(&|s| s.transports.push(homa(|homa| homa.levels = 7))).contains("expected one: a host"));
     let four = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 4]);

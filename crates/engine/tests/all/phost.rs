@@ -12,6 +12,7 @@ pub fn authors() -> PHost {
         window: 8,
         skip: 25.0,
         reissue: 9.0,
+        levels: 3,
         large: Some(8 * 1460),
     }
 }
@@ -144,13 +145,16 @@ fn a_sender_gives_its_wire_to_the_message_that_lacks_least() {
 #[test]
 fn priorities_follow_from_sizes() {
     let own = authors();
-    assert_eq!([1, 11_680, 11_681].map(|size| own.class_of(size)), [1, 1, 2]);
+    assert_eq!([1, 11_680, 11_681].map(|size| own.class_of(size, 1460)), [1, 1, 2]);
     let flows = [(0, 4, 0, 20 * 1460), (1, 4, 0, 8 * 1460)];
     let o = compared(&messages_of(&flows, own, Time::us(1)));
     let class = |i: usize| o.ports.iter().filter_map(|p| p.classes.get(i)).map(|c| c.packets).sum::<u64>();
     // each over one port of the switch: requests, tokens and ACKs; the eight packets; the twenty
     assert_eq!((class(1), class(2)), (8, 20));
-    assert_eq!(PHost { large: None, ..authors() }.lowest_level(), 1);
+    let auto = PHost { large: None, ..authors() };
+    assert_eq!([11_680, 11_681].map(|size| auto.class_of(size, 1460)), [1, 2], "those above the free packets");
+    let two = PHost { levels: 2, ..authors() };
+    assert_eq!((two.lowest_level(), two.class_of(11_681, 1460)), (1, 1));
 }
 
 #[test]
@@ -213,13 +217,12 @@ fn what_contradicts_itself_is_refused() {
         incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
     };
     let own = |own: PHost| told(&|s| s.transports = vec![transport(own.clone())]);
-    let wrong = "(expected above 0), a window of";
     for gap in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-        assert!(own(PHost { gap, ..authors() }).contains(wrong));
+        assert!(own(PHost { gap, ..authors() }).contains("phost.gap = "));
     }
-    assert!(own(PHost { window: 0, ..authors() }).contains(wrong));
-    assert!(own(PHost { large: Some(0), ..authors() }).contains(wrong));
-    assert!(told(&|s| s.transports[0].rto.rto_min = Time::ZERO).contains("rto_min of 0"));
+    assert!(own(PHost { window: 0, ..authors() }).contains("phost.window = 0: expected a finite number at least 1"));
+    assert!(own(PHost { large: Some(0), ..authors() }).contains("phost.large = 0: expected at least 1B"));
+    assert!(told(&|s| s.transports[0].rto.rto_min = Time::ZERO).contains("repeats requests after it"));
     assert!(told(&|s| s.flows[0].class = 1).contains("expected 2, its lowest class"));
     assert!(told(&|s| s.links[1].rate = Rate::INFINITE).contains("expected a rate"));
     let two = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 2]);

@@ -87,9 +87,13 @@ fn queries_and_an_incast_into_short_queues_run_over_it() {
 
 #[test]
 fn what_contradicts_itself_is_refused() {
-    for transport in [roce(0, 1), roce(1, 0), changed!(roce(1, 1), rto.rto_min = Time::ZERO)] {
+    for (transport, shown) in [
+        (roce(0, 1), "roce.window = 0: expected"),
+        (roce(1, 0), "roce.ack_every = 0: expected"),
+        (changed!(roce(1, 1), rto.rto_min = Time::ZERO), "rto_min = 0s: expected a time above 0"),
+    ] {
         let error = incast_engine::run(&alone(1, transport), &mut |_| true).unwrap_err().to_string();
-        assert!(error.contains("expected at least 1 packet"), "{error}");
+        assert!(error.contains(shown), "{error}");
     }
 }
 

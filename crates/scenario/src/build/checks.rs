@@ -34,7 +34,7 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
     }
     check_ties(doc, problems);
     doc.routing.check(&doc.queue, &mut Report::new("routing", problems));
-    doc.transport.check(&mut Report::new("transport", problems));
+    doc.transport.check(None, &mut Report::new("transport", problems));
     let failures = doc.failures.iter().enumerate();
     let failures =
         failures.filter_map(|(i, f)| f.read(duration, &mut Report::new(format!("failures.{i}"), problems))).collect();
@@ -44,6 +44,9 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
         let name = t.name();
         let at = &mut Report::new(format!("traffic.{name}"), problems);
         patterns.extend(t.check(duration, at));
+        if let Some(own) = &t.transport {
+            own.check(Some(&doc.transport), &mut at.below("transport"));
+        }
         if doc.traffic[..i].iter().any(|other| other.name() == name) {
             let message = "another traffic entry has this name; expected a unique name, as name = \"...\"";
             at.text("name", name, message);
@@ -108,7 +111,6 @@ fn check_driven(
         let message = "expected a transport that gives packets paths or entropies, such as transport.preset = \"ndp\"";
         problems.push(Problem::quoted("routing.kind", "transport", message));
     }
-    check_fragments(transports, problems);
     let Some(t) = transports.iter().find(|t| t.protocol.numbers_packets()) else { return };
     let name = t.protocol.name();
     if doc.hosts.is_some() {
@@ -120,15 +122,6 @@ fn check_driven(
     for (key, queue) in all.chain(own).filter(|(_, queue)| matches!(queue, Queue::FairNic(_))) {
         let message = format!("expected another kind: {name} has its own queue in the host");
         problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
-    }
-    // a connection would count in the ideal completion time, and never open
-    for t in transports.iter().filter(|t| t.protocol.numbers_packets()) {
-        for (key, set) in [("handshake", t.connection.handshake), ("lone_syn", t.connection.lone_syn)] {
-            if set {
-                let message = format!("expected false: {} opens no connection", t.protocol.name());
-                problems.push(Problem::with_value(format!("transport.{key}"), true, message));
-            }
-        }
     }
     let Some(facts) = transports.iter().map(|t| t.protocol.facts()).find(|facts| facts.needs_trimming) else { return };
     let name = facts.name;
@@ -144,18 +137,6 @@ fn check_driven(
             Queue::Trimming(_) => {}
             _ => problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message.as_str())),
         }
-    }
-}
-
-/// Reports receiver-driven transports whose segments would be fragmented.
-fn check_fragments(transports: &[spec::TransportSpec], problems: &mut Vec<Problem>) {
-    let split = |t: &&spec::TransportSpec| {
-        t.protocol.numbers_packets() && t.sizes.mtu > 0 && t.sizes.mss + t.sizes.header > t.sizes.mtu
-    };
-    if let Some(t) = transports.iter().find(split) {
-        let (name, whole) = (t.protocol.name(), t.sizes.mss + t.sizes.header);
-        let message = format!("expected 0 or at least {whole}, mss plus header: packets of {name} are not fragmented");
-        problems.push(Problem::with_value("transport.mtu", t.sizes.mtu, message));
     }
 }
 

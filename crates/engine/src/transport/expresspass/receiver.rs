@@ -149,8 +149,8 @@ impl Receiver {
         let draw = |i: u64| {
             hash::uniform(ctx.net.spec.seed, hash::purpose::CREDIT, self.base.flow.0 as u64, 2 * number as u64 + i)
         };
-        let sizes = own.credit.1 - own.credit.0 + 1;
-        packet.size = (own.credit.0 + (draw(0) * sizes as f64) as u32) as u16;
+        let sizes = own.credit_max - own.credit_min + 1;
+        packet.size = (own.credit_min + (draw(0) * sizes as f64) as u32) as u16;
         packet.set_class(CREDITS);
         let off = 1.0 + own.jitter * (2.0 * draw(1) - 1.0);
         self.at = ctx.now.saturating_add(Time((gap.0 as f64 / self.control.rate() * off) as u64).max(Time::ps(1)));

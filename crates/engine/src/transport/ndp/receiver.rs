@@ -34,7 +34,7 @@ impl PacketReceiver for Receiver {
         let count = net.paths.between(net.spec, spec.dst, spec.src);
         Receiver {
             base: ReceiverBase::new(net, flow, host),
-            paths: Paths::new(net.spec.seed, flow, true, count, ndp.walk),
+            paths: Paths::new(net.spec.seed, flow, true, count, ndp.paths),
             pulls: 0,
         }
     }

@@ -98,7 +98,7 @@ impl PacketSender for Sender {
         let count = net.paths.between(net.spec, spec.src, spec.dst);
         Sender {
             base: SenderBase::new(net, flow, host),
-            paths: Paths::new(net.spec.seed, flow, false, count, ndp.walk),
+            paths: Paths::new(net.spec.seed, flow, false, count, ndp.paths),
             granted: 0,
             used: 0,
             unsolicited: ndp.window,

@@ -72,9 +72,9 @@ impl PacketSender for Sender {
         Sender {
             base: SenderBase::new(net, flow, host),
             spreading: Spreading::new(uet.spread, net.spec.seed, flow, uet.entropies),
-            nscc: uet.window.then(nscc),
-            sleek: (uet.window && uet.sleek).then(|| Box::new(Sleek::new(target))),
-            rccc: uet.credit.then_some(Rccc {
+            nscc: uet.window().then(nscc),
+            sleek: (uet.window() && uet.sleek).then(|| Box::new(Sleek::new(target))),
+            rccc: uet.credit().then_some(Rccc {
                 credit: max,
                 speculating: true,
                 max_credit: max,

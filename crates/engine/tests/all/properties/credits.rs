@@ -12,7 +12,8 @@ fn endpoints() -> impl Strategy<Value = ExpressPass> {
     let feedback = pick(&[Feedback::Code, Feedback::Paper]);
     (feedback, any::<(bool, bool)>(), pick(&[0u32, 10, 40])).prop_map(|(feedback, (early_stop, even), ramp)| {
         ExpressPass {
-            credit: CREDIT,
+            credit_min: CREDIT.0,
+            credit_max: CREDIT.1,
             alpha: if even { 1.0 } else { 0.5 },
             ramp,
             feedback,

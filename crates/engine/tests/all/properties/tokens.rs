@@ -14,7 +14,8 @@ fn phost() -> impl Strategy<Value = Protocol> {
     let counts = (pick(&[0u32, 1, 8, 30]), 1u32..40);
     (pick(&[Free::Short, Free::All]), counts, times, large).prop_map(
         |(free, (free_packets, window), (gap, expiry, skip, reissue), large)| {
-            Protocol::PHost(PHost { free, free_packets, gap, expiry, window, skip, reissue, large })
+            let levels = if large.is_some() { 3 } else { 2 };
+            Protocol::PHost(PHost { free, free_packets, gap, expiry, window, skip, reissue, levels, large })
         },
     )
 }

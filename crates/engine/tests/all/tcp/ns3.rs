@@ -322,7 +322,8 @@ fn all_rules_together_are_the_same_in_every_partition() {
             loss.recovery = recovery,
             loss.ecn_by_prr = recovery != Recovery::NewReno,
             windows.send_buffer = 131_072,
-            windows.receive_buffer = 131_072, // as in ns-3 below the minimum RTO: a window of one segment continues
+            windows.receive_buffer = 131_072,
+            // as in ns-3 below the minimum RTO: a window of one segment continues
             acks.delayed_ack_timeout = Time::us(500),
             rto.rto_min = Time::ms(2)
         );

@@ -6,39 +6,25 @@
 //! a preset's values.
 
 mod dcpim;
-mod eqds;
 mod expresspass;
 mod homa;
-mod ndp;
 mod phost;
-mod roce;
 pub(crate) mod rule;
-mod uet;
+mod tables;
 mod words;
 
-use crate::document::demotion;
 use crate::document::pacing::Pacing;
 use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Auto, Size, Time};
 use crate::text::words::Word;
-use dcpim::DcPim;
-use eqds::Eqds;
-use expresspass::ExpressPass;
-use homa::Homa;
 use incast_cc::{self as cc, Ecn};
 use incast_engine::spec::{self, Flush, LossFlight, Rank, Recovery, RtoRule, Rules, WindowUpdate};
-use ndp::Ndp;
-use phost::PHost;
-use roce::Roce;
-use rule::{Around, PacketTransport, joined, value, written};
+use rule::{Around, PacketTransport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
-use uet::Uet;
-
-/// Largest packet in bytes, its header included (IPv4, RFC 791).
-const MAX_PACKET: u32 = 65_535;
+use tables::{DcPim, Eqds, ExpressPass, Homa, Ndp, PHost, Roce, Uet, joined, value, written};
 
 /// Declares the transport's table in a scenario from the engine's keys, the merge with another, and the values that the
 /// engine has under the same names.
@@ -84,27 +70,18 @@ macro_rules! keys {
             fn protocol(&self, preset: Preset) -> Option<spec::Protocol> {
                 let all = self.or(preset.values());
                 match preset.name() {
-                    $(stringify!($transport) => all.$transport?.spec(all.mss?),)+
+                    $(stringify!($transport) => all.$transport?.engine(),)+
                     _ => Some(spec::Protocol::Tcp),
                 }
             }
 
-            /// Reports tables of transports that are not those of the preset.
-            fn check_tables(&self, at: &mut Report) {
+            /// Problems of tables of transports that are not those of the preset.
+            fn misplaced_tables(&self) -> Vec<Problem> {
                 let tables = [$((stringify!($transport), self.$transport.is_some())),+];
                 let found = self.preset.unwrap_or_default().name();
-                for (name, _) in tables.into_iter().filter(|(name, given)| *given && *name != found) {
-                    let message =
-                        format!("is of {name} alone, and transport.preset is \"{found}\"; expected \"{name}\"");
-                    at.key(name, message);
-                }
-            }
-
-            /// Reports values in those tables that types do not refuse; `all` has every value.
-            fn check_values(&self, all: &spec::TransportSpec, at: &mut Report) {
-                $(if let Some(own) = &self.$transport {
-                    own.check(all, &mut at.below(stringify!($transport)));
-                })+
+                let misplaced = tables.into_iter().filter(|(name, given)| *given && *name != found);
+                let message = |name| format!("is of {name} alone, and transport.preset is \"{found}\"; expected \"{name}\"");
+                misplaced.map(|(name, _)| Problem::new(name, message(name))).collect()
             }
         }
 
@@ -306,58 +283,25 @@ impl Transport {
         spec
     }
 
-    /// Reports contradictions between values.
-    pub(crate) fn check(&self, at: &mut Report) {
-        let s = self.spec(&cc::Profile::TCP);
-        self.check_tables(at);
-        demotion::check(&s, at);
-        self.check_values(&s, at);
-        let above_zero = "expected a time above 0";
-        if s.rto.rto_min > s.rto.rto_max {
-            at.text("rto_min", s.rto.rto_min, format!("expected at most rto_max, {}", s.rto.rto_max));
-        }
-        if s.rto.rto_initial == cc::Time::ZERO {
-            at.text("rto_initial", "0s", above_zero);
-        }
-        if s.rto.rto_min == cc::Time::ZERO && s.protocol.numbers_packets() {
-            let message = format!("expected a time above 0: {} repeats requests after it", s.protocol.name());
-            at.text("rto_min", "0s", message);
-        }
-        let tick = s.timing.timestamp_clock;
-        let of_segments = s.timing.segment_rtt && s.timing.timestamps && s.loss.scoreboard != spec::Rules::Ns3;
-        if of_segments && tick > cc::Time::ZERO && cc::Time::ms(1).0 % tick.0 != 0 {
-            let message = "expected 0s or a divisor of 1ms with segment_rtt = true: its time stamps count milliseconds";
-            at.text("timestamp_clock", tick, message);
-        }
-        if s.connection.handshake && s.connection.lone_syn {
-            at.value("lone_syn", true, "expected false with handshake = true: the handshake has a SYN of its own");
-        }
-        if (s.connection.handshake || s.connection.lone_syn) && s.connection.syn_timeout == cc::Time::ZERO {
-            at.text("syn_timeout", "0s", above_zero);
-        }
-        if s.windows.persist_timeout == cc::Time::ZERO {
-            at.text("persist_timeout", "0s", above_zero);
-        }
-        for (name, bytes) in [("send_buffer", s.windows.send_buffer), ("receive_buffer", s.windows.receive_buffer)] {
-            if bytes < s.sizes.mss as u64 {
-                at.text(name, Size(cc::Bytes(bytes)), format!("expected at least one segment, {}B", s.sizes.mss));
-            }
-        }
-        let most = MAX_PACKET.saturating_sub(s.sizes.header);
-        if s.sizes.mss > most {
-            let message =
-                format!("expected at most {most}: with its header of {}B a packet has {MAX_PACKET}B", s.sizes.header);
-            at.value("mss", s.sizes.mss, message);
-        }
-        // IPv4 requires 68 bytes of every link (RFC 791).
-        if s.sizes.mtu != 0 && s.sizes.mtu < 68 {
-            at.value("mtu", s.sizes.mtu, "expected 0 for no limit, or at least 68");
-        } else if s.sizes.mtu != 0 && s.sizes.mss <= most {
-            let whole = s.sizes.mss + s.sizes.header;
-            let fragments = whole.div_ceil((s.sizes.mtu - 20) / 8 * 8);
-            if fragments > 16 {
-                let message = format!("a segment of {whole}B makes {fragments} fragments; expected at most 16");
-                at.value("mtu", s.sizes.mtu, message);
+    /// Problems of these values, by their keys.
+    fn problems(&self) -> Vec<Problem> {
+        let mut problems = self.misplaced_tables();
+        let all = toml::Value::try_from(self.resolved()).unwrap_or(toml::Value::Boolean(false));
+        problems.extend(self.spec(&cc::Profile::TCP).refused().into_iter().map(|refused| {
+            let value = refused.key.split('.').try_fold(&all, |table, key| table.get(key));
+            Problem { value: value.map(ToString::to_string), ..Problem::new(refused.key, refused.message) }
+        }));
+        problems
+    }
+
+    /// Reports problems of these values over those of `base`, without those that `base` has itself.
+    pub(crate) fn check(&self, base: Option<&Transport>, at: &mut Report) {
+        let known = base.map(Transport::problems).unwrap_or_default();
+        let all = base.map_or_else(|| self.clone(), |base| self.over(base));
+        for problem in all.problems().into_iter().filter(|problem| !known.contains(problem)) {
+            match problem.value {
+                Some(value) => at.value(problem.key, value, problem.message),
+                None => at.key(problem.key, problem.message),
             }
         }
     }

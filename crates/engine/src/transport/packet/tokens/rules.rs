@@ -40,5 +40,5 @@ pub trait TokenRules: Debug + Sized + 'static {
     fn until(&self, now: Time, told: Time, one: PacketTime) -> Time;
 
     /// Class of data packets of a message of so many packets and bytes.
-    fn class_of(&self, packets: u32, size: u64) -> u8;
+    fn class_of(&self, packets: u32, size: u64, mss: u32) -> u8;
 }

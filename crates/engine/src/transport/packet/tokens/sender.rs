@@ -256,7 +256,8 @@ impl<R: TokenRules> Sender<R> {
         let out = Outgoing { number, len: sent.len as u32, again: sent.times > 1, last: sent.last };
         let mut packet = self.base.data(ctx, &out, t.sizes.header + out.len, 0);
         UsedToken(token).write(&mut packet);
-        packet.set_class(R::of(t).class_of(range.end(0, t.sizes.mss) - range.first, range.size as u64));
+        let packets = range.end(0, t.sizes.mss) - range.first;
+        packet.set_class(R::of(t).class_of(packets, range.size as u64, t.sizes.mss));
         self.note_time(ctx.now, number);
         ctx.send_in_slot(self.base.ip.host, &packet);
     }

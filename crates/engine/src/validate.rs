@@ -8,8 +8,7 @@ use crate::program::table;
 use crate::spec::refusal::{invalid, refuse_flow, refuse_link};
 use crate::spec::{
     About, CellSpec, D3, Discipline, Entropy, FlowSpec, LinkSpec, Loss, MAX_DATAGRAM, MAX_DISCOVERY, MAX_PSDU,
-    MAX_STATIONS, Pacer, PathChoice, Program, ProgramSpec, Protocol, Qjump, Rcp, Rules, RunError, Spec, Ties,
-    TransportSpec, Xcp,
+    MAX_STATIONS, Pacer, PathChoice, Program, ProgramSpec, Qjump, Rcp, Rules, RunError, Spec, Ties, TransportSpec, Xcp,
 };
 use crate::transport::check as transport;
 use incast_cc::{Rate, Time};

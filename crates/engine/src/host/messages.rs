@@ -7,7 +7,7 @@
 
 use crate::event::packet::Ext;
 use crate::ids::{FlowId, QueryId};
-use crate::spec::{Close, TransportSpec};
+use crate::spec::{AckRules, Close, TransportSpec};
 use incast_cc::Time;
 
 /// [`Tcb`] of a one-way flow.
@@ -122,14 +122,14 @@ impl Tcb {
     }
 
     /// Current wait of a delayed ACK.
-    pub fn ack_wait(&self, t: &TransportSpec) -> Time {
-        let timeout = t.acks.delayed_ack_timeout;
-        if t.acks.adaptive_ack { self.ack_wait.min(timeout) } else { timeout }
+    pub fn ack_wait(&self, acks: &AckRules) -> Time {
+        let timeout = acks.delayed_ack_timeout;
+        if acks.adaptive_ack { self.ack_wait.min(timeout) } else { timeout }
     }
 
     /// Returns whether data sent at `now` responds to received data: within the ACK wait, without its ceiling.
-    pub fn answers(&self, t: &TransportSpec, now: Time) -> bool {
-        let wait = if t.acks.adaptive_ack { self.ack_wait } else { t.acks.delayed_ack_timeout };
+    pub fn answers(&self, acks: &AckRules, now: Time) -> bool {
+        let wait = if acks.adaptive_ack { self.ack_wait } else { acks.delayed_ack_timeout };
         self.data_at.is_some_and(|at| now - at < wait)
     }
 

@@ -6,7 +6,7 @@
 //! Otherwise two facts remain: the first segment, and one more header for a last segment shorter than with the fewest
 //! segments.
 
-use crate::spec::{App, Bulk, FlowSpec, Spec, TransportSpec};
+use crate::spec::{App, Bulk, FlowSpec, Sizes, Spec, TransportSpec};
 use incast_cc::Rate;
 
 /// IP header of a fragment: the minimum of any packet.
@@ -105,11 +105,11 @@ fn has_short_segments(spec: &Spec, t: &TransportSpec) -> bool {
 
 /// IP sizes of the packets of a segment of `payload` bytes: one packet, or IP fragments if the MTU is smaller (20 bytes
 /// of IP header each, offsets in units of 8 bytes).
-pub fn fragments(t: &TransportSpec, payload: u32) -> impl Iterator<Item = u64> {
+pub fn fragments(sizes: &Sizes, payload: u32) -> impl Iterator<Item = u64> {
     let header = IP_HEADER as u64;
-    let total = t.sizes.header as u64 + payload as u64;
-    let whole = !is_cut(t, payload);
-    let step = if whole { u64::MAX } else { (t.sizes.mtu as u64 - header) / 8 * 8 };
+    let total = sizes.header as u64 + payload as u64;
+    let whole = !is_cut(sizes, payload);
+    let step = if whole { u64::MAX } else { (sizes.mtu as u64 - header) / 8 * 8 };
     let mut left = if whole { total } else { total - header };
     let mut done = false;
     core::iter::from_fn(move || {
@@ -128,30 +128,30 @@ pub fn fragments(t: &TransportSpec, payload: u32) -> impl Iterator<Item = u64> {
 }
 
 /// True if a segment of `payload` bytes travels as fragments.
-pub fn is_cut(t: &TransportSpec, payload: u32) -> bool {
-    let total = t.sizes.header as u64 + payload as u64;
-    t.sizes.mtu >= IP_HEADER + 8 && total > t.sizes.mtu as u64
+pub fn is_cut(sizes: &Sizes, payload: u32) -> bool {
+    let total = sizes.header as u64 + payload as u64;
+    sizes.mtu >= IP_HEADER + 8 && total > sizes.mtu as u64
 }
 
 /// Bytes of a full segment on a wire that adds `overhead` to every packet.
-pub fn wire_bytes(t: &TransportSpec, overhead: u32) -> u64 {
-    fragments(t, t.sizes.mss).map(|size| size + overhead as u64).sum()
+pub fn wire_bytes(sizes: &Sizes, overhead: u32) -> u64 {
+    fragments(sizes, sizes.mss).map(|size| size + overhead as u64).sum()
 }
 
 /// Lower bounds of the number of packets that carry `bytes` of payload in `segments` segments, and of their IP bytes.
-pub fn packets(t: &TransportSpec, bytes: u64, segments: u64) -> (u64, u64) {
-    let packets = if is_cut(t, t.sizes.mss) { segments.max(bytes.div_ceil(t.sizes.mtu as u64)) } else { segments };
-    let headers = segments.saturating_mul(t.sizes.header as u64);
-    let others = (packets - segments).saturating_mul(IP_HEADER.min(t.sizes.header) as u64);
+pub fn packets(sizes: &Sizes, bytes: u64, segments: u64) -> (u64, u64) {
+    let packets = if is_cut(sizes, sizes.mss) { segments.max(bytes.div_ceil(sizes.mtu as u64)) } else { segments };
+    let headers = segments.saturating_mul(sizes.header as u64);
+    let others = (packets - segments).saturating_mul(IP_HEADER.min(sizes.header) as u64);
     (packets, bytes.saturating_add(headers).saturating_add(others))
 }
 
 /// Lower bound of the IP bytes of the last packet of a segment of at least `payload` bytes.
-pub fn last_packet(t: &TransportSpec, payload: u32) -> u64 {
-    if is_cut(t, t.sizes.mss) { IP_HEADER as u64 + 1 } else { t.sizes.header as u64 + payload as u64 }
+pub fn last_packet(sizes: &Sizes, payload: u32) -> u64 {
+    if is_cut(sizes, sizes.mss) { IP_HEADER as u64 + 1 } else { sizes.header as u64 + payload as u64 }
 }
 
 /// IP bytes of the first packet of a full segment. No packet is larger.
-pub fn first_packet(t: &TransportSpec) -> u64 {
-    fragments(t, t.sizes.mss).next().unwrap_or(0)
+pub fn first_packet(sizes: &Sizes) -> u64 {
+    fragments(sizes, sizes.mss).next().unwrap_or(0)
 }

@@ -31,7 +31,7 @@ macro_rules! structs {
         impl $name {
             /// Refuses numbers out of their bounds.
             #[allow(dead_code, unused_variables, reason = "some groups have no bounds")]
-            pub(crate) fn bounds(&self, to: &mut $crate::spec::values::Refusals) {
+            pub(crate) fn bounds(&self, to: &mut $crate::spec::refused_value::Refusals) {
                 $($(to.within(stringify!($key), self.$key.into(), $crate::spec::keys::bounds!($($bound)+));)?)+
             }
         })+

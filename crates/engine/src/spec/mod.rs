@@ -20,6 +20,7 @@ mod program;
 mod protocol;
 mod queue;
 pub(crate) mod refusal;
+mod refused_value;
 mod routing;
 pub mod table;
 mod traffic;
@@ -35,10 +36,10 @@ pub use memory::memory_of;
 pub use program::*;
 pub use protocol::*;
 pub use queue::*;
+pub use refused_value::RefusedValue;
 pub use routing::*;
 pub use traffic::*;
 pub use transport::*;
-pub use values::RefusedValue;
 
 /// One simulation, complete.
 #[derive(Clone, Debug)]

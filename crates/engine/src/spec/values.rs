@@ -1,70 +1,12 @@
 //! Values of a transport that are refused: out of their bounds, or in contradiction to others. A scenario reports all of
 //! them under their keys; a run refuses the first.
 
+use super::refused_value::{Refusals, RefusedValue};
 use super::{Rank, Rules, TransportSpec};
 use incast_cc::Time;
-use std::fmt::Display;
-use std::ops::{Bound, RangeBounds};
 
 /// Largest packet in bytes, its header included (IPv4, RFC 791).
 const MAX_PACKET: u32 = 65_535;
-
-/// A refused value.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RefusedValue {
-    /// Key below the transport's: `rto_min`, or `homa.levels`.
-    pub key: String,
-    /// Value, in the units of the specification.
-    pub value: String,
-    /// Condition that it breaks: `expected ...`.
-    pub message: String,
-}
-
-impl Display for RefusedValue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} = {}: {}", self.key, self.value, self.message)
-    }
-}
-
-/// Refused values found so far.
-#[derive(Default)]
-pub(crate) struct Refusals {
-    /// Table of the keys, with a dot; empty for the transport's own.
-    table: String,
-    found: Vec<RefusedValue>,
-}
-
-impl Refusals {
-    /// Refuses the value of a key unless it holds.
-    pub fn expect(&mut self, holds: bool, key: &str, value: impl Display, message: impl Into<String>) {
-        if !holds {
-            let key = format!("{}{key}", self.table);
-            self.found.push(RefusedValue { key, value: value.to_string(), message: message.into() });
-        }
-    }
-
-    /// Refuses a number of entropies that is no power of two.
-    pub fn entropies(&mut self, count: u32) {
-        self.expect(count.is_power_of_two(), "entropies", count, "expected a power of two, 1 to 32768");
-    }
-
-    /// Refuses a number out of its bounds, or not finite.
-    pub fn within(&mut self, key: &str, number: f64, bounds: (Bound<f64>, Bound<f64>)) {
-        let least = match bounds.0 {
-            Bound::Included(least) => Some(format!("at least {least}")),
-            Bound::Excluded(least) => Some(format!("above {least}")),
-            Bound::Unbounded => None,
-        };
-        let most = match bounds.1 {
-            Bound::Included(most) => Some(format!("at most {most}")),
-            Bound::Excluded(most) => Some(format!("below {most}")),
-            Bound::Unbounded => None,
-        };
-        let both: Vec<String> = least.into_iter().chain(most).collect();
-        let holds = number.is_finite() && bounds.contains(&number);
-        self.expect(holds, key, number, format!("expected a finite number {}", both.join(" and ")));
-    }
-}
 
 impl TransportSpec {
     /// Refused values of the transport.
@@ -79,7 +21,7 @@ impl TransportSpec {
         self.check_sizes(&mut to);
         if self.protocol.numbers_packets() {
             self.check_packets(&mut to);
-            to.table = format!("{}.", self.protocol.name());
+            to.table = self.protocol.name();
             self.protocol.check(&mut to);
         }
         to.found

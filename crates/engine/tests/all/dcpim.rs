@@ -186,13 +186,13 @@ fn what_contradicts_itself_is_refused() {
     };
     let own = |own: DcPim| told(&|s| s.transports[0].protocol = Protocol::DcPim(own.clone()));
     for (wrong, shown) in [
-        (DcPim { rounds: 0, ..authors() }, "rounds = 0: expected a finite number at least 1 and at most 64"),
+        (DcPim { rounds: 0, ..authors() }, "rounds = 0: expected at least 1 and at most 64"),
         (DcPim { channels: 65, ..authors() }, "channels = 65: expected"),
         (DcPim { window: 0, ..authors() }, "window = 0: expected"),
         (DcPim { levels: 8, ..authors() }, "levels = 8: expected"),
         (DcPim { alpha: 0.5, ..authors() }, "alpha = 0.5: expected"),
         (DcPim { beta: f64::NAN, ..authors() }, "beta = NaN: expected a finite number"),
-        (DcPim { reissue: 0.0, ..authors() }, "reissue = 0: expected a finite number above 0"),
+        (DcPim { reissue: 0.0, ..authors() }, "reissue = 0: expected above 0"),
         (DcPim { control_rtt: Time::us(2), ..authors() }, "in which control packets take 2.064us and 2.064us"),
     ] {
         let text = own(wrong);

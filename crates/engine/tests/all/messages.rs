@@ -410,29 +410,29 @@ fn how_long_an_ack_waits_follows_the_times_between_segments() {
     );
     let mut side = Tcb { rto: Time::ms(23), rto_before: Time::ms(14), ..Tcb::default() };
     assert!(side.on_data(&t, Time::ZERO, true), "the first data");
-    assert_eq!(side.ack_wait(&t), Time::ms(40));
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(40));
     assert!(!side.on_data(&t, Time::ms(20) + Time(1), true));
-    assert_eq!(side.ack_wait(&t), Time::ms(40), "no pause: half of it and half of 40 ms");
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(40), "no pause: half of it and half of 40 ms");
     // a pause of 21 ms: no longer than the timeout, which an ACK carried by the data changes only afterwards
     side.on_data(&t, Time::ms(41), true);
-    assert_eq!(side.ack_wait(&t), Time::ms(14));
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(14));
     side.on_data(&t, Time::ms(41), true);
-    assert_eq!(side.ack_wait(&t), Time::ms(27), "back towards 40 ms");
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(27), "back towards 40 ms");
     side.on_data(&t, Time::ms(62), false);
-    assert_eq!(side.ack_wait(&t), Time::ms(23));
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(23));
     // an ACK that waited in vain waits longer the next time, or ends the interactive mode
     side.on_data(&t, Time::ms(63), false);
     side.miss(&t);
-    assert_eq!(side.ack_wait(&t), Time::ms(23), "twice 31 ms, and no longer than the timeout");
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(23), "twice 31 ms, and no longer than the timeout");
     side.pingpong = true;
     side.miss(&t);
-    assert_eq!((side.ack_wait(&t), side.pingpong), (Time::ms(40), false));
+    assert_eq!((side.ack_wait(&t.acks), side.pingpong), (Time::ms(40), false));
     assert!(side.on_data(&t, Time::ms(104), true), "a silence beyond the timeout begins anew");
-    assert_eq!(side.ack_wait(&changed!(t.clone(), acks.adaptive_ack = false)), Time::ms(40));
+    assert_eq!(side.ack_wait(&changed!(t.acks.clone(), adaptive_ack = false)), Time::ms(40));
     // data sent within that wait answers the received data, however long the wait has become
     let side = Tcb { data_at: Some(Time::ZERO), ack_wait: Time::ms(55), ..Tcb::default() };
-    assert!(side.answers(&t, Time::ms(50)) && !side.answers(&t, Time::ms(55)));
-    assert!(!side.answers(&changed!(t, acks.adaptive_ack = false), Time::ms(50)));
+    assert!(side.answers(&t.acks, Time::ms(50)) && !side.answers(&t.acks, Time::ms(55)));
+    assert!(!side.answers(&changed!(t.acks, adaptive_ack = false), Time::ms(50)));
 }
 
 #[test]

@@ -552,8 +552,9 @@ fn what_contradicts_itself_is_refused() {
     let short = told(&|s| s.transports = vec![over(true, Time::ns(99), 2.0)]);
     assert!(short.contains("expected at least 100ns"), "{short}");
     assert!(oversubscribed(false, 2.0).contains("expected 1 with control = \"nscc\""));
-    for ratio in [0.5, f64::NAN, f64::INFINITY] {
-        assert!(oversubscribed(true, ratio).contains("expected a finite number at least 1"), "{ratio}");
+    assert!(oversubscribed(true, 0.5).contains("expected at least 1"));
+    for ratio in [f64::NAN, f64::INFINITY] {
+        assert!(oversubscribed(true, ratio).contains("expected a finite number"), "{ratio}");
     }
     let tcp = |s: &mut Spec| (s.transports, s.choice) = (vec![sizes(Protocol::Tcp)], PathChoice::GivenPath);
     assert!(told(&tcp).contains("do not"));

@@ -33,7 +33,7 @@ pub fn fair_shares(spec: &Spec) -> Result<Vec<Share>, Invalid> {
         // seconds of a link per bit of payload; a link has one second per second
         let payload = 8.0 * f64::from(transport.sizes.mss);
         let takes = |(link, share): (LinkId, f64)| {
-            (link.0 as usize, share * fabric.period(link, transport).as_secs_f64() / payload)
+            (link.0 as usize, share * fabric.period(link, &transport.sizes).as_secs_f64() / payload)
         };
         let ends = [links.first(), links.last()].into_iter().flatten().map(|l| takes((*l, 1.0))).collect();
         routed.push(Demand { takes: fabric.shares(number, false).into_iter().map(takes).collect(), most });

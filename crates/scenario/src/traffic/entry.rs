@@ -139,7 +139,7 @@ impl Traffic {
             }
             PartOrRate::Rate(rate) => rate,
         };
-        let gap = rate.serialize(ideal::wire_bytes(flows.settings(flow.transport), link.overhead));
+        let gap = rate.serialize(ideal::wire_bytes(&flows.settings(flow.transport).sizes, link.overhead));
         Ok(spec::FlowSpec {
             app: spec::App::Udp(spec::Udp { gap: gap.max(cc::Time(1)), random: udp.is_random() }),
             ..flow

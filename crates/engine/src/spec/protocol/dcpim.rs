@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use crate::spec::keys::keys;
-use crate::spec::values::Refusals;
+use crate::spec::refused_value::Refusals;
 use incast_cc::Time;
 
 keys! {

@@ -10,7 +10,7 @@ mod phost;
 mod roce;
 mod uet;
 
-use super::values::Refusals;
+use super::refused_value::Refusals;
 pub use dcpim::DcPim;
 pub use eqds::Eqds;
 pub use expresspass::{ExpressPass, Feedback};

@@ -81,7 +81,7 @@ impl ReceiverBase {
 
     /// Takes in a complete data packet. Returns whether it is the first with its number.
     pub fn take(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
-        self.ip.count(ctx, t, p);
+        self.ip.count(ctx, &t.sizes, p);
         let number = p.seq() as u32;
         self.note_end(p);
         self.note_order(p, number);

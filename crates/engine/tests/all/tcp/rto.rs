@@ -169,7 +169,7 @@ fn the_timeout_adds_the_largest_deviation_of_a_round_trip() {
         // the next one is smaller: down a quarter of the way to the floor
         (100.9375, 21, 30, 100.9375, 35.68359375, 100.9375 + 240.3125),
     ] {
-        rtt.sample(&spec, us(sample * 1e3), una, nxt);
+        rtt.sample(&spec.rto, us(sample * 1e3), una, nxt);
         let expected = (us(srtt * 1e3), us(mdev * 1e3), us(rto * 1e3));
         assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto(&spec)), expected, "after {sample} ms");
     }
@@ -177,7 +177,7 @@ fn the_timeout_adds_the_largest_deviation_of_a_round_trip() {
     for (rto_rule, rto) in [(RtoRule::Linux, 220), (RtoRule::Rfc6298, 200)] {
         let t = changed!(spec.clone(), timing.rto_rule = rto_rule);
         let mut rtt = RttEstimator::new(&t);
-        rtt.sample(&t, Time::ms(20), 1, 10);
+        rtt.sample(&t.rto, Time::ms(20), 1, 10);
         assert_eq!(rtt.rto(&t), Time::ms(rto));
     }
 }
@@ -215,9 +215,9 @@ fn rfc_6298_by_hand() {
     let t = bare();
     let mut rtt = RttEstimator::new(&t);
     assert_eq!(rtt.rto(&t), Time::ms(1000), "before any sample");
-    rtt.sample(&t, Time::ms(100), 0, 0);
+    rtt.sample(&t.rto, Time::ms(100), 0, 0);
     assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto(&t)), (Time::ms(100), Time::ms(50), Time::ms(300)));
-    rtt.sample(&t, Time::ms(200), 0, 0);
+    rtt.sample(&t.rto, Time::ms(200), 0, 0);
     assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto(&t)), (Time::us(112_500), Time::us(62_500), Time::us(362_500)));
     assert_eq!((rtt.latest, rtt.min()), (Time::ms(200), Some(Time::ms(100))));
 }
@@ -226,9 +226,9 @@ fn rfc_6298_by_hand() {
 fn the_floor_holds() {
     let t = changed!(bare(), rto.rto_min = Time::s(1));
     let mut rtt = RttEstimator::new(&t);
-    rtt.sample(&t, Time::ms(100), 0, 0);
+    rtt.sample(&t.rto, Time::ms(100), 0, 0);
     assert_eq!(rtt.rto(&t), Time::ms(1000));
-    rtt.sample(&t, Time::ms(3000), 0, 0);
+    rtt.sample(&t.rto, Time::ms(3000), 0, 0);
     // srtt 462.5, var .75 * 50 + .25 * 2900 = 762.5
     assert_eq!(rtt.rto(&t), Time::us(462_500 + 4 * 762_500));
 }
@@ -238,7 +238,7 @@ fn vectors_of_ns3() {
     let t = bare();
     let mut rtt = RttEstimator::new(&t);
     for (sample, srtt, var) in [(1000, 1_000_000, 500_000), (1200, 1_025_000, 425_000), (900, 1_009_375, 350_000)] {
-        rtt.sample(&t, Time::ms(sample), 0, 0);
+        rtt.sample(&t.rto, Time::ms(sample), 0, 0);
         assert_eq!((rtt.srtt, rtt.rttvar), (Time::us(srtt), Time::us(var)), "after {sample} ms");
     }
 }
@@ -249,7 +249,7 @@ fn granularity_bounds_the_variance_term() {
     let t = changed!(bare(), rto.rto_granularity = Time::ms(10));
     let mut rtt = RttEstimator::new(&t);
     for _ in 0..200 {
-        rtt.sample(&t, Time::ms(20), 0, 0);
+        rtt.sample(&t.rto, Time::ms(20), 0, 0);
     }
     assert_eq!((rtt.srtt, rtt.rto(&t)), (Time::ms(20), Time::ms(30)));
 }
@@ -259,7 +259,7 @@ fn linux_doubles_whole_ticks() {
     let t =
         changed!(bare(), timing.rto_rule = RtoRule::Linux, rto.rto_min = Time::ms(10), timing.timer_tick = Time::ms(1));
     let mut rtt = RttEstimator::new(&t);
-    rtt.sample(&t, Time::us(1250), 0, 0);
+    rtt.sample(&t.rto, Time::us(1250), 0, 0);
     assert_eq!(rtt.rto(&t), Time::ms(12), "11.25 ms");
     rtt.back_off();
     assert_eq!(rtt.rto(&t), Time::ms(24), "not 22.5");
@@ -269,7 +269,7 @@ fn linux_doubles_whole_ticks() {
 fn timeouts_double_up_to_the_ceiling_and_a_sample_ends_it() {
     let t = changed!(bare(), rto.rto_max = Time::s(60));
     let mut rtt = RttEstimator::new(&t);
-    rtt.sample(&t, Time::ms(100), 0, 0);
+    rtt.sample(&t.rto, Time::ms(100), 0, 0);
     for n in 1..=12u32 {
         rtt.back_off();
         assert_eq!(rtt.rto(&t), Time(((300 * MS) << n).min(60_000 * MS)), "after {n} timeouts");

@@ -44,7 +44,7 @@ impl Receiver {
     #[inline]
     pub(super) fn delay_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let tcb = ctx.tcbs.get(self.tcb as usize);
-        let wait = tcb.map_or(t.acks.delayed_ack_timeout, |tcb| tcb.ack_wait(t));
+        let wait = tcb.map_or(t.acks.delayed_ack_timeout, |tcb| tcb.ack_wait(&t.acks));
         let soon = tcb.is_some() && t.acks.adaptive_ack;
         if soon && self.acks.deadline <= fires_at(t.timing.timer_tick, ctx.now, wait / 4) {
             self.acknowledge(ctx, Kind::Ack, 0, t.sizes.ack_size);

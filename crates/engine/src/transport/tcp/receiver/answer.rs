@@ -8,7 +8,7 @@ use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::TransportSpec;
+use crate::spec::{ConnectionRules, TransportSpec};
 use incast_cc::{Ecn, Time};
 
 impl Receiver {
@@ -74,7 +74,7 @@ impl Receiver {
     pub(super) fn await_answer(
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
-        t: &TransportSpec,
+        connection: &ConnectionRules,
         echo: Option<(Time, u8, Time)>,
     ) {
         if self.has_data() {
@@ -84,7 +84,7 @@ impl Receiver {
             (own.echo, own.sent) = (echo, own.sent + 1);
             return;
         }
-        let at = ctx.now.saturating_add(t.connection.syn_timeout);
+        let at = ctx.now.saturating_add(connection.syn_timeout);
         self.syn_ack = Some(Box::new(SynAck { echo, sent: 1, at }));
         ctx.timer(at, Timer::SynAck(self.flow));
     }

@@ -3,7 +3,7 @@
 use super::{EcnEcho, NEVER, Receiver};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Flush, TransportSpec};
+use crate::spec::{ConnectionRules, Flush, TransportSpec};
 use incast_cc::Ecn;
 
 impl EcnEcho {
@@ -60,8 +60,8 @@ impl Receiver {
     }
 
     /// Takes the ECN negotiation from the first SYN (RFC 3168 6.1.1), whatever a later one says.
-    pub(super) fn negotiate_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
-        if t.connection.handshake && self.syn_acked_at == NEVER && !p.has(flag::ECE) {
+    pub(super) fn negotiate_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, connection: &ConnectionRules, p: &Packet) {
+        if connection.handshake && self.syn_acked_at == NEVER && !p.has(flag::ECE) {
             self.ecn.mode = Ecn::Off;
             if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
                 tcb.without_ecn = true;

@@ -224,7 +224,7 @@ impl Receiver {
             base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::SLOW_PATH } else { 0 },
             packets: 0,
             in_order: false,
-            predictable: Receiver::is_predictable(t),
+            predictable: Receiver::is_predictable(&t.acks),
             tcb: NO_TCB,
             next: 0,
             ooo: Ranges::default(),
@@ -322,7 +322,7 @@ impl Receiver {
         if self.in_order && ext.is_none() && self.predicts(p) {
             debug_assert!(self.is_in_order());
             self.entropy = p.entropy();
-            self.ip.count(ctx, t, p);
+            self.ip.count(ctx, &t.sizes, p);
             return self.on_predicted(ctx, t, p);
         }
         self.in_order = false;
@@ -356,7 +356,7 @@ impl Receiver {
             }
         }
         self.entropy = p.entropy();
-        self.ip.count(ctx, t, p);
+        self.ip.count(ctx, &t.sizes, p);
         if p.has(flag::CE) && self.cnp.interval > Time::ZERO {
             self.notify(ctx);
         }
@@ -373,7 +373,7 @@ impl Receiver {
             let first = self.syn_ack.as_ref().filter(|_| t.repeats_first_stamp()).and_then(|own| own.echo);
             self.acks.echo = first.or(Some((p.sent_at(), p.hop, ctx.now - ctx.held)));
             if t.acks.ecn_fallback {
-                self.negotiate_ecn(ctx, t, p);
+                self.negotiate_ecn(ctx, &t.connection, p);
             }
             self.syn_acked_at = ctx.now;
             let echo = self.acks.echo;
@@ -384,7 +384,7 @@ impl Receiver {
                 if t.connection.lone_syn { t.sizes.ack_size } else { t.sizes.syn_size },
             );
             if t.connection.syn_ack_retries > 0 {
-                self.await_answer(ctx, t, echo);
+                self.await_answer(ctx, &t.connection, echo);
             }
         } else if p.is(Kind::Data) && !self.sink.closed {
             self.data(ctx, t, p);
@@ -458,14 +458,14 @@ impl Receiver {
             now_ack = true;
             self.acks.quick = self.acks.quick.max(t.acks.quickack);
             self.note_order(p, end);
-            self.sack.note_duplicate(t, p.seq(), end);
+            self.sack.note_duplicate(&t.loss, p.seq(), end);
         } else if p.seq() > self.next {
             self.note_order(p, end);
             if self.compression.waiting > 0 {
-                self.release(ctx, t, p.seq(), end);
+                self.release(ctx, &t.sizes, p.seq(), end);
             }
             if self.ooo.find(p.seq()).is_some_and(|held| end <= held.1) {
-                self.sack.note_duplicate(t, p.seq(), end);
+                self.sack.note_duplicate(&t.loss, p.seq(), end);
             }
             self.ooo.add(p.seq(), end, |_, _| {});
             self.note_kept(measured);
@@ -499,7 +499,7 @@ impl Receiver {
             reordering.reached(self.next, !whole);
         }
         let now_ack = match whole {
-            true if t.acks.read_ack && p.len > 0 => had_gap | self.is_read(ctx, t, p),
+            true if t.acks.read_ack && p.len > 0 => had_gap | self.is_read(ctx, &t.sizes, p),
             true => had_gap || t.acks.push_ack && p.has(flag::PSH),
             false => self.next - self.acks.acked > t.sizes.mss as u64,
         };

@@ -6,18 +6,18 @@ use crate::event::packet::{Kind, Packet, flag};
 use crate::fast_paths::{FastPath, Feature, Features};
 use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::TransportSpec;
+use crate::spec::{AckRules, TransportSpec};
 use incast_cc::{Ecn, Time};
 
 impl Receiver {
     /// Returns whether the rules of `t` allow [prediction](FastPath::SegmentPrediction).
-    pub(super) fn is_predictable(t: &TransportSpec) -> bool {
+    pub(super) fn is_predictable(acks: &AckRules) -> bool {
         FastPath::SegmentPrediction.fits(Features::of([
-            (Feature::QuickAck, t.acks.classic_quickack),
-            (Feature::WindowGrowth, t.acks.window_growth),
-            (Feature::PushAck, t.acks.push_ack),
-            (Feature::ReadAck, t.acks.read_ack),
-            (Feature::CwrAck, t.acks.cwr_ack),
+            (Feature::QuickAck, acks.classic_quickack),
+            (Feature::WindowGrowth, acks.window_growth),
+            (Feature::PushAck, acks.push_ack),
+            (Feature::ReadAck, acks.read_ack),
+            (Feature::CwrAck, acks.cwr_ack),
         ]))
     }
 

@@ -55,7 +55,7 @@ impl Receiver {
         let whole = self.ip.is_whole(ctx, p);
         self.ip.ahead = kept;
         if whole {
-            self.ip.count(ctx, ctx.net.transport(self.transport), p);
+            self.ip.count(ctx, &ctx.net.transport(self.transport).sizes, p);
             if p.len > 0 && p.has(flag::MEASURED) && !p.has(flag::RETX) {
                 self.reordering.get_or_insert_default().late += 1;
             }

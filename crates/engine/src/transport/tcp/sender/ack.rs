@@ -5,7 +5,7 @@ use super::{NEVER, Sender};
 use crate::event::metadata::{Metadata, STAMPS, Telemetry};
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Recovery, Rules, TransportSpec};
+use crate::spec::{Recovery, Rules, Timing, TransportSpec};
 use incast_cc::{Ack, Bytes, Controller, Ecn, Hop, Phase, Rate, Round, TcpAck, Time};
 
 /// Contents of an acknowledgement, in bytes.
@@ -57,7 +57,7 @@ impl Sender {
     pub(super) fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         let t = ctx.net.transport(self.transport);
         // a FIN on the last data segment takes a number of its own
-        let ack = if self.fin_rides(t) && self.closing.fin { p.ack.min(self.nxt) } else { p.ack };
+        let ack = if self.fin_rides(&t.connection) && self.closing.fin { p.ack.min(self.nxt) } else { p.ack };
         if ack > self.nxt || ack < self.una {
             return;
         }
@@ -72,7 +72,7 @@ impl Sender {
     fn on_other_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>, ack: u64) {
         let t = ctx.net.transport(self.transport);
         self.catch_up(ctx);
-        let in_flight = self.pipe(t);
+        let in_flight = self.pipe(&t.loss);
         let mut info = self.read_ack(ctx, p, ext, ack);
 
         let (rtt, later_sample) = self.sample_rtt(ctx, &info, p.echo());
@@ -84,11 +84,11 @@ impl Sender {
             self.prr.count_segments(info.delivered, self.mss);
         }
         if self.profile.delivery {
-            self.report_delivery(ctx.now, t, info.delivered);
+            self.report_delivery(ctx.now, &t.timing, info.delivered);
         }
 
         // losses, and undone reductions
-        let ece = self.preempt_by_ecn(ctx, t, &info);
+        let ece = self.preempt_by_ecn(ctx, &t.loss, &info);
         self.recovery.newly_lost = false;
         self.undo.due |= info.marked;
         let (repaired, dubious) = match t.loss.tail_loss_probe || t.loss.adaptive_reordering {
@@ -96,7 +96,7 @@ impl Sender {
             false => (false, false),
         };
         if t.loss.recovery == Recovery::Linux && !t.loss.sack {
-            info.delivered = self.reno_sack_delivered(t, info.acked, info.segments, info.duplicate);
+            info.delivered = self.reno_sack_delivered(&t.loss, info.acked, info.segments, info.duplicate);
         }
         let lost = self.recover_losses(ctx, t, &info);
         if !t.loss.ecn_preempts {
@@ -220,17 +220,17 @@ impl Sender {
             && self.phase == Phase::Open
             && self.cc.heeds_mark()
         {
-            self.reduce_for_ecn(ctx, t);
+            self.reduce_for_ecn(ctx, &t.loss);
         } else if repaired {
             self.reduce_for_probe(ctx);
         }
-        if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
+        if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(&t.loss) {
             match t.loss.recovery {
                 Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 && self.prr.whole_segment => {
                     self.reduce_rate_as_ns3(delivered, false, false)
                 }
                 Recovery::PrrNs3 => {}
-                _ => self.reduce_rate(t, delivered, acked > 0),
+                _ => self.reduce_rate(&t.loss, delivered, acked > 0),
             }
         }
     }
@@ -266,9 +266,9 @@ impl Sender {
 
     /// Reports the delivery rate of an ACK to the controller.
     #[cold]
-    fn report_delivery(&mut self, now: Time, t: &TransportSpec, delivered: u64) {
+    fn report_delivery(&mut self, now: Time, timing: &Timing, delivered: u64) {
         // a coarse clock may have added a tick to the round trip
-        let min_rtt = self.rtt.min().unwrap_or_default().saturating_sub(t.timing.timestamp_clock);
+        let min_rtt = self.rtt.min().unwrap_or_default().saturating_sub(timing.timestamp_clock);
         if let Some(sample) = self.board.delivery(now, delivered, min_rtt) {
             self.cc.on_delivery(&sample);
         }

@@ -22,7 +22,7 @@ impl Sender {
             self.board.recovered();
         }
         if self.board.waits_for_late() {
-            return self.update_late(now, t) && self.phase == Phase::Open;
+            return self.update_late(now, &t.loss) && self.phase == Phase::Open;
         }
         if self.phase == Phase::Open {
             return t.loss.sack && t.loss.scoreboard != Rules::Ns3 && self.lost_again(t);

@@ -6,7 +6,7 @@ use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{AtStop, Done, TransportSpec};
+use crate::spec::{AtStop, ConnectionRules, Done, TransportSpec};
 use incast_cc::{Ack, Controller, Ecn, Env, Time};
 use incast_record::Recorder;
 
@@ -180,7 +180,7 @@ impl Sender {
         }
         if p.has(flag::FIN) && self.connection == Connection::Done {
             let t = ctx.net.transport(self.transport);
-            if self.fin_rides(t) {
+            if self.fin_rides(&t.connection) {
                 self.emit(ctx, Kind::Ack, self.una + 1, 0, flag::ACK, t.sizes.ack_size);
             }
         }
@@ -256,8 +256,8 @@ impl Sender {
 
     /// Returns whether the FIN rides on the last data; else it is sent as a segment of its own.
     #[inline]
-    pub(super) fn fin_rides(&self, t: &TransportSpec) -> bool {
-        t.connection.fin_with_data && !self.closing.apart
+    pub(super) fn fin_rides(&self, connection: &ConnectionRules) -> bool {
+        connection.fin_with_data && !self.closing.apart
     }
 
     /// Handles the application's stop time.
@@ -312,7 +312,7 @@ impl Sender {
         let t = ctx.net.transport(self.transport);
         if !t.connection.handshake {
             self.connection = Connection::Done;
-        } else if self.fin_rides(t) {
+        } else if self.fin_rides(&t.connection) {
             // the answer to the peer's FIN is sent on its arrival
             if self.closing.fin && self.una >= self.nxt {
                 self.connection = Connection::Done;

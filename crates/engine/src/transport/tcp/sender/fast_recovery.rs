@@ -4,23 +4,23 @@ use super::Sender;
 use super::ack::AckInfo;
 use super::undo::Undo;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{LossFlight, Recovery, Rules, TransportSpec};
+use crate::spec::{Emulation, LossFlight, LossRules, Recovery, Rules, TransportSpec};
 use incast_cc::{Congestion, Controller, Ecn, Phase, Time};
 
 impl Sender {
     /// Bytes in flight, as reported to the controller at a loss.
-    pub(super) fn flight(&self, t: &TransportSpec) -> u64 {
-        match t.loss.loss_flight {
+    pub(super) fn flight(&self, loss: &LossRules) -> u64 {
+        match loss.loss_flight {
             // limited transmit's segments are not part of the flight (RFC 5681)
             LossFlight::Outstanding => (self.nxt - self.una).saturating_sub(self.recovery.limited),
-            LossFlight::Pipe if t.loss.sack => self.board.pipe(),
+            LossFlight::Pipe if loss.sack => self.board.pipe(),
             // each duplicate stands for a segment that has arrived
             LossFlight::Pipe => (self.nxt - self.una).saturating_sub(self.recovery.dupacks as u64 * self.mss as u64),
         }
     }
 
     pub(super) fn congestion(&self, ctx: &NodeCtx<impl Effects>) -> Congestion {
-        let in_flight = self.flight(ctx.net.transport(self.transport));
+        let in_flight = self.flight(&ctx.net.transport(self.transport).loss);
         let window = self.window();
         Congestion { now: ctx.now, in_flight, window, rtt: self.rtt.latest, srtt: self.rtt.srtt }
     }
@@ -33,7 +33,7 @@ impl Sender {
         if !(self.phase == Phase::Cwr && self.ecn_mode == Ecn::Classic) {
             self.cc.on_loss(&self.congestion(ctx));
         }
-        self.begin_undo(t, self.phase == Phase::Cwr || marked);
+        self.begin_undo(&t.loss, self.phase == Phase::Cwr || marked);
         let reducing = self.phase == Phase::Cwr && t.loss.recovery == Recovery::Linux && t.loss.ecn_by_prr;
         if !reducing {
             self.tlp.cancel();
@@ -46,8 +46,8 @@ impl Sender {
             self.recovery.point = self.ecn.end();
             self.prr.ssthresh = self.cc.cwnd();
         } else {
-            self.recovery.point = self.recovery_end(t);
-            self.start_prr(t, window);
+            self.recovery.point = self.recovery_end(&t.emulation);
+            self.start_prr(&t.loss, window);
         }
         if t.loss.sack || t.loss.recovery == Recovery::Linux {
             // without PRR the window is the controller's
@@ -80,8 +80,8 @@ impl Sender {
     }
 
     /// Begins a reduction that may have to be undone.
-    pub(super) fn begin_undo(&mut self, t: &TransportSpec, due: bool) {
-        if t.loss.undo {
+    pub(super) fn begin_undo(&mut self, loss: &LossRules, due: bool) {
+        if loss.undo {
             // a probe that repeated old data may be reported as a duplicate too
             let retransmissions = if self.tlp.repeats() { 1 } else { -1 };
             self.undo = Undo { marker: Some(self.una), retransmissions, due, ..Undo::default() };
@@ -89,8 +89,8 @@ impl Sender {
     }
 
     /// End of a recovery that begins now: all below has been sent, or retransmitted by go-back-N.
-    pub(super) fn recovery_end(&mut self, t: &TransportSpec) -> u64 {
-        let hole = if t.emulation.go_back_n_point && self.recovery.inflates { self.board.next_hole() } else { None };
+    pub(super) fn recovery_end(&mut self, emulation: &Emulation) -> u64 {
+        let hole = if emulation.go_back_n_point && self.recovery.inflates { self.board.next_hole() } else { None };
         hole.map_or(self.nxt, |hole| hole.seq)
     }
 
@@ -177,28 +177,28 @@ impl Sender {
     }
 
     /// Begins a reduction from `window`.
-    pub(super) fn start_prr(&mut self, t: &TransportSpec, window: f64) {
-        let recover_fs = if t.loss.recovery == Recovery::Linux { window as u64 } else { self.nxt - self.una };
+    pub(super) fn start_prr(&mut self, loss: &LossRules, window: f64) {
+        let recover_fs = if loss.recovery == Recovery::Linux { window as u64 } else { self.nxt - self.una };
         self.prr.begin(recover_fs, self.cc.cwnd());
     }
 
     /// Returns whether PRR sets the window.
-    pub(super) fn prr_governs(&self, t: &TransportSpec) -> bool {
+    pub(super) fn prr_governs(&self, loss: &LossRules) -> bool {
         !self.profile.own_recovery
             && match self.phase {
-                Phase::Recovery if t.loss.recovery == Recovery::Linux => true,
-                Phase::Recovery => t.loss.sack && !matches!(t.loss.recovery, Recovery::NewReno | Recovery::Htsim),
-                Phase::Cwr => t.loss.ecn_by_prr,
+                Phase::Recovery if loss.recovery == Recovery::Linux => true,
+                Phase::Recovery => loss.sack && !matches!(loss.recovery, Recovery::NewReno | Recovery::Htsim),
+                Phase::Cwr => loss.ecn_by_prr,
                 _ => false,
             }
     }
 
     /// Updates the window of PRR after an ACK of `delivered` bytes; `advanced`: its number advanced too.
-    pub(super) fn reduce_rate(&mut self, t: &TransportSpec, delivered: u64, advanced: bool) {
-        if t.loss.recovery != Recovery::Linux {
+    pub(super) fn reduce_rate(&mut self, loss: &LossRules, delivered: u64, advanced: bool) {
+        if loss.recovery != Recovery::Linux {
             self.recovery.window = self.prr.window(self.board.pipe(), delivered, self.mss);
         } else if delivered > 0 {
-            let (pipe, grows) = (self.pipe(t), advanced && !self.recovery.newly_lost);
+            let (pipe, grows) = (self.pipe(loss), advanced && !self.recovery.newly_lost);
             self.recovery.window = self.prr.window_of_linux(pipe, delivered, self.mss as u64, grows);
         }
     }

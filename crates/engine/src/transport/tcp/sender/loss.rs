@@ -5,7 +5,7 @@ use super::Sender;
 use super::ack::AckInfo;
 use crate::event::order::Timer;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Recovery, Rules, TransportSpec};
+use crate::spec::{LossRules, Recovery, Rules, TransportSpec};
 use incast_cc::{Controller, Phase, Time};
 
 impl Sender {
@@ -54,7 +54,7 @@ impl Sender {
     #[inline(always)]
     fn find_losses(&mut self, now: Time, t: &TransportSpec, duplicate: bool) -> bool {
         if self.board.waits_for_late() {
-            return self.board.has_sacked() && self.update_late(now, t);
+            return self.board.has_sacked() && self.update_late(now, &t.loss);
         }
         if self.phase == Phase::Cwr && t.loss.ecn_preempts {
             if t.loss.sack && duplicate {
@@ -113,9 +113,9 @@ impl Sender {
 
     /// Updates the late segments at `now`: those whose wait is over are to be retransmitted. Returns whether a run of
     /// them is lost.
-    pub(super) fn update_late(&mut self, now: Time, t: &TransportSpec) -> bool {
+    pub(super) fn update_late(&mut self, now: Time, loss: &LossRules) -> bool {
         let wait = self.profile.late.and_then(|late| late.wait).unwrap_or(self.rtt.srtt);
-        self.board.update_late(t.loss.dupthresh, now, wait)
+        self.board.update_late(loss.dupthresh, now, wait)
     }
 
     /// Sets the timer for the next late segment.

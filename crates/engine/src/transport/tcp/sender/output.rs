@@ -7,7 +7,7 @@ use crate::event::metadata::{Metadata, Telemetry};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Recovery, Rules, TransportSpec};
+use crate::spec::{LossRules, Recovery, Rules, TransportSpec, Windows};
 use crate::transport::tcp::receiver::UNSCALED;
 use incast_cc::{Controller, Ecn, Idle, Phase, Time};
 
@@ -43,9 +43,9 @@ impl Sender {
             ext.get_or_insert_default().metadata = Some(Box::new(Metadata::Stamps(Telemetry::default())));
         }
         if self.labels {
-            self.label(ctx, t, seq, &mut packet, &mut ext);
+            self.label(ctx, &t.output, seq, &mut packet, &mut ext);
         }
-        self.ip.send(ctx, t, &packet, ext.as_mut());
+        self.ip.send(ctx, &t.sizes, &packet, ext.as_mut());
     }
 
     /// Adds to a packet of a two-way connection the acknowledgement of the other flow.
@@ -63,7 +63,7 @@ impl Sender {
         }
         tcb.carried += u32::from(tcb.owed);
         tcb.owed = false;
-        if t.acks.pingpong && packet.len > 0 && tcb.answers(t, ctx.now) {
+        if t.acks.pingpong && packet.len > 0 && tcb.answers(&t.acks, ctx.now) {
             tcb.pingpong = true;
         }
         packet.ack = tcb.ack + tcb.ahead_received;
@@ -90,7 +90,8 @@ impl Sender {
         if self.closing.fin && Some(seq) == self.app.end() {
             self.emit(ctx, Kind::Data, seq, 0, flag::FIN | retx, t.sizes.ack_size);
         } else {
-            let last = self.fin_rides(t) && t.connection.handshake && Some(seq + len as u64) == self.app.end();
+            let last =
+                self.fin_rides(&t.connection) && t.connection.handshake && Some(seq + len as u64) == self.app.end();
             let last = last && (!t.connection.close_after_write || self.closing.wrote != Some(ctx.now));
             self.closing.fin |= last;
             let mut flags = retx | if last { flag::FIN } else { 0 };
@@ -136,15 +137,15 @@ impl Sender {
         }
     }
 
-    pub(super) fn space(&self, t: &TransportSpec) -> u64 {
-        (self.una + t.windows.send_buffer).saturating_sub(self.app.written)
+    pub(super) fn space(&self, windows: &Windows) -> u64 {
+        (self.una + windows.send_buffer).saturating_sub(self.app.written)
     }
 
     /// Lets the application write what is due by now; a bulk one writes on demand.
     #[inline(always)]
     pub(super) fn catch_up(&mut self, ctx: &NodeCtx<impl Effects>) {
         if !self.app.is_bulk() {
-            let space = self.space(ctx.net.transport(self.transport));
+            let space = self.space(&ctx.net.transport(self.transport).windows);
             self.app.catch_up(ctx.now, space);
         }
     }
@@ -206,7 +207,7 @@ impl Sender {
     #[inline]
     pub(super) fn note_usage(&mut self, t: &TransportSpec, before: u64) {
         if t.windows.cwnd_limited {
-            let limited = (self.pipe(t) + self.mss as u64) as f64 > self.window() || self.usage.blocked;
+            let limited = (self.pipe(&t.loss) + self.mss as u64) as f64 > self.window() || self.usage.blocked;
             if self.nxt > before || self.app.written > before && limited {
                 self.usage.note(self.una, self.nxt, limited);
             }
@@ -215,9 +216,9 @@ impl Sender {
 
     /// Bytes believed to be in the network. Without SACK, Linux counts a duplicate ACK as a segment that has left it.
     #[inline]
-    pub(super) fn pipe(&self, t: &TransportSpec) -> u64 {
+    pub(super) fn pipe(&self, loss: &LossRules) -> u64 {
         let pipe = self.board.pipe();
-        if t.loss.recovery == Recovery::Linux && !t.loss.sack {
+        if loss.recovery == Recovery::Linux && !loss.sack {
             return pipe.saturating_sub((self.recovery.dupacks * self.mss) as u64);
         }
         pipe
@@ -261,12 +262,12 @@ impl Sender {
             };
             if len == 0 && hole.is_none() {
                 self.nothing_to_send(ctx);
-                return self.phase == Phase::Open && self.fills_at_will(t);
+                return self.phase == Phase::Open && self.fills_at_will(&t.windows);
             }
             if !self.window_takes(t, len) {
                 self.usage.blocked = true;
                 self.shut(ctx, t);
-                return self.fills_at_will(t);
+                return self.fills_at_will(&t.windows);
             }
             if !self.pace_lets_go(ctx) {
                 self.shut(ctx, t);
@@ -282,7 +283,7 @@ impl Sender {
                 }
                 continue;
             }
-            let len = self.peer_takes(t, len);
+            let len = self.peer_takes(&t.windows, len);
             if len == 0 {
                 self.shut(ctx, t);
                 self.wait_for_window(ctx, t);
@@ -297,15 +298,15 @@ impl Sender {
 
     /// Returns whether the application always fills the buffer: nothing that it does depends on time.
     #[inline(always)]
-    fn fills_at_will(&self, t: &TransportSpec) -> bool {
-        t.windows.notsent_lowat == 0 && self.app.is_bulk()
+    fn fills_at_will(&self, windows: &Windows) -> bool {
+        windows.notsent_lowat == 0 && self.app.is_bulk()
     }
 
     /// Length of the next new segment; 0 if there is no data.
     #[inline(always)]
     pub(super) fn next_len(&mut self, t: &TransportSpec) -> u32 {
         if self.app.written == self.nxt {
-            self.app.write_one(self.space(t), t.windows.whole_writes);
+            self.app.write_one(self.space(&t.windows), t.windows.whole_writes);
             if t.windows.notsent_lowat > 0 && t.acks.push_ack {
                 self.process.writes.push_back(self.app.written);
             }
@@ -317,9 +318,9 @@ impl Sender {
     /// Returns whether the congestion window takes `len` bytes more. With nothing in flight one segment may always go.
     #[inline(always)]
     pub(super) fn window_takes(&self, t: &TransportSpec, len: u32) -> bool {
-        let (mut pipe, mut window) = (self.pipe(t), self.window());
+        let (mut pipe, mut window) = (self.pipe(&t.loss), self.window());
         if self.recovery.dupacks > 0 {
-            let (beyond, held) = self.limited_transmit(t);
+            let (beyond, held) = self.limited_transmit(&t.loss);
             (pipe, window) = (pipe + held, window + beyond as f64);
         }
         let must_fit = pipe > 0 || !(t.windows.least_segment || self.profile.own_recovery);
@@ -329,13 +330,13 @@ impl Sender {
     /// Part of a new segment of `len` bytes that the peer's window takes: all of it, enough for a segment of its own
     /// (RFC 1122 4.2.3.4), or nothing.
     #[inline(always)]
-    fn peer_takes(&self, t: &TransportSpec, len: u32) -> u32 {
+    fn peer_takes(&self, windows: &Windows, len: u32) -> u32 {
         let room = self.peer.edge.saturating_sub(self.nxt);
         if room >= len as u64 && !self.peer.is_split(self.nxt) {
             len
-        } else if t.windows.whole_segments {
+        } else if windows.whole_segments {
             self.peer.rest(self.nxt)
-        } else if !t.windows.sws_avoidance || room >= self.peer.max / 2 {
+        } else if !windows.sws_avoidance || room >= self.peer.max / 2 {
             room as u32
         } else {
             0
@@ -415,7 +416,7 @@ impl Sender {
     /// arrivals of this instant have been processed.
     #[inline]
     pub(super) fn shut(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        let space = self.space(t);
+        let space = self.space(&t.windows);
         if t.windows.notsent_lowat > 0 {
             if self.process.woken {
                 let ends = t.acks.push_ack.then_some(&mut self.process.writes);
@@ -463,7 +464,7 @@ impl Sender {
             }
             _ => {
                 // no write fits into a full buffer: the ACK that frees it tries again
-                if let Some(at) = self.app.next_at(self.space(t)) {
+                if let Some(at) = self.app.next_at(self.space(&t.windows)) {
                     let at = at.max(ctx.now);
                     if self.process.at > at {
                         self.process.at = at;

@@ -8,7 +8,7 @@ use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::fast_paths::{FastPath, Feature, Features};
 use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{PacingSpec, Recovery, TransportSpec};
+use crate::spec::{PacingSpec, Recovery, Sizes, TransportSpec, Windows};
 use incast_cc::{Ack, Controller, Ecn, Pacing, Phase, Round, TcpAck};
 
 impl Sender {
@@ -106,7 +106,7 @@ impl Sender {
             self.undo.due = true;
             self.reduce(ctx, t, &AckInfo::predicted(acked, opens, p.echo()), false, false);
         }
-        self.restart_timer_in_order(ctx, t, opens);
+        self.restart_timer_in_order(ctx, &t.windows, opens);
         if !marked || self.is_in_order() {
             self.pump_in_order(ctx, t);
         } else {
@@ -119,8 +119,8 @@ impl Sender {
 
     /// Does what [`Sender::restart_timers`] does, after a predicted ACK; `opens`: the peer's window reaches further.
     #[inline(always)]
-    fn restart_timer_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, opens: bool) {
-        if !self.board.is_empty() || !t.windows.least_segment && self.app.written > self.nxt {
+    fn restart_timer_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, windows: &Windows, opens: bool) {
+        if !self.board.is_empty() || !windows.least_segment && self.app.written > self.nxt {
             self.arm_rto(ctx);
         } else {
             self.timer.rest(opens);
@@ -155,10 +155,10 @@ impl Sender {
             let pipe = self.board.pipe();
             if (pipe + len as u64) as f64 > window {
                 blocked = true;
-                self.app.fill(self.space(t), t.windows.whole_writes);
+                self.app.fill(self.space(&t.windows), t.windows.whole_writes);
                 break true;
             }
-            self.send_in_order(ctx, t, len);
+            self.send_in_order(ctx, &t.sizes, len);
         };
         if t.windows.cwnd_limited {
             self.usage.blocked = blocked;
@@ -170,12 +170,12 @@ impl Sender {
 
     /// Sends the next segment of `len` bytes.
     #[inline(always)]
-    fn send_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, len: u32) {
+    fn send_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, sizes: &Sizes, len: u32) {
         let seq = self.nxt;
         self.board.sent(seq, len);
         self.nxt += len as u64;
         let ect = if self.ecn_mode == Ecn::Off { 0 } else { flag::ECT };
-        let packet = self.ip.packet(ctx, Kind::Data, seq, len, ect, t.sizes.header + len);
+        let packet = self.ip.packet(ctx, Kind::Data, seq, len, ect, sizes.header + len);
         self.settled = false;
         self.pacing.last_send = ctx.now;
         ctx.send(self.ip.host, &packet, None);

@@ -43,8 +43,8 @@ impl Sender {
             self.recovery.newly_lost = true;
             if !self.profile.own_recovery && self.phase != Phase::Recovery {
                 self.enter_recovery(ctx, self.mss as u64, false);
-                if self.prr_governs(t) {
-                    self.reduce_rate(t, self.mss as u64, false);
+                if self.prr_governs(&t.loss) {
+                    self.reduce_rate(&t.loss, self.mss as u64, false);
                 }
             }
             // new data waits for the next ACK

@@ -60,7 +60,7 @@ impl Sender {
             Timer::Pace(_) if self.pace_at == ctx.now => {
                 self.pace_at = NEVER;
                 if self.board.waits_for_late() {
-                    self.update_late(ctx.now, ctx.net.transport(self.transport));
+                    self.update_late(ctx.now, &ctx.net.transport(self.transport).loss);
                     self.watch_late(ctx);
                 }
                 self.pump(ctx);
@@ -142,7 +142,7 @@ impl Sender {
         }
         let in_flight = match t.loss.loss_flight {
             LossFlight::Outstanding => self.nxt - self.una,
-            LossFlight::Pipe => self.flight(t),
+            LossFlight::Pipe => self.flight(&t.loss),
         };
         self.cc.on_timeout(&Timeout {
             now: ctx.now,
@@ -158,7 +158,7 @@ impl Sender {
         self.publish_timeout(ctx);
         let reducing = matches!(self.phase, Phase::Cwr | Phase::Recovery);
         if self.timer.consecutive == 1 && !reducing {
-            self.begin_undo(t, false);
+            self.begin_undo(&t.loss, false);
         }
         let first_in_repair = self.timer.consecutive <= 1 && !matches!(self.phase, Phase::Open | Phase::Cwr);
         self.frto.on_timeout(t.loss.frto && !self.profile.own_recovery && !first_in_repair);
@@ -169,7 +169,7 @@ impl Sender {
             self.recovery.left_inflated = true;
         }
         self.phase = Phase::Loss;
-        self.recovery.point = self.recovery_end(t);
+        self.recovery.point = self.recovery_end(&t.emulation);
         self.recovery.dupacks = 0;
         self.recovery.limited = 0;
         self.samples.timed = None;

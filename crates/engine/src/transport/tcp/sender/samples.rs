@@ -22,7 +22,7 @@ impl Sender {
         if self.samples.of_segments {
             let (samples, later) = self.sample_segments(t.clock(ctx.now), info.acked, echoed);
             let rtt = samples.map(|(first, last)| {
-                self.rtt.sample(t, first, self.una, self.nxt);
+                self.rtt.sample(&t.rto, first, self.una, self.nxt);
                 self.rtt.lower(last);
                 self.count_rtt(ctx, first);
                 last
@@ -74,7 +74,7 @@ impl Sender {
             Time::ZERO if t.timing.timestamp_clock > Time::ZERO => Time::us(1),
             rtt => rtt,
         };
-        self.rtt.sample(t, rtt, self.una, self.nxt);
+        self.rtt.sample(&t.rto, rtt, self.una, self.nxt);
         self.count_rtt(ctx, rtt);
         rtt
     }

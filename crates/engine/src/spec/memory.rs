@@ -221,12 +221,12 @@ fn max_outstanding(spec: &Spec, flow: &FlowSpec, way: &Way) -> u64 {
         Limit::Bytes(bytes) => bytes.div_ceil(mss),
         Limit::None => u64::MAX,
     };
-    let receiver_driven = transport.protocol.numbers_packets() || controller.own_recovery;
+    let keeps_queues_short = transport.protocol.numbers_packets() || controller.own_recovery;
     let marked = transport.marks.ecn.unwrap_or(controller.ecn) != Ecn::Off;
     let queued = match flow.app {
         App::Udp(_) => segments(way.limit),
         // delays, grants or telemetry keep queues short
-        _ if receiver_driven => 0,
+        _ if keeps_queues_short => 0,
         _ if marked => segments(way.limit).min(segments(way.mark).saturating_mul(OVERSHOOT)),
         _ => segments(way.limit),
     };

@@ -97,7 +97,7 @@ pub(super) fn ports(
     }
 }
 
-/// Reports settings incompatible with receiver-driven transports.
+/// Reports settings incompatible with transports that number packets.
 fn check_driven(
     doc: &Document,
     network: &Network,

@@ -79,9 +79,10 @@ fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
     if matches!(t.app, App::Udp(_)) {
         return None;
     }
-    let (receiver_driven, controller) = (used.receiver_driven?, &spec.controllers[*used.controllers.first()? as usize]);
+    let (packet_transport, controller) =
+        (used.packet_transport?, &spec.controllers[*used.controllers.first()? as usize]);
     Some(format!(
-        "traffic.{}: its controller, {controller}, has no effect: {receiver_driven} controls the rate of its flows \
+        "traffic.{}: its controller, {controller}, has no effect: {packet_transport} controls the rate of its flows \
          (docs/receiver-driven.md)",
         t.name()
     ))
@@ -134,7 +135,7 @@ fn is_emptied(config: &cc::Config) -> bool {
 /// A controller that uses deadlines without any deadline.
 fn without_deadlines(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
     let by_deadline = |i: &u32| spec.controllers[*i as usize].profile().deadlines;
-    let goes = used.receiver_driven.is_none() && !used.deadlines && !matches!(t.app, App::Udp(_));
+    let goes = used.packet_transport.is_none() && !used.deadlines && !matches!(t.app, App::Udp(_));
     let controller = &spec.controllers[*used.controllers.iter().find(|i| goes && by_deadline(i))? as usize];
     Some(format!(
         "traffic.{name}: {controller} uses deadlines, and its flows have none: traffic.{name}.deadline gives them one \
@@ -189,8 +190,8 @@ struct Used {
     late: usize,
     /// True if some have another traffic class than the first.
     classes: bool,
-    /// Name of their receiver-driven transport; `None` for TCP.
-    receiver_driven: Option<&'static str>,
+    /// Name of their transport that numbers packets; `None` for TCP.
+    packet_transport: Option<&'static str>,
     /// Opening time of the first late flow.
     first_late: Option<cc::Time>,
     /// True if some have a deadline.
@@ -222,7 +223,7 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
         let protocol = &spec.transports[f.transport as usize].protocol;
         // packets may have classes that no entry requests
         let own_classes = spec.transports[f.transport as usize].lowest_class().is_some();
-        of.receiver_driven = protocol.numbers_packets().then(|| protocol.name());
+        of.packet_transport = protocol.numbers_packets().then(|| protocol.name());
         of.classes |= !own_classes && f.class.max(f.ack_class) > 0;
         if f.start >= spec.duration {
             of.late += 1;

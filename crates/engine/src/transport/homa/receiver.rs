@@ -36,6 +36,8 @@ pub struct Receiver {
 
 impl PacketReceiver for Receiver {
     type Pacer = Scheduled;
+    // credit after pulls and before grants
+    const AFTER_CREDIT: bool = true;
 
     has_base!(ReceiverBase);
 

@@ -123,6 +123,9 @@ pub trait PacketReceiver: Sized {
     /// State that a host keeps for all its flows of this transport.
     type Pacer: Debug + Default;
 
+    /// True for the one transport before whose pacer that of credit is served.
+    const AFTER_CREDIT: bool = false;
+
     /// Receiver of flow `flow` on domain-local host `host`.
     fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Self;
     /// Common state of receivers.

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// us to 20 us.
 fn twelve(effect: Effect, explicit: bool) -> Spec {
     let mut spec = wire(Rate::gbps(10), Time::us(1), htsim(), "swift", bulk(0, 1, Some(11 * 4000)));
-    spec.transports[0].initial_window = 20.0;
+    spec.transports[0].windows.initial_window = 20.0;
     spec.queues[0].explicit = explicit;
     spec.failures = vec![Failure { link: 0, from: Time::us(10), until: Time::us(20), effect }];
     spec
@@ -77,7 +77,7 @@ fn a_loss_counts_to_the_interval_in_which_its_transmission_ends() {
             (spec.measure_from, spec.measure_to) = (Time(from), Time(to));
             // without retransmissions
             spec.flows[0].stop = Time::us(1);
-            spec.transports[0].dupthresh = 100;
+            spec.transports[0].loss.dupthresh = 100;
             let o = run(&spec);
             o.ports.iter().find(|p| p.name == "h0>s").unwrap().losses
         };

@@ -5,7 +5,6 @@ pub mod app;
 pub mod arrivals;
 pub mod buffer;
 pub mod credit_shaping;
-pub(crate) mod demotion;
 pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;

@@ -285,12 +285,6 @@ impl From<Time> for cc::Time {
     }
 }
 
-/// Sizes in bytes, as a list in the user's notation.
-pub(crate) fn listed(sizes: &[u64]) -> String {
-    let sizes: Vec<String> = sizes.iter().map(|bytes| format!("\"{}\"", Size(cc::Bytes(*bytes)))).collect();
-    format!("[{}]", sizes.join(", "))
-}
-
 impl From<Size> for u64 {
     fn from(size: Size) -> u64 {
         size.0.0

@@ -111,7 +111,7 @@ fn a_flow_file() {
         "the entry's app"
     );
     // Swift wants an ACK for every packet, DCTCP lives with the preset's two.
-    let acks = |f: usize| spec.transports[spec.flows[f].transport as usize].delayed_ack;
+    let acks = |f: usize| spec.transports[spec.flows[f].transport as usize].acks.delayed_ack;
     assert_eq!((acks(0), acks(1)), (1, 2));
 }
 

@@ -11,7 +11,7 @@ from incast.answers.facts import Point
 from incast.answers.measures import Measure
 from incast.answers.paired import Apart, Verdict
 from incast.runs.completions import Reading
-from incast.writing.numbers import SPACE, between, measured, prefixed, with_interval
+from incast.writing.numbers import SPACE, between, measured, prefixed, rounded, with_interval
 
 
 class Kind(StrEnum):
@@ -98,28 +98,42 @@ def value_text(reading: Reading, unit: str) -> str:
 def difference_text(apart: Apart, measure: Measure) -> str:
     """Write a difference: 29 % lower [24, 33], 3.4 times as high [2.9, 3.9], at least 12 % higher [≥ 9]."""
     found = apart.surely
-    if found is None:
-        return "open"
+    if found is None or apart.verdict is Verdict.OPEN:
+        return _open_text(apart, measure)
     way, sign = ("higher", 1) if found.mean >= 0 else ("lower", -1)
     if apart.verdict not in (Verdict.BETTER, Verdict.WORSE):
         way, sign = "", 1
     low, high = sorted((sign * found.low, sign * found.high))
     if apart.relative and way == "higher" and found.mean >= 100:
         mean, low, high = (1 + one / 100 for one in (found.mean, low, high))
-        return _told(mean, low, high, f"{SPACE}times as high", apart.by.exact)
+        return _told(mean, low, high, "times as high", apart.by.exact)
     if apart.relative:
-        return _told(sign * found.mean, low, high, f"{SPACE}% {way}", apart.by.exact)
+        return _told(sign * found.mean, low, high, f"% {way}", apart.by.exact)
     if measure.unit == "%":
-        return _told(sign * found.mean, low, high, f"{SPACE}points {way}", apart.by.exact)
+        return _told(sign * found.mean, low, high, f"points {way}", apart.by.exact)
     step, unit = prefixed(found.mean or found.high, measure.unit)
-    return _told(sign * found.mean / step, low / step, high / step, f"{SPACE}{unit} {way}", apart.by.exact)
+    return _told(sign * found.mean / step, low / step, high / step, f"{unit} {way}", apart.by.exact)
+
+
+def _open_text(apart: Apart, measure: Measure) -> str:
+    """Write the bounds of a difference that unfinished transfers leave open."""
+    low, high = apart.least, apart.by.most
+    unit = "%" if apart.relative else "points" if measure.unit == "%" else measure.unit
+    ends = [None if end is None else end.mean for end in (low, high)]
+    step, shown = prefixed(max((abs(end) for end in ends if end is not None), default=0.0), unit)
+    least, most = (None if end is None else rounded(end / step) for end in ends)
+    if least is None and most is None:
+        return "open"
+    if least is not None and most is not None:
+        return f"{least} to {most}{SPACE}{shown}".strip()
+    return f"{f'≥{SPACE}{least}' if most is None else f'≤{SPACE}{most}'}{SPACE}{shown}".strip()
 
 
 def _told(mean: float, low: float, high: float, ending: str, exact: bool) -> str:
     amount, interval = with_interval(mean, low, high)
     if not exact:
         amount, interval = f"at least {amount}", f"[≥{SPACE}{interval[1:].partition(', ')[0]}]" if interval else ""
-    return f"{amount}{ending.rstrip()} {interval}".strip()
+    return f"{amount}{SPACE}{ending.strip()}".strip(SPACE) + (f" {interval}" if interval else "")
 
 
 def claim_of(apart: Apart, measure: Measure, one: Point, other: Point, **more: str) -> Claim:

@@ -23,9 +23,11 @@ _SHARE = {
     Kind.CHOICE: 2,
     Kind.TRADE_OFF: 1,
     Kind.SCENARIOS: 1,
-    Kind.UNDECIDED: 1,
+    Kind.UNDECIDED: 2,
 }
-"""Answers of a kind among the first, before others of these kinds fill what is left."""
+"""Answers of a kind among the first, at most, before decided ones fill what is left."""
+
+_DECIDED = (Kind.WARNING, Kind.CHOICE, Kind.TRADE_OFF, Kind.SCENARIOS)
 
 CONDITIONS = ("traffic.", "run.")
 """Prefixes of keys that nobody chooses: controllers are compared at each value before the values are."""
@@ -50,12 +52,12 @@ def answers_to(facts: Facts) -> list[Answer]:
     """Return the answers that the readings of one scenario carry."""
     found = choices.choices_of(facts)
     reference = _reference(facts, found)
-    values = [reference, *(value for value in facts.values if value != reference)]
     parts: list[Iterable[Answer]] = [
         limits.warnings(facts),
         choices.answers(facts, found),
-        *(controllers.answers(facts, value) for value in values),
+        controllers.answers(facts, reference),
         choices.undecided(facts, found),
+        *(controllers.answers(facts, value) for value in facts.values if value != reference),
         limits.bounds(facts),
         (_no_effect(facts, one) for one in facts.controllers if one in facts.without_effect),
     ]
@@ -103,7 +105,7 @@ def shown_first(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
             left[answer.kind] -= 1
             first.append(answer)
     for answer in answers:
-        if answer.kind in _SHARE and len(first) < FIRST and all(answer is not one for one in first):
+        if (answer.kind in _DECIDED or not first) and len(first) < FIRST and all(answer is not one for one in first):
             first.append(answer)
     shown = [answer for answer in answers if any(answer is one for one in first)]
     return shown, [answer for answer in answers if all(answer is not one for one in first)]

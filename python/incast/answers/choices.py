@@ -122,10 +122,13 @@ def undecided(facts: Facts, choices: Sequence[Choice]) -> Iterator[Answer]:
         who = f" for {controller}" if len(facts.controllers) > 1 else ""
         names = [choice.measure.title for choice in found]
         shown = joined(names) if len(names) <= LISTED else f"{', '.join(names[:LISTED])} and {len(names) - LISTED} more"
+        pairs = [one for choice in found for one in choice.ranking.among]
+        left = [c.measure.title for c in found if any(one.verdict is Verdict.OPEN for one in c.ranking.among)]
+        open_ = f" Unfinished transfers leave {joined(left[:LISTED])} open." if left else ""
         yield Answer(
             Kind.UNDECIDED,
             f"No value of {facts.key} is told apart{who}",
-            f" in {shown}.{seeds_text([one for choice in found for one in choice.ranking.among], facts.key)}",
+            f" in {shown}.{open_}{seeds_text(pairs, facts.key)}",
             tuple(claim for choice in found for claim in choice.claims()),
         )
 

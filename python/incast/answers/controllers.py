@@ -75,15 +75,15 @@ def answers(facts: Facts, value: str) -> Iterator[Answer]:
         if (lead := standing.lead) is not None:
             leads.setdefault(lead.one, []).append((standing, lead))
     if leads:
-        yield _leads(facts, leads, where)
+        yield _leads(facts, leads, where, len(standings))
     for standing in standings:
         if standing.lead is None and standing.ranking.behind:
             yield _shared(facts, standing, where)
     yield from _undecided(facts, standings, where)
 
 
-def _leads(facts: Facts, leads: Mapping[str, list[tuple[Standing, Apart]]], where: str) -> Answer:
-    """Say which controller is best at which figures."""
+def _leads(facts: Facts, leads: Mapping[str, list[tuple[Standing, Apart]]], where: str, figures: int) -> Answer:
+    """Say which controller is best at which of some figures."""
     pair = len(facts.controllers) == 2
     parts, claims = [], []
     for controller, found in leads.items():
@@ -100,11 +100,10 @@ def _leads(facts: Facts, leads: Mapping[str, list[tuple[Standing, Apart]]], wher
         return Answer(Kind.TRADE_OFF, lead_text, f". {'; '.join(parts)}.", tuple(claims))
     (winner,) = leads
     others = [name for name in facts.controllers if name != winner]
-    than = f"better than {others[0]}" if pair else "ahead of all others"
-    text = parts[0].partition(": ")[2] if ": " not in winner else parts[0][len(winner) + 2 :]
-    return Answer(
-        Kind.TRADE_OFF, f"{winner} is {than}{where}", f": {text}. No figure is decided the other way.", tuple(claims)
-    )
+    whom = others[0] if pair else "all others"
+    count = "the only figure" if figures == 1 else f"{len(leads[winner])} of {figures} figures"
+    text = parts[0].removeprefix(f"{winner}: ")
+    return Answer(Kind.TRADE_OFF, f"{winner} leads {whom} in {count}{where}", f": {text}.", tuple(claims))
 
 
 def _shared(facts: Facts, standing: Standing, where: str) -> Answer:

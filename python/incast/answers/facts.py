@@ -24,7 +24,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Timers:
-    """Length of the runs and their longest waits before a retransmission, where packets were lost."""
+    """Duration of the runs and their longest waits before a retransmission, where packets were lost."""
 
     run_s: float
     rto_s: float
@@ -36,7 +36,7 @@ class Facts:
     """Readings of one scenario."""
 
     scenario: str
-    """Its name."""
+    """Name of the scenario."""
     key: str
     """The varied key."""
     values: tuple[str, ...]
@@ -120,4 +120,6 @@ def _timers_of(run: Run) -> Timers:
     by_timer = [one for one in transports if "rto_min" in one and not one.get("tail_loss_probe")]
     rto = [_core.model_quantity("time", one["rto_min"]) for one in by_timer]
     syn = [_core.model_quantity("time", one["syn_timeout"]) for one in transports if one.get("handshake")]
-    return Timers(float(run.summary["run"]["sim_s"]), max(rto, default=0.0), max(syn, default=0.0))
+    return Timers(
+        _core.model_quantity("time", scenario["run"]["duration"]), max(rto, default=0.0), max(syn, default=0.0)
+    )

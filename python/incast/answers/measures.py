@@ -6,6 +6,7 @@ and writes by completion times; endless flows by throughput, delay, loss and que
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -13,12 +14,16 @@ from incast.answers.paired import Apart, Ranking, apart, ranked
 from incast.comparisons.comparison import Band, Comparison, Run
 from incast.runs.completions import NAMES, Reading
 from incast.runs.result import COMPLETIONS
+from incast.writing.numbers import SPACE
 
 SHARE = "share"
 """Key of the share that finished."""
 
 ACTIVE = "flows.throughput_active_mean_bps"
 THROUGHPUT = "flows.throughput_mean_bps"
+
+_UNIT = re.compile(r"(?<=[0-9]) (?=[kMGT]?B)")
+"""Space between a size and its unit."""
 
 _ONE = {"fct": "flow", "queries": "query", "writes": "write"}
 
@@ -107,6 +112,6 @@ def _by_size(comparison: Comparison, scenario: str) -> Iterator[Measure]:
         for statistic in ("p99", "mean"):
             where = band.label if band.label.startswith(("below", "from", "above", "all")) else f"of {band.label}"
             entry = f" ({band.entry})" if several else ""
-            title = f"{NAMES[statistic]} slowdown {where}{entry}"
+            title = f"{NAMES[statistic]} slowdown {_UNIT.sub(SPACE, where)}{entry}"
             key = f"slowdown.{band.entry}.{band.number}.{statistic}"
             yield Measure(key, title, "", "lower", band=band, statistic=statistic)

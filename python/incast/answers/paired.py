@@ -13,12 +13,9 @@ from enum import StrEnum
 
 from scipy.special import stdtrit
 
-from incast.comparisons.ranking import clearly_better
+from incast.comparisons.ranking import MATTERS, larger, told_apart
 from incast.runs.completions import Reading, difference
 from incast.statistics import CONFIDENCE, Estimate
-
-MATTERS = 0.01
-"""Least difference that is told, as a fraction of the larger mean."""
 
 MOST_SEEDS = 100
 """Seeds within reason: a difference that needs more of them is not worth their runs."""
@@ -76,14 +73,10 @@ def apart(one: str, other: str, readings: Mapping[str, Reading], better: str, ab
     return Apart(one, other, verdict, shown, shown is not found, seeds)
 
 
-def told_apart(one: Reading, other: Reading, better: str) -> bool:
-    """Return whether a reading is clearly better than another, by a difference that matters."""
-    if not clearly_better(one, other, better):
-        return False
-    found = difference(other, one) if better == "lower" else difference(one, other)
-    assert found is not None
-    assert found.least is not None
-    return found.least.mean >= MATTERS * _larger(one, other)
+def matters(apart: Reading, of: Reading) -> bool:
+    """Return whether a difference from a figure is at least ``MATTERS`` of it, at its bound nearer to zero."""
+    ends = [abs(end.mean) for end in (apart.least, apart.most) if end is not None]
+    return bool(ends) and of.least is not None and min(ends) >= MATTERS * abs(of.least.mean)
 
 
 def further_seeds(found: Estimate) -> int | None:
@@ -152,17 +145,12 @@ def _verdict(one: Reading, other: Reading, better: str) -> Verdict:
     if not (one.exact and other.exact):
         return Verdict.OPEN
     assert found.least is not None
-    most = MATTERS * _larger(one, other)
+    most = MATTERS * larger(one, other)
     if abs(found.least.mean) < most and (found.least.low > 0 or found.least.high < 0):
         return Verdict.ALIKE
     if found.least.half_width is not None and abs(found.least.mean) + found.least.half_width <= most:
         return Verdict.ALIKE
     return Verdict.UNDECIDED
-
-
-def _larger(one: Reading, other: Reading) -> float:
-    """Return the larger mean of two readings; of bounds the lower one."""
-    return max(abs(found.mean) for found in (one.least, other.least) if found is not None)
 
 
 def _relative(one: Reading, other: Reading) -> Reading | None:

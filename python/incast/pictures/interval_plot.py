@@ -15,6 +15,7 @@ from matplotlib.transforms import blended_transform_factory
 from incast.pictures.inline import belongs
 from incast.pictures.style import line, numbered_log, spans
 from incast.statistics import Estimate
+from incast.writing.numbers import percent
 
 
 class Measured(Protocol):
@@ -151,7 +152,7 @@ def _unfinished(axes: Axes, number: int, x: float, mean: float, reading: Measure
     colour = line(number)["color"]
     axes.plot([x], [mean], line(number)["marker"], color=colour, markerfacecolor="white", markersize=6, zorder=5)
     axes.annotate(
-        f"{100 * reading.share:.3g} %",
+        percent(reading.share),
         (x, mean),
         (5, 3 + 8 * (number % 3)),
         textcoords="offset points",

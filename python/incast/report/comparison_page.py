@@ -15,14 +15,15 @@ from incast.answers.answering import answers_of
 from incast.answers.showing import answers_html, print_answers
 from incast.comparisons.comparison import Band, Comparison, Run, aggregate_json
 from incast.comparisons.declaration import Controller, named
+from incast.comparisons.scenario_pairs import paired_json
 from incast.pictures import gallery, inline
-from incast.report import badges, first_screen, locality, run_index, slowdowns, tables
+from incast.report import badges, first_screen, locality, run_index, scenario_pairs, slowdowns, tables
 from incast.report.badges import Marks
 from incast.report.document import PAGE, contents, document, drawn
 from incast.report.figures import ZERO, Figure, axis_name, draw_all, figures_of
 from incast.report.notes import notes_of, without_datagrams
 from incast.report.numbers import is_clear_of_zero, share_of, shown_reading
-from incast.report.page_tables import MOST_COLUMNS, UNDOMINATED, Cells, cell_of, even, heading, meaning, table
+from incast.report.page_tables import MOST_COLUMNS, Cells, cell_of, even, heading, meaning, table
 from incast.report.run_index import RUNS
 from incast.report.tables import Column
 from incast.runs.completions import NAMES, STATISTICS, Reading
@@ -64,7 +65,7 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     inside = {name: inline.svg(canvas, name) for name, canvas in canvases.items()}
     words = first_screen.as_json(comparison) | {"answers": [answer.json() for answer in answers_of(comparison)]}
     files = {
-        "comparison.json": aggregate_json(comparison, shown, words),
+        "comparison.json": aggregate_json(comparison, shown, words | paired_json(comparison, shown)),
         RUNS: run_index.of(comparison.study, comparison.home),
         PAGE: html(comparison, inside, left_out, formats),
     }
@@ -100,8 +101,7 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
             cells = [_cell(comparison, scenario, *point, figure, paired) for point in points]
             best = [bool(at) and at[value].best[figure.key] == c.text for value, c in points]
             columns.append(Column(figure.short, _marked(cells, best)))
-        front = [bool(at) and c.text in at[value].front for value, c in points]
-        labels = _marked([controller.label for _, controller in points], front, f" {UNDOMINATED}")
+        labels = [c.label + (at[value].sign(c.text) if at else "") for value, c in points]
         title = f"{name}: {what} {seeds}"
         begin, ends = _beginning(comparison, points, labels), _ends(points, shown)
         if not paired:
@@ -111,6 +111,8 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
         notes += without_datagrams(comparison, scenario) if paired else notes_of(comparison, scenario)
         for text in notes:
             console.print(text, highlight=False, soft_wrap=True)
+    if not paired:
+        scenario_pairs.print_tables(comparison, console)
     if not paired and badges.possible(comparison):
         console.print(badges.meaning(BEST), highlight=False, soft_wrap=True)
 
@@ -195,6 +197,7 @@ def html(
     parts = [
         _slowdowns(comparison, pictures, left_out, formats),
         _figures(comparison, pictures, left_out, formats),
+        scenario_pairs.section(comparison),
         _over_time(comparison, pictures, formats),
         _differences(comparison),
         locality.section(comparison),
@@ -212,13 +215,12 @@ def _figures(comparison: Comparison, pictures: dict[str, str], left_out: dict[st
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         figures = figures_of(comparison, scenario)
         marks = {value: badges.of_point(comparison, scenario, value, figures) for value in study.values}
-        fronts = {value: at.front for value, at in marks.items()}
         parts += [f"<h3>{escape(name)}</h3>"] * (len(study.scenarios) > 1)
         there = [figure for figure in figures if _is_above_zero(comparison, scenario, figure)]
         head = "<th>Finished<small>%</small></th>" if _finished(comparison, scenario) else ""
         for some in even(there, MOST_COLUMNS - bool(head)):
             cells = _means(comparison, scenario, some, marks)
-            parts.append(table(study, head + "".join(map(heading, some)), cells, fronts=fronts))
+            parts.append(table(study, head + "".join(map(heading, some)), cells, marks=marks))
         zero = [figure.title for figure in figures if figure not in there]
         parts += [f'<p class="note">{escape(", ".join(zero))}: 0 in all runs.</p>'] if zero else []
     parts.append(
@@ -266,8 +268,15 @@ def _apart(comparison: Comparison, scenario: str, figures: Sequence[Figure]) -> 
     first = comparison.study.controllers[0].text
 
     def cells(value: str, c: Controller) -> str:
-        found = [(comparison.difference(scenario, c.text, first, value, f.key), f.scale) for f in figures]
-        texts = [(shown_reading(one, scale), is_clear_of_zero(one)) for one, scale in found]
+        found = [
+            (
+                comparison.difference(scenario, c.text, first, value, f.key),
+                comparison.reading(scenario, first, value, f.key),
+                f.scale,
+            )
+            for f in figures
+        ]
+        texts = [(shown_reading(one, scale), is_clear_of_zero(one, of)) for one, of, scale in found]
         return "".join(f"<td>{f'<b>{text}</b>' if is_clear else text}</td>" for text, is_clear in texts)
 
     return cells
@@ -400,10 +409,9 @@ def _differences(comparison: Comparison) -> str:
     return (
         f'<section id="differences"><h2>Difference from {escape(first.label)}</h2>\n'
         f'<p class="note">Each figure minus that of {escape(first.label)} with the same seed and placements: means and '
-        "95&nbsp;% intervals of these differences. Bold: the 95&nbsp;% interval excludes zero. By chance alone about 1 "
-        "in 20 cells is bold. With unfinished flows a difference is given as bounds, or is open.</p>\n"
-        + "".join(parts)
-        + "</section>"
+        "95&nbsp;% intervals of these differences. Bold: the 95&nbsp;% interval excludes zero, and the difference is "
+        "at least 1&nbsp;%. By chance alone about 1 in 20 cells is bold. With unfinished flows a difference is given "
+        "as bounds, or is open.</p>\n" + "".join(parts) + "</section>"
     )
 
 

@@ -17,9 +17,6 @@ from incast.system.output import counted
 MOST_COLUMNS = 6
 """Most columns of a table, beside the first."""
 
-UNDOMINATED = "◆"
-"""Mark of a controller that no other dominates."""
-
 Cells = Callable[[str, Controller], str]
 """Function that makes the cells of a row from a value of the key and a controller."""
 
@@ -52,23 +49,23 @@ def heading(figure: Figure) -> str:
 
 
 def table(
-    study: ComparisonStudy, heads: str, cells: Cells, first: int = 0, fronts: Mapping[str, frozenset[str]] | None = None
+    study: ComparisonStudy, heads: str, cells: Cells, first: int = 0, marks: Mapping[str, badges.Marks] | None = None
 ) -> str:
     """Make a table with a row for each value and controller, from the controller of number ``first`` on.
 
-    With one controller a row is a value. ``fronts`` has the controllers that no other dominates by value.
+    With one controller a row is a value. ``marks`` has the marks of the controllers by value.
     """
     shown = list(enumerate(study.controllers))[first:]
     several = len(study.values) > 1
     by_value = several and len(shown) == 1
     rows = []
     for value in study.values:
-        front = (fronts or {}).get(value, frozenset())
+        at = (marks or {}).get(value)
         if several and not by_value:
             rows.append(f'<tr class="of"><th colspan="99">{escape(study.key)} = {escape(value)}</th></tr>')
         for number, c in shown:
             name = escape(value if by_value else c.label)
-            mark = f" {UNDOMINATED}" if c.text in front else ""
+            mark = "" if at is None else at.sign(c.text)
             rows.append(f'<tr><th class="name">{swatch(number)}{name}{mark}</th>{cells(value, c)}</tr>')
     corner = escape(study.key if by_value else "controller")
     return (
@@ -88,8 +85,8 @@ def table_of(comparison: Comparison, shown: Sequence[Figure]) -> str:
         for value in study.values:
             at = badges.of_point(comparison, scenario, value, shown)
             for c in study.controllers:
-                front = f" {UNDOMINATED}" if c.text in at.front else ""
-                cells = "".join(f"<th>{escape(text)}</th>" for text in [name, *[value] * several, f"{c.label}{front}"])
+                texts = [name, *[value] * several, f"{c.label}{at.sign(c.text)}"]
+                cells = "".join(f"<th>{escape(text)}</th>" for text in texts)
                 for f in shown:
                     reading = comparison.reading(scenario, c.text, value, f.key)
                     cells += cell_of(reading, f.scale, at.best[f.key] == c.text, ' style="font-weight:bold"')

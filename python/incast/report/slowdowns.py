@@ -16,6 +16,7 @@ from incast.pictures.style import INK, abreast, dress, legend, line, new_canvas,
 from incast.report.figures import SMALL, Drawn, axis_name, tip
 from incast.runs import completions
 from incast.runs.completions import NAMES, Reading
+from incast.writing.numbers import percent
 
 ABREAST = 3
 """Panels per row."""
@@ -104,7 +105,7 @@ def _share(comparison: Comparison, scenario: str, band: Band) -> str:
     """Return a title with the largest number of flows of a band at a point, and the smallest share finished."""
     least = min(_readings(comparison, scenario, band, "mean"), key=lambda reading: reading.share)
     most = most_flows(comparison, scenario, band)
-    share = "all finished" if least.share == 1 else f"≥ {100 * least.share:.3g} % finished"
+    share = "all finished" if least.share == 1 else f"≥ {percent(least.share)} finished"
     return f"{band.label}: {most:,} flows, {share}"
 
 

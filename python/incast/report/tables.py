@@ -9,6 +9,8 @@ from rich import box
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 
+from incast.writing.numbers import said
+
 GAP = 2
 """Characters between two columns."""
 
@@ -49,7 +51,7 @@ def show(
         for column in columns:
             table.add_column(column.head, justify=column.justify, no_wrap=True)
         for row, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
-            table.add_row(*cells, end_section=row in ends)
+            table.add_row(*map(said, cells), end_section=row in ends)
         console.print(table)
     return len(others) - sum(map(len, shown))
 

@@ -14,6 +14,7 @@ from incast.errors import FolderError, UnsoundError
 from incast.runs import soundness
 from incast.study.companions import is_companion
 from incast.system.output import counted
+from incast.writing.numbers import duration, quantity, said
 
 SHOWN = 5
 """Most unsound runs that are listed."""
@@ -79,7 +80,8 @@ class Standing:
                 f"{counted(self.pending.runs, 'new run')} made; the same command resumes it"
             )
         lines.append(
-            f"store: {self.store}, {counted(self.runs, 'run')}, {self.bytes / 1e6:.1f} MB, {self.cpu_s:.1f} CPU s"
+            f"store: {self.store}, {counted(self.runs, 'run')}, {said(quantity(self.bytes, 'B'))}, "
+            f"{said(duration(self.cpu_s))} of CPU time"
         )
         lines += [f"unsound, without figures: {run}" for run in self.unsound[:SHOWN]]
         if len(self.unsound) > SHOWN:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING
 
-from incast.statistics import Estimate
+if TYPE_CHECKING:
+    from incast.statistics import Estimate
 
 SPACE = "\u00a0"
 """Space between a number and its unit."""
@@ -153,6 +155,11 @@ def percent(share: float) -> str:
     return text
 
 
+def said(text: str) -> str:
+    """Return a text with common spaces, for messages and terminals."""
+    return text.replace(SPACE, " ")
+
+
 def scaled(value: float, digits: int = 3) -> str:
     """Write a count with a word: 950, 2.31 thousand, 4.1 million."""
     for size, word in [(1e9, "billion"), (1e6, "million"), (1e3, "thousand")]:
@@ -162,7 +169,10 @@ def scaled(value: float, digits: int = 3) -> str:
 
 
 def duration(value_s: float) -> str:
-    """Write a duration in seconds: 20 ms, 195 µs."""
+    """Write a duration in seconds: 20 ms, 195 µs; from two minutes on in minutes, hours or days."""
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if value_s >= 2 * size:
+            return f"{rounded(value_s / size)}{SPACE}{unit}"
     return quantity(value_s, "s")
 
 

@@ -286,11 +286,10 @@ def _over_time(comparison: Comparison, pictures: dict[str, str], formats: Sequen
     """Return the picture of windows and a queue over time, and the link to the viewer page."""
     parts = [_view(comparison)]
     if "over-time" in pictures:
-        case, study = comparison.series[0].case, comparison.study
-        value = f", {escape(study.key)} = {escape(case.value)}" if len(study.values) > 1 else ""
+        case = comparison.series[0].case
         caption = (
             f"Congestion windows of {_first_flows(comparison)} and the queue at the busiest port: "
-            f"{escape(case.scenario)}{value}, seed {case.seed}; the warm-up is grey."
+            f"{escape(case.scenario)}{_at(comparison, case.value)}, seed {case.seed}; the warm-up is grey."
         )
         parts.append(drawn(pictures["over-time"], "over-time", caption, formats))
     elif comparison.series_gap:
@@ -298,11 +297,18 @@ def _over_time(comparison: Comparison, pictures: dict[str, str], formats: Sequen
     return f'<section id="over-time"><h2>Over time</h2>{"".join(parts)}</section>' if any(parts) else ""
 
 
+def _at(comparison: Comparison, value: str) -> str:
+    """Return the words that name a value of the key, as HTML; empty if there is only one."""
+    study = comparison.study
+    return f", {escape(study.key)} = {escape(value)}" if len(study.values) > 1 else ""
+
+
 def _view(comparison: Comparison) -> str:
     """Return the link to the viewer page, or the reason why runs with timelines have none."""
-    case, *_ = comparison.study.series_cases()
-    controllers = ", ".join(map(escape, named(comparison.study.controllers)))
-    where = f"{escape(case.scenario)}, {escape(comparison.study.key)} = {escape(case.value)}, seed {case.seed}"
+    study = comparison.study
+    case, *_ = study.series_cases()
+    controllers = ", ".join(map(escape, named(study.controllers)))
+    where = f"{escape(case.scenario)}{_at(comparison, case.value)}, seed {case.seed}"
     return chosen.link(comparison.folder, chosen.PAGE, f"the runs of {controllers} ({where})", comparison.view_gap)
 
 

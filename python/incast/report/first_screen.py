@@ -54,7 +54,8 @@ def simulated(comparison: Comparison, scenario: str) -> Described:
     rows = [(term, _together(texts)) for term, texts in by_term.items() if term != "Controller"]
     if len(study.values) > 1:
         rows.insert(0, ("Varied", f"{study.key} = {', '.join(study.values)}"))
-    seeds = "seed 1" if study.seeds == 1 else f"seeds 1 to {study.seeds}; the same flows for every controller"
+    seeds = "seed 1" if study.seeds == 1 else f"seeds 1 to {study.seeds}"
+    seeds += "; the same flows for every controller" if len(study.controllers) > 1 else ""
     rows = [(term, f"{text}, {seeds}" if term == "Run" else text) for term, text in rows]
     rows += [("Controllers", "; ".join(_controller(c.text, c.label) for c in study.controllers))]
     rows += [("Set", ", ".join(f"{key} = {value}" for key, value in study.settings))] if study.settings else []
@@ -91,7 +92,8 @@ def _card(comparison: Comparison, scenario: str) -> str:
     study, found = comparison.study, simulated(comparison, scenario)
     name = dict(zip(study.scenarios, study.scenario_names(), strict=True))[scenario]
     what = f"What was simulated: {name}" if len(study.scenarios) > 1 else "What was simulated"
-    said = f"<p>{escape(name)}: {escape(found.description)}</p>" if found.description else f"<p>{escape(name)}</p>"
+    changed = " (without the changes below)" if study.settings or len(study.values) > 1 else ""
+    said = f"<p>{escape(f'{name}: {found.description}{changed}' if found.description else name)}</p>"
     rows = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in found.rows)
     anchor = ' id="simulated"' if scenario == study.scenarios[0] else ""
     body = f"<h2>{escape(what)}</h2>{said}{fabric(found.tiers)}<dl>{rows}</dl>"

@@ -54,8 +54,9 @@ def section(comparison: Comparison) -> str:
         )
         listed = "Every flow" if len(flows) <= LISTED else f"The first {LISTED:,} of {len(flows):,} flows"
         seed = next(run.case.seed for run in comparison.point(scenario, study.controllers[0].text, value))
+        at = f", {escape(axis_name(study.key).lower())}: {escape(value)}" if len(study.values) > 1 else ""
         parts.append(
-            f"<h3>{escape(name)}, {escape(axis_name(study.key).lower())}: {escape(value)}</h3><div class=wide><table>"
+            f"<h3>{escape(name)}{at}</h3><div class=wide><table>"
             "<thead><tr><th>at the source</th><th>at the destination</th><th>controller</th><th>flows</th>"
             "<th>finished</th><th>mean FCT (µs)</th><th>p99 FCT (µs)</th></tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table></div>"

@@ -77,14 +77,15 @@ def table(
 def table_of(comparison: Comparison, shown: Sequence[Figure]) -> str:
     """Make the table for notebooks: one row per scenario, value and controller, with the marks of the report."""
     study = comparison.study
-    heads = "".join(f"<th>{escape(text)}</th>" for text in ["scenario", study.key, "controller"])
+    several = len(study.values) > 1
+    heads = "".join(f"<th>{escape(text)}</th>" for text in ["scenario", *[study.key] * several, "controller"])
     heads += "".join(f"<th>{escape(figure.label)}</th>" for figure in shown)
     rows = ""
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         for value in study.values:
             at = badges.of_point(comparison, scenario, value, shown)
             for c in study.controllers:
-                texts = [name, value, f"{c.label}{at.sign(c.text)}"]
+                texts = [name, *[value] * several, f"{c.label}{at.sign(c.text)}"]
                 cells = "".join(f"<th>{escape(text)}</th>" for text in texts)
                 for f in shown:
                     reading = comparison.reading(scenario, c.text, value, f.key)

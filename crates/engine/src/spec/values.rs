@@ -1,5 +1,5 @@
-//! Values of a transport that are refused: out of their bounds, or in contradiction to others. A scenario reports all of
-//! them under their keys; a run refuses the first.
+//! Values of a transport that are refused: out of their bounds, or in contradiction to others. A scenario reports all
+//! of them under their keys; a run refuses the first.
 
 use super::refused_value::{Refusals, RefusedValue};
 use super::{Rank, Rules, TransportSpec};

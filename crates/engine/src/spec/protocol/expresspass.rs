@@ -7,8 +7,8 @@ use crate::spec::words::words;
 
 keys! {
     $ expresspass_keys
-    /// ExpressPass (Cho et al., "Credit-scheduled delay-bounded congestion control for datacenters", SIGCOMM 2017). Credits
-    /// have class 0 and all other packets class 1; flows and ports on their paths have these two classes.
+    /// ExpressPass (Cho et al., "Credit-scheduled delay-bounded congestion control for datacenters", SIGCOMM 2017).
+    /// Credits have class 0 and all other packets class 1; flows and ports on their paths have these two classes.
     expresspass: ExpressPass {
         /// Smallest credit, in IP bytes; the size of each credit is random.
         credit_min: u32 as Size,

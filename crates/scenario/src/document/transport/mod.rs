@@ -1,9 +1,9 @@
 //! Settings of the reliable transport, and the presets: the transports of Linux, ns-3, htsim and Swift's paper as
 //! sets of values.
 //!
-//! Every key is declared once, in the table below: type, bounds and documentation. A preset is a file of values,
-//! `presets/NAME.toml` of this crate; explicit values of the user override it. `incast describe transport ns3` prints
-//! a preset's values.
+//! The engine declares every key, with its type, bounds and documentation; the table below takes them over. A preset is
+//! a file of values, `presets/NAME.toml` of this crate; explicit values of the user override it. `incast describe
+//! transport ns3` prints a preset's values.
 
 mod dcpim;
 mod expresspass;
@@ -80,7 +80,8 @@ macro_rules! keys {
                 let tables = [$((stringify!($transport), self.$transport.is_some())),+];
                 let found = self.preset.unwrap_or_default().name();
                 let misplaced = tables.into_iter().filter(|(name, given)| *given && *name != found);
-                let message = |name| format!("is of {name} alone, and transport.preset is \"{found}\"; expected \"{name}\"");
+                let preset = format!("transport.preset is \"{found}\"");
+                let message = |name| format!("is of {name} alone, and {preset}; expected \"{name}\"");
                 misplaced.map(|(name, _)| Problem::new(name, message(name))).collect()
             }
         }

@@ -21,6 +21,7 @@ COLOURS: Colormap = LinearSegmentedColormap.from_list(
 """Sequential colours, from near the ground to dark: lightness falls steadily, also in grey."""
 DARK = 0.62
 """Position in the colours from which numbers are white."""
+DASHES = (0.0, (3.0, 2.0))
 PANELS_ABREAST = 3
 """Panels per row."""
 
@@ -58,9 +59,8 @@ def draw(panels: Sequence[Panel], x_name: str, y_name: str, label: str, note: st
             axes.add_patch(Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, facecolor=COLOURS(shade), edgecolor="white"))
             ink = "white" if shade > DARK else INK
             axes.text(*at, one.texts[x, y], ha="center", va="center", fontsize=7.5, color=ink)
-        for marked, look in ((one.own, (1.2, "--", 0.44)), (one.first, (2.4, "-", 0.47))):
+        for marked, width, style, half in ((one.own, 1.2, DASHES, 0.44), (one.first, 2.4, None, 0.47)):
             for x, y in marked:
-                width, style, half = look
                 corner = xs.index(x) - half, ys.index(y) - half
                 outline = Rectangle(corner, 2 * half, 2 * half, fill=False, edgecolor=INK, linewidth=width)
                 outline.set_linestyle(style)

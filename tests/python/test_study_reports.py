@@ -23,7 +23,8 @@ SMALL = ("--set", "run.duration=3ms", "--set", "run.warmup=1ms", "--seeds", "2")
 
 
 def study(**more: Any) -> Study:
-    own = {"settings": {"run.duration": "3ms", "run.warmup": "1ms"}, "axes": GRID, "seeds": 3, "name": "k"}
+    short = {"run.duration": "3ms", "run.warmup": "1ms"}
+    own: dict[str, Any] = {"settings": short, "axes": GRID, "seeds": 3, "name": "k"}
     return Study("hotspot", **(own | {"arms": {"dctcp": "dctcp", "swift": "swift"}} | more))
 
 

@@ -7,7 +7,7 @@ run is a condition. Arms are choices. Cells compete in one arena if they share s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from incast.report.best_cells import Standing, eligible, standing
@@ -42,6 +42,7 @@ class Arenas:
     """All arenas of a study, and the standings in them."""
 
     cells: Cells
+    _first: dict[str, frozenset[Cell]] = field(default_factory=dict)
 
     @cached_property
     def all(self) -> list[Arena]:
@@ -103,10 +104,7 @@ class Arenas:
 
     def standing(self, cells: Sequence[Cell], figure: Figure) -> Standing[Cell]:
         """Rank cells at a figure; cells with the same runs count once, as the first of them."""
-        kept: list[Cell] = []
-        for cell in cells:
-            if not any(cell in self.cells.shared(one) for one in kept):
-                kept.append(cell)
+        kept = list({self.cells.same(cell): cell for cell in reversed(cells)}.values())[::-1]
         shares = {cell: share for cell in kept if (share := self.cells.share(cell)) is not None}
         carried = self._readings(kept, ACTIVE) or self._readings(kept, FIGURES[0])
         delivers = figure.key.startswith(DELIVERS) or not carried
@@ -120,7 +118,9 @@ class Arenas:
 
     def first(self, figure: Figure) -> frozenset[Cell]:
         """Return the cells that lead their arena, or are level with those that do; none where nothing is told apart."""
-        return self._marked(figure, [arena.cells for arena in self.all])
+        if figure.key not in self._first:
+            self._first[figure.key] = self._marked(figure, [arena.cells for arena in self.all])
+        return self._first[figure.key]
 
     def own(self, figure: Figure) -> frozenset[Cell]:
         """Return the cells that lead among those of their arm in their arena."""

@@ -80,6 +80,7 @@ class Cells:
     toml: str
     """Resolved scenario of the first point."""
     _cache: dict[tuple[str, str], Completions] = field(default_factory=dict)
+    _readings: dict[tuple[Cell, str], Reading | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, store: Store, study: str, keys: Iterable[str]) -> Cells:
@@ -139,12 +140,21 @@ class Cells:
             found.setdefault(tuple(runs.items()), []).append(cell)
         return {cell: own for own in found.values() for cell in own}
 
+    def same(self, cell: Cell) -> Cell:
+        """Return the first cell with the same runs: this one, unless an axis changes nothing."""
+        return self._same[cell][0]
+
     def shared(self, cell: Cell) -> list[Cell]:
         """Return the other cells whose runs are the same ones: the axes between them change nothing."""
         return [one for one in self._same[cell] if one != cell]
 
     def reading(self, cell: Cell, key: str) -> Reading | None:
         """Return a figure by seed, with the bounds that unfinished transfers leave; ``None`` if no run has it."""
+        if (cell, key) not in self._readings:
+            self._readings[cell, key] = self._read(cell, key)
+        return self._readings[cell, key]
+
+    def _read(self, cell: Cell, key: str) -> Reading | None:
         runs = {seed: run for seed, run in self._runs[cell].items() if run not in self.unsound}
         part, _, name = key.partition(".")
         if key.startswith(SIZES):

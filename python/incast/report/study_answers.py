@@ -121,6 +121,12 @@ def _spanned(labels: Sequence[str]) -> str:
     return "; ".join(labels)
 
 
+def ended(text: str) -> str:
+    """Return a text as a sentence: with a capital, unless it begins with a symbol such as p99, and a full stop."""
+    is_word = text[:2].isalpha()
+    return f"{text[:1].upper() if is_word else text[:1]}{text[1:].removesuffix('.')}."
+
+
 def range_of(arenas: Arenas, figure: Figure) -> str | None:
     """Say the smallest and largest mean of a figure over all cells; ``None`` with fewer than two."""
     found = [

@@ -26,7 +26,7 @@ from incast.report.document import PAGE, document, embedded
 from incast.report.figures import Figure, axis_name, side_by_side
 from incast.report.numbers import scaled, share_of, shown_reading
 from incast.report.page_tables import cell_of
-from incast.report.study_answers import range_of, sentences
+from incast.report.study_answers import ended, range_of, sentences
 from incast.report.study_figures import HEADLINE, KEYS, figures_of, silent
 from incast.report.tables import Column
 from incast.runs.completions import Reading
@@ -36,6 +36,8 @@ CELLS = "cells.json"
 """File of the readings by cell."""
 MOST_PANELS = 12
 """Most heat maps in a picture: more have a table alone."""
+MOST_LISTED = 2000
+"""Most rows of the table on the page."""
 MOST_ROWS = 40
 """Most rows of the table on a terminal."""
 BEST, LEVEL = "*", "="
@@ -249,7 +251,7 @@ def _dots(report: Report, figure: Figure) -> Canvas:
 def html(report: Report, pngs: dict[str, bytes], formats: Sequence[str] = ("png",)) -> str:
     """Make the page."""
     cells, figures = report.cells, report.figures
-    answer = "".join(f"<li>{escape(_ended(text))}</li>" for text in report.answer)
+    answer = "".join(f"<li>{escape(ended(text))}</li>" for text in report.answer)
     parts = [
         f"<header><h1>{escape(report.title)}</h1>{_lead(report)}</header>",
         f'<section id="answer"><h2>Answer</h2><ul>{answer}</ul>{_rules(report)}</section>',
@@ -266,11 +268,6 @@ def html(report: Report, pngs: dict[str, bytes], formats: Sequence[str] = ("png"
         parts.append(f'<p class="note">0 in all cells: {escape(", ".join(zero))}.</p>')
     parts += [_numbers(report), _again(report)]
     return document(report.title, parts)
-
-
-def _ended(text: str) -> str:
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith(".") else f"{text}."
 
 
 def _lead(report: Report) -> str:
@@ -314,7 +311,7 @@ def _simulated(report: Report) -> str:
     rows += fixed.items()
     body = "".join(f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in rows)
     notes = "".join(f'<p class="note">{escape(one)}.</p>' for one in report.arenas.idle_notes())
-    return f'<section id="simulated"><h2>What was simulated</h2><table>{body}</table>{notes}</section>'
+    return f'<section id="simulated"><h2>What was simulated</h2><table class="claims">{body}</table>{notes}</section>'
 
 
 def _matrix(report: Report, group: Group, figure: Figure) -> str:
@@ -342,8 +339,10 @@ def _matrix(report: Report, group: Group, figure: Figure) -> str:
 def _numbers(report: Report) -> str:
     """Return the table of all cells."""
     heads, rows = _heads(report), ""
+    left = len(report.cells.cells) - MOST_LISTED
+    more = f"{left:,} more points are not listed. " if left > 0 else ""
     marks = {figure.key: report.arenas.first(figure) for figure in report.figures}
-    for cell in report.cells.cells:
+    for cell in report.cells.cells[:MOST_LISTED]:
         begin = "".join(f"<th>{escape(text)}</th>" for text in _beginning(report, cell))
         own = "".join(cell_of(report.cells.reading(cell, f.key), f.scale, cell in marks[f.key]) for f in report.figures)
         rows += f"<tr>{begin}{own}<td>{len(report.cells.seeds[cell])}</td></tr>"
@@ -351,7 +350,7 @@ def _numbers(report: Report) -> str:
     return (
         '<section id="numbers"><h2>All numbers</h2><p class="note">Means ± half the 95&nbsp;% Student-t interval over '
         "the seeds. Bold: best of its condition, or level with the best. A percentage in a cell is the share that "
-        f'finished, if not all did. The same as data: <a href="{CELLS}">{CELLS}</a>.</p>'
+        f'finished, if not all did. {more}The same as data: <a href="{CELLS}">{CELLS}</a>.</p>'
         f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></section>'
     )
 
@@ -386,7 +385,7 @@ def _again(report: Report) -> str:
 def print_answer(report: Report, console: Console) -> None:
     """Print the answer, and a table of the first figures by cell."""
     for text in report.answer:
-        console.print(_ended(text), highlight=False, soft_wrap=True)
+        console.print(ended(text), highlight=False, soft_wrap=True)
     figures, cells = report.figures[:HEADLINE], report.cells.cells[:MOST_ROWS]
     begin = [_beginning(report, cell) for cell in cells]
     first = [
@@ -427,7 +426,7 @@ def as_json(report: Report) -> str:
             reading = report.cells.reading(cell, figure.key)
             row[figure.key] = None if reading is None else _reading_json(reading, cell in report.arenas.first(figure))
         points.append(row)
-    data = {"study": report.cells.study, "answer": [_ended(text) for text in report.answer], "points": points}
+    data = {"study": report.cells.study, "answer": [ended(text) for text in report.answer], "points": points}
     return json.dumps(data, indent=2) + "\n"
 
 

@@ -10,6 +10,7 @@ from incast import _core
 from incast.pictures import titles
 from incast.report.document import document, embedded
 from incast.report.numbers import number, rounded
+from incast.report.study_answers import ended as sentence
 from incast.statistics import Estimate
 from incast.system.output import counted
 from incast.tuning.outcome import Compared, Outcome
@@ -85,8 +86,11 @@ def _apart(row: Compared) -> str:
         scale = Scale(row.unit, [row.difference.mean])
         return f"{number(row.difference, scale.factor)} {scale.unit} from 0 with the defaults"
     base = 100 / abs(row.defaults.mean)
-    low, high = (rounded(end * base, 2) for end in (row.difference.low, row.difference.high))
-    way = "higher" if row.difference.mean > 0 else "lower"
+    sign = 1 if row.difference.mean > 0 else -1
+    low, high = (
+        rounded(end, 2) for end in sorted(sign * base * end for end in (row.difference.low, row.difference.high))
+    )
+    way = "higher" if sign > 0 else "lower"
     return f"{rounded(abs(row.difference.mean) * base, 2)} % {way} than the defaults [{low}, {high}]"
 
 
@@ -171,7 +175,7 @@ def _indices(figure: str, rows: Sequence[Index], method: str) -> str:
 
 
 def _items(texts: Iterable[str]) -> str:
-    return "".join(f"<li>{escape(text[:1].upper() + text[1:])}.</li>" for text in texts)
+    return "".join(f"<li>{escape(sentence(text))}</li>" for text in texts)
 
 
 def _notes(texts: Iterable[str]) -> str:

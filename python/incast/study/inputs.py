@@ -69,11 +69,10 @@ def is_there(store: Store, study: Definition, text: str) -> bool:
     path = store.folder / "studies" / study.name / "study.toml"
     try:
         return files.read_text(path) == text
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):  # a damaged text is written anew, from the study's own file
         return False
-    except (OSError, ValueError) as error:
-        way_out = "repeat the command that made it with --rebuild"
-        raise FolderError(f"cannot read {path}: {files.message_of(error)}; {way_out}") from None
+    except OSError as error:
+        raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
 
 
 def install_study(store: Store, folder: Path, name: str) -> None:

@@ -67,7 +67,7 @@ def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
 def refuse_odd_name(folder: Path) -> None:
     """Raise ``FolderError`` if the absolute path of a folder is no text: pages, JSON and SQL could not name it."""
     place = str(folder.absolute())
-    shown = place.encode("utf-8", "backslashreplace").decode()
+    shown = os.fsencode(place).decode("utf-8", "backslashreplace")
     if shown != place:
         raise FolderError(f"{shown}: the name is not UTF-8: rename the folder, or give another one")
 

@@ -61,14 +61,7 @@ def run(
     Hints about the scenario are printed to standard error as notes; they are not errors.
     """
     allow(allow_code)
-    if cc:
-        raise ScenarioError(
-            f"--cc {cc[0]}: a run has one scenario and no controllers to compare; expected --set controller={cc[0]}, "
-            "or --set controller.KEY=VALUE to keep the scenario's own"
-        )
-    if extra:
-        asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"a single scenario, already given as {scenario}"
-        raise ScenarioError(f"{extra[0]}: expected {asked_for}")
+    _refuse(scenario, extra, cc)
     # paths in a scenario from standard input are relative to the working directory
     text = _standard_input() if scenario == "-" else None
     # a setting may replace a class of the file: do not ask for it before
@@ -110,6 +103,18 @@ def run(
                 result = error.result
         result.write(aside)
     _show(result, folder, json, quiet)
+
+
+def _refuse(scenario: str, extra: list[str] | None, cc: list[str] | None) -> None:
+    """Refuse arguments of other commands with what is meant here."""
+    if cc:
+        raise ScenarioError(
+            f"--cc {cc[0]}: a run has one scenario and no controllers to compare; expected --set controller={cc[0]}, "
+            "or --set controller.KEY=VALUE to keep the scenario's own"
+        )
+    if extra:
+        asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"a single scenario, already given as {scenario}"
+        raise ScenarioError(f"{extra[0]}: expected {asked_for}")
 
 
 MOST_MIB = 64

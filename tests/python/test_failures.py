@@ -169,9 +169,8 @@ def test_scenarios_with_other_flows_are_not_paired(tmp_path: Path, pair: Compari
 
 
 def test_runs_without_failures_have_no_column_about_them() -> None:
-    result = (
-        Scenario.from_toml(LEAVES).with_({"run.duration": "100us", "traffic.websearch.arrivals.until": "50us"}).run()
-    )
+    short = {"run.duration": "100us", "traffic.websearch.arrivals.until": "50us"}
+    result = Scenario.from_toml(LEAVES).with_(short).run()
     assert "crossed_failure" not in result.flows.column_names
     assert "crossed_failure" not in result.summary
     assert "crossed_failure.*" not in result.summary["definitions"]

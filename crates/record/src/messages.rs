@@ -90,7 +90,7 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    /// Those with these completion times, and those that did not finish, with these times so far.
+    /// Completions with these times, and some that did not finish, with these times so far.
     pub(crate) fn new(mut times: Vec<u64>, pending_times: Vec<u64>) -> Self {
         times.sort_unstable();
         Self { began: times.len() + pending_times.len(), times, pending_times, ..Self::default() }

@@ -67,14 +67,7 @@ def run(
 
     Hints about the scenario are printed to standard error as notes; they are not errors.
     """
-    if cc:
-        raise ScenarioError(
-            f"--cc {cc[0]}: a run has one scenario and no controllers to compare; expected --set controller={cc[0]}, "
-            "or --set controller.KEY=VALUE to keep the scenario's own"
-        )
-    if extra:
-        asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"a single scenario, already given as {scenario}"
-        raise ScenarioError(f"{extra[0]}: expected {asked_for}")
+    _refuse(scenario, extra, cc)
     if dry_run:
         _print_size(_asked(scenario, pairs_of(set_), seed, threads), memory_limit)
         return
@@ -135,6 +128,18 @@ def _print_size(scenario: Scenario, memory_limit: str | None) -> None:
     for line in run_size.lines(found):
         out.print(line, highlight=False, soft_wrap=True)
     tell(scenario.notes())
+
+
+def _refuse(scenario: str, extra: list[str] | None, cc: list[str] | None) -> None:
+    """Refuse arguments of other commands with what is meant here."""
+    if cc:
+        raise ScenarioError(
+            f"--cc {cc[0]}: a run has one scenario and no controllers to compare; expected --set controller={cc[0]}, "
+            "or --set controller.KEY=VALUE to keep the scenario's own"
+        )
+    if extra:
+        asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"a single scenario, already given as {scenario}"
+        raise ScenarioError(f"{extra[0]}: expected {asked_for}")
 
 
 MOST_MIB = 64

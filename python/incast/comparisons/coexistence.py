@@ -19,7 +19,7 @@ from incast.comparisons.declaration import Case, ComparisonStudy, Controller, na
 from incast.comparisons.report_folder import Home, governed, made, read
 from incast.errors import StudyError
 from incast.external import consent
-from incast.runs import own_controller
+from incast.runs import dropped_parameters, own_controller
 from incast.runs.result import Result, rates_of
 from incast.runs.scenario import Scenario, toml_value
 from incast.statistics import Estimate, estimate, jain
@@ -83,7 +83,7 @@ class Pairs(ComparisonStudy):
         (base,) = self.bases.values()
         given = zip(self.entries, texts, strict=True)
         return {
-            f"traffic.{entry}.controller": toml_value(own_controller.of_entry(base, entry, text))
+            f"traffic.{entry}.controller": toml_value(dropped_parameters.of_entry(base, entry, text))
             if own_controller.is_own(text)
             else text
             for entry, text in given

@@ -21,7 +21,7 @@ from incast.batch.plan import refuse_too_many, slug, unique_names
 from incast.controllers import built_in
 from incast.errors import StudyError
 from incast.external import consent
-from incast.runs import own_controller
+from incast.runs import dropped_parameters, own_controller
 from incast.runs.scenario import Scenario, toml_value
 from incast.study.definition import KEEPS, NAME, Definition
 
@@ -368,8 +368,8 @@ class ComparisonStudy:
         """Return a note for each scenario whose own parameters controllers of the comparison do not use."""
         if self.dropped is not None:
             return list(self.dropped)
-        given = [own_controller.Given(one.text) for one in self.controllers]
-        return own_controller.drop_notes(self.bases, given, lambda _, text: f"--cc {text}")
+        given = [dropped_parameters.Given(one.text) for one in self.controllers]
+        return dropped_parameters.drop_notes(self.bases, given, lambda _, text: f"--cc {text}")
 
     def notes(self) -> list[str]:
         """Return notes on the scenarios before the runs, with the cases that they apply to."""

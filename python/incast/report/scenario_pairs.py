@@ -35,7 +35,7 @@ class Compared:
     """A figure that two scenarios are compared in."""
 
     title: str
-    """Its title; with the unit of an absolute difference."""
+    """Title, with the unit of an absolute difference."""
     of: Callable[[str, str], Between | None]
     """Function from a controller's text and a value of the key."""
     scale: float = 100.0

@@ -115,7 +115,7 @@ class Scenario:
         """Like ``with_controller``, for a name from a file: it does not allow the class that it names."""
         text = register(controller) if isinstance(controller, type) else controller
         if own_controller.is_own(text):
-            return own_controller.kept(self, text)
+            return self.changed(own_controller.changes_of(text, self.name, self.resolved()))
         with self.looked_at():
             return self._like(self._core.with_controller(text_of(from_here(text))))
 

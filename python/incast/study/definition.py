@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 from incast import controllers
 from incast.errors import ScenarioError, StudyError
 from incast.external import consent
-from incast.runs import own_controller
+from incast.runs import dropped_parameters, own_controller
 from incast.runs.named_files import kinds_in
 from incast.runs.scenario import Scenario, toml_value
 from incast.study import idle
@@ -161,10 +161,10 @@ class Definition:
             keys = [*arm.settings, *rest, *(axis.key for axis in (*self.axes, *arm.axes))]
             if text is not None:
                 replaced = {key.removeprefix("controller.") for key in keys if key.startswith("controller.")}
-                given.append(own_controller.Given(str(text), arm.name, replaced))
+                given.append(dropped_parameters.Given(str(text), arm.name, replaced))
         bases = {name: base.changed(self._located(rest)) for name, base in self.bases.items()} if given else {}
         with self.reading():
-            return own_controller.drop_notes(
+            return dropped_parameters.drop_notes(
                 bases,
                 given,
                 lambda name, text: f'{f"arm {name}: " if name else ""}controller = "{text}"',

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from conftest import Command, left_in
+from conftest import ROOT, Command, left_in
 from incast import Scenario, _core
-from incast.commands import overview
+from incast.commands import doctor, overview
 from incast.commands.program import program
 from incast.runs import lines, size
 
@@ -240,6 +240,7 @@ def test_examples_of_the_program_are_commands(incast: Command, tmp_path: Path) -
         assert incast(*words[:2], "--help").status == 0 or incast(words[0], "--help").status == 0
 
 
+@pytest.mark.slow("builds 36 scenarios twice")
 def test_kinds_are_counted_and_scenarios_have_sizes(incast: Command) -> None:
     counts = dict(line.split() for line in incast("list").out.splitlines()[:-1])
     assert counts["scenarios"] == str(len(_core.list_kind("scenarios")))
@@ -263,6 +264,12 @@ def test_the_doctor_finds_the_program_and_what_it_needs(incast: Command) -> None
     for word in (_core.__version__, "digest", "cores", "memory", "disk of this folder", "pyarrow", "viewer", "tshark"):
         assert word in answer.out
     assert "broken" not in answer.out
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert tuple(re.split(r"[<>=]", text)[0] for text in declared["dependencies"]) == doctor.NEEDED
+    extras = {
+        name: text for name, texts in declared["optional-dependencies"].items() for text in texts if name != "dev"
+    }
+    assert {extra for extra, _ in doctor.EXTRAS.values()} <= extras.keys()
 
 
 def test_the_nearest_name_comes_before_a_list_that_is_cut(incast: Command) -> None:

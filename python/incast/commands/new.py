@@ -16,7 +16,7 @@ from incast import _core
 from incast.commands.options import Quiet, beside, next_steps
 from incast.errors import FolderError, ScenarioError
 from incast.external import consent
-from incast.runs.scenario import Scenario
+from incast.runs.scenario import Scenario, toml_value
 from incast.system.folders import is_stream, write_named
 from incast.system.interrupts import loading
 from incast.templates import fabric
@@ -97,7 +97,7 @@ def _with_traffic(asked: Fabric, rate: str, traffic: str | None, load: str | Non
         return asked
     if not asked.has_load:
         raise ScenarioError(f"--load {load}: {traffic} has no load; expected no --load")
-    return replace(asked, load=load if load.replace(".", "", 1).isdecimal() else f'"{load}"')
+    return replace(asked, load=load if load.replace(".", "", 1).isdecimal() else toml_value(load))
 
 
 def study(

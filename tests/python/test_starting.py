@@ -113,7 +113,7 @@ def test_a_new_study_is_checked_and_estimated(incast: Command, tmp_path: Path) -
     assert axes["traffic"]["arrivals"]["load"] == [0.4, 0.6, 0.8]
     assert incast("validate", "grid.toml").out == "grid.toml: ok (study: 9 points, 27 runs)\n"
     text = (tmp_path / "scenario.toml").read_text()
-    (tmp_path / "scenario.toml").write_text(re.sub(r'until = "\w+"', 'until = "100us"', text))
+    (tmp_path / "scenario.toml").write_text(re.sub(r'until = "\w+"', 'until = "5ms"', text))
     assert "27 new" in incast("study", "run", "grid.toml", "--dry-run").out
 
 

@@ -15,7 +15,6 @@ import typer
 from incast import _core
 from incast.commands.options import Quiet, beside, next_steps
 from incast.errors import FolderError, ScenarioError
-from incast.external import consent
 from incast.runs.scenario import Scenario, toml_value
 from incast.system.folders import is_stream, write_named
 from incast.system.interrupts import loading
@@ -109,13 +108,12 @@ def study(
 ) -> None:
     """Write a commented study of a scenario: marking threshold and load as axes, three seeds."""
     path = _free(out_, "study.toml")
-    with consent.looking_away():
-        base = Scenario.load(over)
-    named = over
-    if Path(over).exists():  # a study finds files from its own folder
-        named = str(Path(over).absolute()) if is_stream(path) else os.path.relpath(over, path.parent)
-    elif over == "scenario.toml":
+    is_file = Path(over).exists()
+    if over == "scenario.toml" and not is_file:
         raise FolderError(f"{over}: no such file; expected a scenario: incast new scenario writes one")
+    base, named = Scenario.load(over), over
+    if is_file:  # a study finds files from its own folder
+        named = str(Path(over).absolute()) if is_stream(path) else os.path.relpath(over, path.parent)
     _write(path, studies.study_file(base, named, path.stem, shlex.quote(path.name)))
     name = shlex.quote(str(path))
     _tell([path], quiet, f"incast study run {name} --dry-run", f"incast study run {name}")

@@ -41,7 +41,7 @@ class Fabric:
 
     @property
     def has_load(self) -> bool:
-        """Whether flows arrive at a load."""
+        """Return whether flows arrive at a load."""
         return self.kind in ("leaf-spine", "fat-tree") and self.traffic != PERMUTATION
 
 

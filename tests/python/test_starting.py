@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from conftest import ROOT, Command, left_in
+from conftest import ROOT, Command, command, environment, left_in
 from incast import Scenario, _core
-from incast.commands import doctor, overview
+from incast.batch import runner
+from incast.batch.runner import Status
+from incast.commands import doctor, overview, progress
 from incast.commands.program import program
 from incast.runs import lines, size
 
@@ -219,6 +224,31 @@ def test_lines_of_keys(key: str, line: int | None) -> None:
     assert lines.line_of(TOML, key) == line
 
 
+@pytest.mark.slow("a process of its own, which takes itself for one at a terminal")
+def test_new_files_at_a_terminal_are_followed_by_the_next_commands(incast: Command, tmp_path: Path) -> None:
+    terminal = environment() | {"TTY_COMPATIBLE": "1"}
+    for words, count in ((["scenario", *SMALL], 3), (["controller"], 2)):
+        for quiet in ([], ["--quiet", "--out", "other"]):
+            done = command(["new", *words, *quiet])
+            told = subprocess.run(done, cwd=tmp_path, env=terminal, capture_output=True, text=True, check=True).stderr
+            lines = told.partition("next: ")[2].splitlines()
+            assert len(lines) == (0 if quiet else count), told
+            (tmp_path / "other").unlink(missing_ok=True)
+    assert incast("validate", "scenario.toml").err == ""  # nobody is at a terminal
+    for line in ("validate scenario.toml", "run scenario.toml --dry-run"):
+        assert incast(*line.split()).status == 0
+
+
+def test_phases_of_a_comparison_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE_S", 0.0)
+    file = io.StringIO()
+    with progress.of_batch(Console(file=file, force_terminal=True, width=100), quiet=False) as show:
+        show(Status(total=2, finished=1))
+        runner.phase({"show": show}, "time series, runs")["show"](Status(total=2, finished=1))
+    assert "runs" in file.getvalue() and "time series, runs" in file.getvalue()
+    assert runner.phase({"workers": 2}, "time series, runs") == {"workers": 2}
+
+
 def test_the_program_alone_says_what_it_does(incast: Command) -> None:
     answer = incast()
     assert (answer.status, answer.err) == (0, "")
@@ -235,8 +265,8 @@ def test_examples_of_the_program_are_commands(incast: Command, tmp_path: Path) -
     (_, new), *_ = overview.EXAMPLES
     assert incast(*new.split()[1:]).status == 0
     assert (tmp_path / "scenario.toml").is_file()
-    for _, command in overview.EXAMPLES[1:]:
-        _, *words = command.split()
+    for _, words_ in overview.EXAMPLES[1:]:
+        _, *words = words_.split()
         assert incast(*words[:2], "--help").status == 0 or incast(words[0], "--help").status == 0
 
 

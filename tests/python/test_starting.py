@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from conftest import Command, left_in
+from conftest import ROOT, Command, command, environment, left_in
 from incast import Scenario, _core
-from incast.commands import overview
+from incast.batch import runner
+from incast.batch.runner import Status
+from incast.commands import doctor, overview, progress
 from incast.commands.program import program
 from incast.runs import lines, size
 
@@ -113,7 +118,7 @@ def test_a_new_study_is_checked_and_estimated(incast: Command, tmp_path: Path) -
     assert axes["traffic"]["arrivals"]["load"] == [0.4, 0.6, 0.8]
     assert incast("validate", "grid.toml").out == "grid.toml: ok (study: 9 points, 27 runs)\n"
     text = (tmp_path / "scenario.toml").read_text()
-    (tmp_path / "scenario.toml").write_text(re.sub(r'until = "\w+"', 'until = "100us"', text))
+    (tmp_path / "scenario.toml").write_text(re.sub(r'until = "\w+"', 'until = "5ms"', text))
     assert "27 new" in incast("study", "run", "grid.toml", "--dry-run").out
 
 
@@ -219,6 +224,31 @@ def test_lines_of_keys(key: str, line: int | None) -> None:
     assert lines.line_of(TOML, key) == line
 
 
+@pytest.mark.slow("a process of its own, which takes itself for one at a terminal")
+def test_new_files_at_a_terminal_are_followed_by_the_next_commands(incast: Command, tmp_path: Path) -> None:
+    terminal = environment() | {"TTY_COMPATIBLE": "1"}
+    for words, count in ((["scenario", *SMALL], 3), (["controller"], 2)):
+        for quiet in ([], ["--quiet", "--out", "other"]):
+            done = command(["new", *words, *quiet])
+            told = subprocess.run(done, cwd=tmp_path, env=terminal, capture_output=True, text=True, check=True).stderr
+            lines = told.partition("next: ")[2].splitlines()
+            assert len(lines) == (0 if quiet else count), told
+            (tmp_path / "other").unlink(missing_ok=True)
+    assert incast("validate", "scenario.toml").err == ""  # nobody is at a terminal
+    for line in ("validate scenario.toml", "run scenario.toml --dry-run"):
+        assert incast(*line.split()).status == 0
+
+
+def test_phases_of_a_comparison_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE_S", 0.0)
+    file = io.StringIO()
+    with progress.of_batch(Console(file=file, force_terminal=True, width=100), quiet=False) as show:
+        show(Status(total=2, finished=1))
+        runner.phase({"show": show}, "time series, runs")["show"](Status(total=2, finished=1))
+    assert "runs" in file.getvalue() and "time series, runs" in file.getvalue()
+    assert runner.phase({"workers": 2}, "time series, runs") == {"workers": 2}
+
+
 def test_the_program_alone_says_what_it_does(incast: Command) -> None:
     answer = incast()
     assert (answer.status, answer.err) == (0, "")
@@ -235,11 +265,12 @@ def test_examples_of_the_program_are_commands(incast: Command, tmp_path: Path) -
     (_, new), *_ = overview.EXAMPLES
     assert incast(*new.split()[1:]).status == 0
     assert (tmp_path / "scenario.toml").is_file()
-    for _, command in overview.EXAMPLES[1:]:
-        _, *words = command.split()
+    for _, words_ in overview.EXAMPLES[1:]:
+        _, *words = words_.split()
         assert incast(*words[:2], "--help").status == 0 or incast(words[0], "--help").status == 0
 
 
+@pytest.mark.slow("builds 36 scenarios twice")
 def test_kinds_are_counted_and_scenarios_have_sizes(incast: Command) -> None:
     counts = dict(line.split() for line in incast("list").out.splitlines()[:-1])
     assert counts["scenarios"] == str(len(_core.list_kind("scenarios")))
@@ -263,6 +294,12 @@ def test_the_doctor_finds_the_program_and_what_it_needs(incast: Command) -> None
     for word in (_core.__version__, "digest", "cores", "memory", "disk of this folder", "pyarrow", "viewer", "tshark"):
         assert word in answer.out
     assert "broken" not in answer.out
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert tuple(re.split(r"[<>=]", text)[0] for text in declared["dependencies"]) == doctor.NEEDED
+    extras = {
+        name: text for name, texts in declared["optional-dependencies"].items() for text in texts if name != "dev"
+    }
+    assert {extra for extra, _ in doctor.EXTRAS.values()} <= extras.keys()
 
 
 def test_the_nearest_name_comes_before_a_list_that_is_cut(incast: Command) -> None:

@@ -22,6 +22,8 @@ from incast.system import memory
 LEAST_BYTES = 1e9
 """Memory and disk below which most studies do not fit."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox", "xdg-open", "open")
+NEEDED = ("matplotlib", "numpy", "pyarrow", "rich", "scipy", "typer")
+"""Packages without which nothing runs."""
 EXTRAS = {
     "duckdb": ("query", "incast query"),
     "optuna": ("tune", "incast tune"),
@@ -85,8 +87,7 @@ def _machine() -> Iterator[Finding]:
 
 def _packages() -> Iterator[Finding]:
     """Yield the packages that every command needs, and those of the extras."""
-    for text in _needed():
-        name = text.split(">")[0].split("=")[0].split("<")[0].strip()
+    for name in NEEDED:
         there = _version(name)
         yield Finding(name, there) if there else Finding(name, "no", "broken", f"pip install {name}")
     for name, (extra, use) in EXTRAS.items():
@@ -97,18 +98,8 @@ def _packages() -> Iterator[Finding]:
             yield Finding(name, "no", "missing", f'for {use}: pip install "incast[{extra}]"')
 
 
-def _needed() -> list[str]:
-    """Return the requirements of the package, without those of extras."""
-    from importlib.metadata import PackageNotFoundError, requires  # slow, and only for this command
-
-    try:
-        return [text for text in requires("incast") or [] if "extra ==" not in text]
-    except PackageNotFoundError:  # used from a folder, without an installation
-        return []
-
-
 def _version(name: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import PackageNotFoundError, version  # slow, and only for this command
 
     try:
         return version(name)

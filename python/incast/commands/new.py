@@ -15,8 +15,7 @@ import typer
 from incast import _core
 from incast.commands.options import Quiet, beside, next_steps
 from incast.errors import FolderError, ScenarioError
-from incast.external import consent
-from incast.runs.scenario import Scenario
+from incast.runs.scenario import Scenario, toml_value
 from incast.system.folders import is_stream, write_named
 from incast.system.interrupts import loading
 from incast.templates import fabric
@@ -97,7 +96,7 @@ def _with_traffic(asked: Fabric, rate: str, traffic: str | None, load: str | Non
         return asked
     if not asked.has_load:
         raise ScenarioError(f"--load {load}: {traffic} has no load; expected no --load")
-    return replace(asked, load=load if load.replace(".", "", 1).isdecimal() else f'"{load}"')
+    return replace(asked, load=load if load.replace(".", "", 1).isdecimal() else toml_value(load))
 
 
 def study(
@@ -109,13 +108,12 @@ def study(
 ) -> None:
     """Write a commented study of a scenario: marking threshold and load as axes, three seeds."""
     path = _free(out_, "study.toml")
-    with consent.looking_away():
-        base = Scenario.load(over)
-    named = over
-    if Path(over).exists():  # a study finds files from its own folder
-        named = str(Path(over).absolute()) if is_stream(path) else os.path.relpath(over, path.parent)
-    elif over == "scenario.toml":
+    is_file = Path(over).exists()
+    if over == "scenario.toml" and not is_file:
         raise FolderError(f"{over}: no such file; expected a scenario: incast new scenario writes one")
+    base, named = Scenario.load(over), over
+    if is_file:  # a study finds files from its own folder
+        named = str(Path(over).absolute()) if is_stream(path) else os.path.relpath(over, path.parent)
     _write(path, studies.study_file(base, named, path.stem, shlex.quote(path.name)))
     name = shlex.quote(str(path))
     _tell([path], quiet, f"incast study run {name} --dry-run", f"incast study run {name}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from incast import _core
 from incast.errors import ScenarioError
-from incast.runs.scenario import Scenario
+from incast.runs.scenario import Scenario, toml_value
 from incast.system.output import nearest
 
 SCHEMA = "scenario.schema.json"
@@ -36,11 +36,12 @@ class Fabric:
     """The options of the command that choose the topology."""
     rate: str = "100Gbps"
     traffic: str = ""
-    load: str = "60%"
+    load: str = "0.6"
+    """As a value of TOML."""
 
     @property
     def has_load(self) -> bool:
-        """Whether flows arrive at a load."""
+        """Return whether flows arrive at a load."""
         return self.kind in ("leaf-spine", "fat-tree") and self.traffic != PERMUTATION
 
 
@@ -139,7 +140,7 @@ def scenario_file(asked: Fabric, file: str) -> str:
     asked, until = replace(asked, rate=links[0]["rate"]), "1ms"
     if asked.has_load:
         load = resolved["traffic"][0]["arrivals"]["load"]
-        until = _until(load * asked.hosts * tried.core.extent()["host_rate_bps"] / 8)
+        until = _until(load * asked.hosts * _core.model_quantity("rate", asked.rate) / 8)
         asked = replace(asked, load=f"{load:g}")
     text = _text(asked, until, file)
     Scenario.from_toml(text).validate()
@@ -155,7 +156,7 @@ def _until(bytes_per_s: float) -> str:
 
 
 def _text(asked: Fabric, until: str, file: str) -> str:
-    keys = [_line(key, value.replace("RATE", asked.rate), comment) for key, value, comment in asked.keys]
+    keys = [_line(key, value.replace('"RATE"', toml_value(asked.rate)), comment) for key, value, comment in asked.keys]
     flows, end = _traffic(asked, until)
     return _SCENARIO.format(
         schema=SCHEMA,

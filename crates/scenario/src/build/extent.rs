@@ -31,7 +31,7 @@ pub struct Extent {
 /// Packets of a flow besides its data and ACKs: SYN, SYN-ACK, FIN, and the ACK of the FIN.
 const OTHERS: f64 = 4.0;
 
-/// What a flow sends: links of its packets and of its ACKs, payload in bytes, and bytes of a packet.
+/// Traffic of a flow: links of its packets and of its ACKs, payload in bytes, and bytes of a packet.
 struct Sent {
     path: Vec<LinkId>,
     back: usize,

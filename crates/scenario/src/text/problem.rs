@@ -15,7 +15,7 @@ pub struct Problem {
     /// The word that the user probably meant.
     pub suggestion: Option<String>,
     /// Possible names.
-    pub names: Option<Names>,
+    pub names: Option<Box<Names>>,
 }
 
 /// Possible names, printed after the suggestion.
@@ -72,7 +72,7 @@ impl Problem {
     pub fn among<S: AsRef<str>>(self, word: &str, lead: &'static str, known: &[S], command: &str) -> Problem {
         let problem = self.suggest(word, known.iter().map(AsRef::as_ref));
         let known = known.iter().map(|name| name.as_ref().to_owned()).collect();
-        Problem { names: Some(Names { lead, known, command: command.to_owned() }), ..problem }
+        Problem { names: Some(Box::new(Names { lead, known, command: command.to_owned() })), ..problem }
     }
 }
 

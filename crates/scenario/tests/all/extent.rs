@@ -18,7 +18,7 @@ fn hosts_switches_ports_and_flows_are_counted() {
     assert_eq!((found.host_rate_bps, found.duration_s), (10e9, 0.1));
 }
 
-/// Where few packets are lost, to a factor of two.
+/// To a factor of two, in runs that lose few packets.
 #[test]
 fn hops_are_estimated_without_a_run() {
     for (name, sets) in [

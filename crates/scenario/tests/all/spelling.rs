@@ -98,7 +98,7 @@ fn a_file_comes_before_a_table_of_the_program() {
     let folder = std::env::temp_dir().join(format!("incast-spelling-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("websearch"), "size,cumulative\n1000,1\n").unwrap();
-    let text = FABRIC.replace("RATE", "10G").replace("ERRORS", "0.0").replace("LOAD", "1%");
+    let text = FABRIC.replace("RATE", "10G").replace("ERRORS", "0.0").replace("LOAD", "0.01");
     let scenario = Scenario::from_toml(&text.replace("SIZES", "websearch"), &folder, "own").unwrap();
     assert!(scenario.resolved_toml().unwrap().contains("sizes = \"websearch\""));
     assert!(scenario.build().unwrap().flows.iter().all(|flow| flow.app.size() == Some(1_000)));

@@ -24,6 +24,7 @@ from incast.report.numbers import number
 from incast.runs.result import rates_of
 from incast.runs.scenario import Scenario
 from incast.statistics import Estimate
+from incast.writing.numbers import said
 from stored import SHORT as SHORTEST
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]
@@ -52,7 +53,7 @@ def test_every_pair_meets_and_shares_add_up(incast: Command, tmp_path: Path) -> 
     assert "report: r/report.html" in done.out
     page = (tmp_path / "r/report.html").read_text()
     share = rows["newreno", "swift"]
-    written = number(Estimate(float(share["share_pct"]), float(share["share_pct_half_width"]), 2))
+    written = said(number(Estimate(float(share["share_pct"]), float(share["share_pct_half_width"]), 2)))
     assert f"<td>{written}</td>" in page
     assert "±" in written
     assert written in done.out

@@ -94,11 +94,15 @@ def best_of(comparison: Comparison, figure: str, scenario: str | None = None) ->
 
 
 def shown_first(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
-    """Split answers into those shown and those folded, each in their order: the first of each kind, then the second."""
+    """Split answers into those shown and those folded: the first of each kind, then the second, and so on.
+
+    Undecided answers are two at most; bounds and keys without effect are shown if there is nothing else.
+    """
     places: dict[Kind, list[int]] = {}
     for place, answer in enumerate(answers):
         places.setdefault(answer.kind, []).append(place)
-    turns = [places[kind][turn] for turn in range(2) for kind in places if len(places[kind]) > turn]
+    places[Kind.UNDECIDED] = places.get(Kind.UNDECIDED, [])[:2]
+    turns = [places[kind][turn] for turn in range(FIRST) for kind in places if len(places[kind]) > turn]
     later = [place for place in turns if answers[place].kind in (Kind.BOUND, Kind.NO_EFFECT)]
     first = {place for place in turns if place not in later} or set(later)
     order = [place for place in turns if place in first][:FIRST]

@@ -53,10 +53,10 @@ def test_every_pair_meets_and_shares_add_up(incast: Command, tmp_path: Path) -> 
     assert "report: r/report.html" in done.out
     page = (tmp_path / "r/report.html").read_text()
     share = rows["newreno", "swift"]
-    written = said(number(Estimate(float(share["share_pct"]), float(share["share_pct_half_width"]), 2)))
+    written = number(Estimate(float(share["share_pct"]), float(share["share_pct_half_width"]), 2))
     assert f"<td>{written}</td>" in page
     assert "±" in written
-    assert written in done.out
+    assert said(written) in done.out
     assert "incast coexist coexistence --cc dctcp --cc swift --cc newreno --seeds 2" in page
     assert page.count("data:image/png;base64,") == 1
     # the same words go on from what is there, and give the same bytes

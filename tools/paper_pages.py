@@ -36,6 +36,7 @@ from incast.papers import identity, reading, words
 from incast.papers.definition import SCALES, Figure, Paper, home
 from incast.report.numbers import number, rounded
 from incast.statistics import Estimate
+from incast.writing.numbers import said
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "papers"
@@ -502,7 +503,7 @@ def _series(paper: str, scale: str, *asked: str) -> str:
 def _mean(found: Sequence[float | None] | None, of: int, published: float | None) -> str:
     if found is None or found[0] is None:
         return "–"
-    text = number(Estimate(found[0], found[1], 2)) if of == 1 else rounded(found[0], 4 if published else 3)
+    text = said(number(Estimate(found[0], found[1], 2))) if of == 1 else rounded(found[0], 4 if published else 3)
     return text if published is None else f"{text} ({rounded(published, 4)})"
 
 

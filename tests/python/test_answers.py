@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
 import statistics
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from conftest import QUICK
+from incast import compare
 from incast.answers.answer import Answer, Claim, Kind
-from incast.answers.answering import answers_to, shown_first
+from incast.answers.answering import answers_of, answers_to, shown_first
 from incast.answers.between_scenarios import answers as scenarios_apart
 from incast.answers.choices import choices_of
 from incast.answers.facts import Facts, Point, Timers
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, further_seeds
 from incast.answers.showing import html_of, lines_of
-from incast.runs.completions import Reading
+from incast.commands.calls import Compared
+from incast.errors import IncastError
+from incast.runs.completions import ENOUGH, Reading
 from incast.statistics import estimate
 
 MEASURES = (
@@ -31,7 +37,7 @@ MEASURES = (
     Measure("delay", "p99 delay", "s", "lower", delivers=False),
 )
 SCALE = {"slow": 1.0, "rate": 1e9, "share": 10.0, "delay": 1e-5}
-QUICK = settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.generate))
+FEW = settings(max_examples=30, deadline=None, phases=(Phase.explicit, Phase.generate))
 """No shrinking: whole facts take minutes to shrink."""
 
 KEY, VALUES, NAMES = "queue.mark", ("15p", "30p", "65p"), ("dctcp", "swift", "cubic")
@@ -126,7 +132,7 @@ class Slowly:
             lows = [one.low[seed] - other.high[seed] for seed in seeds]
             highs = [one.high[seed] - other.low[seed] for seed in seeds]
         scale = max(1e-9, *(abs(x) for x in (*one.low.values(), *other.low.values()))) * 1e-7
-        near = {"rel": 1e-7, "abs": 1e-7 if claim.relative else scale}
+        near: dict[str, Any] = {"rel": 1e-7, "abs": 1e-7 if claim.relative else scale}
         if claim.low is not None:
             assert claim.low == pytest.approx(self.interval(lows)[1], **near)
         if claim.high is not None:
@@ -178,7 +184,7 @@ def carried(amount: float, unit: str, way: str, claims: list[Claim]) -> bool:
 
 
 @given(facts())
-@QUICK
+@FEW
 def test_every_sentence_stands_on_its_numbers(found: Facts) -> None:
     slowly = Slowly(found)
     for answer in answers_to(found):
@@ -192,7 +198,7 @@ def test_every_sentence_stands_on_its_numbers(found: Facts) -> None:
 
 
 @given(facts())
-@QUICK
+@FEW
 def test_the_values_of_a_choice_are_level_and_every_other_one_is_beaten(found: Facts) -> None:
     slowly = Slowly(found)
     for choice in choices_of(found):
@@ -211,7 +217,7 @@ def test_the_values_of_a_choice_are_level_and_every_other_one_is_beaten(found: F
 
 
 @given(facts())
-@QUICK
+@FEW
 def test_what_the_runs_cannot_show_is_said(found: Facts) -> None:
     answers = answers_to(found)
     kinds = [answer.kind for answer in answers]
@@ -224,7 +230,8 @@ def test_what_the_runs_cannot_show_is_said(found: Facts) -> None:
     if late:
         told = {Point(c.controller, c.value): c.mean for c in unfinished[0].claims}
         assert told == pytest.approx({point: 100 * share for point, share in late.items()})
-        assert (unfinished[0].kind is Kind.WARNING) == (max(late.values()) > 0.01)
+        few = min(done / all_ for parts in found.began.values() for done, all_ in parts.values()) < ENOUGH
+        assert (unfinished[0].kind is Kind.WARNING) == few
     decisions = {Kind.CHOICE, Kind.TRADE_OFF, Kind.SCENARIOS, Kind.UNDECIDED} & set(kinds)
     if found.seeds == 1:
         assert any("One seed has no interval" in answer.text for answer in answers)
@@ -235,7 +242,7 @@ def test_what_the_runs_cannot_show_is_said(found: Facts) -> None:
 
 
 @given(facts())
-@QUICK
+@FEW
 def test_a_bound_is_never_told_as_a_number(found: Facts) -> None:
     for answer in answers_to(found):
         if answer.kind not in (Kind.CHOICE, Kind.TRADE_OFF):
@@ -249,7 +256,7 @@ def test_a_bound_is_never_told_as_a_number(found: Facts) -> None:
 
 
 @given(facts())
-@QUICK
+@FEW
 def test_a_controller_that_sends_little_is_not_praised_without_saying_so(found: Facts) -> None:
     for answer in answers_to(found):
         for claim in answer.claims:
@@ -280,7 +287,7 @@ def test_further_seeds_are_the_fewest_that_would_decide(differences: list[float]
 
 
 @given(facts())
-@QUICK
+@FEW
 def test_at_most_five_answers_come_first_and_none_is_lost(found: Facts) -> None:
     answers = answers_to(found)
     first, others = shown_first(answers)
@@ -298,10 +305,10 @@ def reading(*values: float) -> Reading:
     return Reading(found, found)
 
 
-def of_values(key: str = KEY, **slowdowns: Reading) -> Facts:
+def of_values(**slowdowns: Reading) -> Facts:
     values = tuple(slowdowns)
     readings = {("slow", Point("dctcp", value)): one for value, one in slowdowns.items()}
-    return Facts("s", key, values, ("dctcp",), 3, MEASURES[:1], readings, numeric=True)
+    return Facts("s", KEY, values, ("dctcp",), 3, MEASURES[:1], readings, numeric=True)
 
 
 def text_of(answers: list[Answer], kind: Kind) -> str:
@@ -348,3 +355,70 @@ def test_scenarios_are_told_apart_with_the_share_finished_first() -> None:
         "failed against whole: share of flows finished 37.0 points lower [34.5, 39.5]. "
         "Not decided: p99 slowdown below 10 kB (≥ −23.8 %)."
     )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Compared:
+    quick = dict(pair.split("=", 1) for pair in QUICK[1::2])
+    return compare(
+        ["random-hotspot", "random-pairs"],
+        ["dctcp", "newreno"],
+        vary={"traffic.flows": [4, 20]},
+        seeds=3,
+        settings=quick,
+        out=tmp_path_factory.mktemp("answers") / "c",
+    )
+
+
+def by_seed(made: Compared, claim: dict[str, str], other: str = "") -> dict[int, float]:
+    """Read the values of a figure at a point of a claim from the table of runs."""
+    place = {name: claim.get(f"{other}{name}") or claim[name] for name in ("scenario", "controller", "value")}
+    return {
+        row["seed"]: row[claim["figure"]]
+        for row in made.table.to_pylist()
+        if (row["scenario"], row["controller"], row["traffic.flows"]) == tuple(place.values())
+    }
+
+
+@pytest.mark.slow("24 runs and their report")
+def test_sentences_of_a_comparison_read_back_from_its_runs(made: Compared) -> None:
+    answers = json.loads((made.folder / "comparison.json").read_text(encoding="utf-8"))["answers"]
+    claims = [claim for answer in answers for claim in answer["numbers"] if claim["says"] in ("higher", "lower")]
+    assert claims
+    for claim in claims:
+        one, other = by_seed(made, claim), by_seed(made, claim, "other_")
+        apart = [100 * (one[s] / other[s] - 1) if claim["relative"] else one[s] - other[s] for s in one]
+        assert len(apart) == 3
+        half = 4.302653 * statistics.stdev(apart) / math.sqrt(3)  # t(0.975, 2), from a printed table
+        mean = statistics.fmean(apart)
+        assert (claim["mean"], claim["low"], claim["high"]) == pytest.approx((mean, mean - half, mean + half), rel=1e-5)
+        assert (mean > 0) == (claim["says"] == "higher")
+        assert abs(mean) > half
+    page, shown = (made.folder / "report.html").read_text(encoding="utf-8"), made._repr_html_()
+    for answer in answers_of(made.comparison):
+        for text in (page, shown):
+            assert html.escape(answer.lead) in text
+            assert html.escape(answer.rest) in text
+
+
+@pytest.mark.slow("24 runs and their report")
+def test_the_best_point_is_better_than_all_others_in_the_table(
+    made: Compared, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = made.figures("random-hotspot")
+    for figure in figures:
+        found = made.best(figure, "random-hotspot")
+        means: dict[tuple[str, str], list[float]] = {}
+        for row in made.table.to_pylist():
+            if row["scenario"] == "random-hotspot":
+                means.setdefault((row["controller"], row["traffic.flows"]), []).append(row[figure])
+        order = sorted(means, key=lambda place: statistics.fmean(means[place]), reverse="throughput" in figure)
+        assert found in (None, order[0])
+    assert any(made.best(figure, "random-hotspot") for figure in figures)
+    with pytest.raises(IncastError, match=r'no figure "flows\.delay_p99" \(did you mean "flows\.delay_p99_s"\?\)'):
+        made.best("flows.delay_p99", "random-hotspot")
+    with pytest.raises(IncastError, match="expected a scenario, one of random-hotspot, random-pairs"):
+        made.best("flows.delay_p99_s")
+    made.answer()
+    printed = capsys.readouterr().out
+    assert all(answer.plain.split(":")[0] in " ".join(printed.split()) for answer in answers_of(made.comparison))

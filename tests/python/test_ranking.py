@@ -18,8 +18,10 @@ from incast.comparisons.ranking import (
     told_apart,
     undominated,
 )
+from incast.report.badges import Marks
 from incast.report.numbers import is_clear_of_zero, shown_reading
 from incast.runs.completions import Reading, difference
+from incast.writing.numbers import SPACE
 
 
 def reading(*values: float, finished: int = 0, count: int = 0, open_by: float = 0.0) -> Reading:
@@ -148,3 +150,18 @@ def test_differences_are_told_with_their_bounds() -> None:
     clear = [is_clear_of_zero(difference(*pair)) for pair in cases.values()]
     assert clear == [True, False, False, False, True]
     assert not is_clear_of_zero(difference(reading(9), reading(1))), "one seed has no interval"
+
+
+def test_a_mark_beside_a_controller_that_sends_little_says_how_much() -> None:
+    marks = Marks({}, frozenset(["min-rtt", "swift"]), {"min-rtt": 0.0123, "dctcp": 0.5})
+    assert marks.sign("min-rtt") == f" ◆ 1.23{SPACE}%"
+    assert marks.sign("swift") == " ◆"
+    assert marks.sign("dctcp") == "", "dominated"
+
+
+def test_a_difference_below_one_percent_is_never_best() -> None:
+    close = {"a": reading(100, 100.2, 100.1), "b": reading(100.5, 100.7, 100.6)}
+    assert clearly_better(close["a"], close["b"], "lower")
+    assert best(close, "lower", ALL) is None
+    assert is_clear_of_zero(difference(close["b"], close["a"]))
+    assert not is_clear_of_zero(difference(close["b"], close["a"]), close["a"])

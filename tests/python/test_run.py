@@ -19,6 +19,7 @@ import pytest
 from conftest import QUICK, Command, command, environment, left_in
 from incast import FolderError, Result, RunStopped, Scenario
 from incast.system.folders import new_folder
+from incast.writing.numbers import duration, said
 
 FILES = ["flows.parquet", "manifest.json", "ports.parquet", "samples.parquet", "scenario.toml", "summary.json"]
 SHAPE = {
@@ -102,9 +103,7 @@ def test_queries_are_in_the_table_of_a_run_and_of_its_report(incast: Command, tm
     rows = printed_rows(ran.out)
     assert (rows["queries"], rows["with a timeout"]) == (str(count), str(queries["with_timeout"]))
     for name, key in (("mean", "mean_at_least_s"), ("p99", "p99_at_least_s")):
-        sign, number, unit = rows[f"completion time, {name}"].split()
-        assert (sign, unit) == ("≥", "ms")
-        assert float(number.replace(",", "")) == pytest.approx(1e3 * queries[key], rel=1e-3)
+        assert rows[f"completion time, {name}"] == f"≥ {said(duration(queries[key]))}"
     assert (
         f"\n{finished} of {count} queries finished; figures that the others could still change are bounds\n" in ran.out
     )
@@ -128,7 +127,7 @@ def test_writes_are_in_the_table_of_a_run(incast: Command, tmp_path: Path) -> No
     assert writes["finished"] == writes["count"] == 10
     rows = printed_rows(ran.out)
     assert rows["writes"] == "10"
-    assert float(rows["completion time, p99"].split()[0]) == pytest.approx(1e3 * writes["p99_s"], rel=1e-3)
+    assert rows["completion time, p99"] == said(duration(writes["p99_s"]))
     assert " of 10 " not in ran.out
     assert "queries" not in ran.out
 
@@ -386,8 +385,8 @@ def test_ports_that_wait_for_each_other_are_named() -> None:
     ports = pa.table({"port": names, "deadlocked_s": [2e-6, 1e-6, 3e-6, 4e-6, 5e-6, None]})
     summary = json.dumps({"queues": {"deadlocked": 5}, "fct": {"finished": 0, "count": 0}})
     assert Result({}, "traffic = []", summary, {"ports": ports}.__getitem__).notes() == [
-        "priority flow control ended in a deadlock: these ports stay paused forever: b>c (since 1 us), "
-        "a>b (since 2 us), c>a (since 3 us), h0>a (since 4 us) and 1 more"
+        "priority flow control ended in a deadlock: these ports stay paused forever: b>c (since 1 µs), "
+        "a>b (since 2 µs), c>a (since 3 µs), h0>a (since 4 µs) and 1 more"
     ]
     # also of folders that an earlier version left
     for queues in ({"deadlocked": 0}, {}):
@@ -411,7 +410,7 @@ def test_pauses_and_datagrams_among_the_figures_are_told(incast: Command, tmp_pa
     assert queues["pauses"] > 0
     shown = {row.split("│")[1].strip(): row.split("│")[2].strip() for row in answer.out.splitlines() if "│" in row}
     assert shown["pauses by flow control"] == f"{queues['pauses']:,d}"
-    assert shown["time paused, all ports"] == f"{queues['paused_s'] * 1e3:,.4g} ms"
+    assert shown["time paused, all ports"] == said(duration(queues["paused_s"]))
     # thousands are no powers of ten
     assert "e+" not in answer.out
     answer = incast("run", "dumbbell", "--set", "run.duration=20ms", "--set", "run.warmup=5ms", "--out", "d")

@@ -18,21 +18,17 @@ from incast.system.output import nearest
 FIRST = 5
 """Answers that are shown; the others are folded."""
 
-_SHARE = {
-    Kind.WARNING: 2,
-    Kind.CHOICE: 2,
-    Kind.TRADE_OFF: 1,
-    Kind.SCENARIOS: 1,
-    Kind.UNDECIDED: 2,
-}
-"""Answers of a kind among the first, at most, before decided ones fill what is left."""
-
-_DECIDED = (Kind.WARNING, Kind.CHOICE, Kind.TRADE_OFF, Kind.SCENARIOS)
+_ORDER = tuple(Kind)
+_ORDER_OF_CONDITIONS = (
+    Kind.WARNING,
+    Kind.TRADE_OFF,
+    Kind.SCENARIOS,
+    Kind.CHOICE,
+    *_ORDER[_ORDER.index(Kind.UNDECIDED) :],
+)
 
 CONDITIONS = ("traffic.", "run.")
-"""Prefixes of keys that nobody chooses: controllers are compared at each value before the values are."""
-
-_ORDER = list(Kind)
+"""Prefixes of keys that nobody chooses: controllers are compared at their values before the values are."""
 
 
 def answers_of(comparison: Comparison) -> list[Answer]:
@@ -45,7 +41,7 @@ def answers_of(comparison: Comparison) -> list[Answer]:
         if between_scenarios.have_same_traffic(comparison, first, other):
             value = _reference(facts[first], choices.choices_of(facts[first]))
             found += between_scenarios.answers(facts[other], facts[first], value)
-    return _ordered(found)
+    return _ordered(found, comparison.study.key)
 
 
 def answers_to(facts: Facts) -> list[Answer]:
@@ -64,7 +60,7 @@ def answers_to(facts: Facts) -> list[Answer]:
     answers = list(chain.from_iterable(parts))
     if not answers:
         answers = [Answer(Kind.UNDECIDED, "Nothing to compare", ": one controller at one value.", ())]
-    return _ordered(answers)
+    return _ordered(answers, facts.key)
 
 
 def best_of(comparison: Comparison, figure: str, scenario: str | None = None) -> tuple[str, str] | None:
@@ -98,17 +94,20 @@ def best_of(comparison: Comparison, figure: str, scenario: str | None = None) ->
 
 
 def shown_first(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
-    """Split answers into those shown and those folded, each in their order."""
-    left, first = dict(_SHARE), list[Answer]()
-    for answer in answers:
-        if left.get(answer.kind, 0) and len(first) < FIRST:
-            left[answer.kind] -= 1
-            first.append(answer)
-    for answer in answers:
-        if (answer.kind in _DECIDED or not first) and len(first) < FIRST and all(answer is not one for one in first):
-            first.append(answer)
-    shown = [answer for answer in answers if any(answer is one for one in first)]
-    return shown, [answer for answer in answers if all(answer is not one for one in first)]
+    """Split answers into those shown and those folded: the first of each kind, then the second, and so on.
+
+    Undecided answers are two at most; bounds and keys without effect are shown if there is nothing else.
+    """
+    places: dict[Kind, list[int]] = {}
+    for place, answer in enumerate(answers):
+        places.setdefault(answer.kind, []).append(place)
+    places[Kind.UNDECIDED] = places.get(Kind.UNDECIDED, [])[:2]
+    turns = [places[kind][turn] for turn in range(FIRST) for kind in places if len(places[kind]) > turn]
+    later = [place for place in turns if answers[place].kind in (Kind.BOUND, Kind.NO_EFFECT)]
+    first = {place for place in turns if place not in later} or set(later)
+    order = [place for place in turns if place in first][:FIRST]
+    shown = [answer for place, answer in enumerate(answers) if place in order]
+    return shown, [answer for place, answer in enumerate(answers) if place not in order]
 
 
 def _reference(facts: Facts, found: Sequence[Choice]) -> str:
@@ -140,6 +139,7 @@ def _named(answers: Iterable[Answer], facts: Facts, scenarios: int) -> list[Answ
     ]
 
 
-def _ordered(answers: Iterable[Answer]) -> list[Answer]:
+def _ordered(answers: Iterable[Answer], key: str) -> list[Answer]:
     """Sort by kind; answers of a kind keep their order."""
-    return sorted(answers, key=lambda answer: _ORDER.index(answer.kind))
+    order = _ORDER_OF_CONDITIONS if key.startswith(CONDITIONS) else _ORDER
+    return sorted(answers, key=lambda answer: order.index(answer.kind))

@@ -13,6 +13,7 @@ from incast.papers.judging import MissingError, Number, Seen, made_up
 from incast.report.numbers import number as worded
 from incast.report.numbers import rounded
 from incast.statistics import Estimate
+from incast.writing.numbers import said
 
 Estimated = Callable[[str, str, X], Estimate | None]
 """Function that returns mean and interval by measure, series and point."""
@@ -61,7 +62,7 @@ def _number(figure: Figure, text: str, number: Number, estimated: Estimated) -> 
             name in figure.measures and isinstance(x, str | int | float)
         ):
             Seen(figure, number).functions(None)[name](series, x)  # refuses unknown names
-            return worded(estimated(name, series, x))
+            return said(worded(estimated(name, series, x)))
     found = expression.evaluate(parsed, Seen(figure, number).functions(None))
     return ", ".join(rounded(as_number(one)) for one in (found if isinstance(found, list) else [found]))
 

@@ -1,8 +1,8 @@
 """Best cell of a study: readings by cell become the cells that no other beats, with paired differences.
 
-A cell leads if its mean is the best of the candidates. Another cell is *told apart* from it if the 95 % interval of the
-paired difference, seed by seed, excludes zero for every value that unfinished flows allow, and the means differ by
-``LEAST`` or more. The leading cell is the best if all others are told apart; otherwise these cells are level with it.
+A cell leads if its mean is the best of the candidates. Another cell is *told apart* from it by the rule of
+``incast.comparisons.ranking``. The leading cell is the best if all others are told apart; otherwise these cells are
+level with it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,9 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from incast.comparisons.ranking import CARRIES, clearly_better
+from incast.comparisons.ranking import CARRIES, told_apart
 from incast.runs.completions import ENOUGH, Reading, difference
 from incast.statistics import Estimate
-
-LEAST = 0.01
-"""Least relative difference that counts: smaller ones are never marked."""
 
 Cell = TypeVar("Cell", bound=Hashable)
 
@@ -59,16 +56,6 @@ def standing(readings: Mapping[Cell, Reading], better: str, allowed: Collection[
     apart = [cell for cell in order[1:] if told_apart(readings[lead], readings[cell], better)]
     level = tuple(cell for cell in order if cell not in apart)
     return Standing(level, tuple(apart), excluded)
-
-
-def told_apart(one: Reading, other: Reading, better: str) -> bool:
-    """Return whether the first figure is clearly better, and by ``LEAST`` of the other one or more."""
-    if not clearly_better(one, other, better):
-        return False
-    mine, their = _worst(one, better), other.least if better == "lower" else other.most
-    if mine is None or their is None:
-        return mine is not None  # the other figure has no bound on its better side
-    return abs(mine.mean - their.mean) >= LEAST * abs(their.mean)
 
 
 def relative(one: Reading, other: Reading) -> Estimate | None:

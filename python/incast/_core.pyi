@@ -12,6 +12,8 @@ from incast.errors import IncastError
 
 __version__: str
 KINDS: list[str]
+HAS_ASSERTIONS: bool
+"""Whether the engine is a debug build, which is many times slower."""
 
 class ScenarioError(IncastError):
     """A scenario or one of its keys is wrong; the message names the key and what was expected."""
@@ -54,6 +56,7 @@ class Scenario:
     def threads(self) -> int | None: ...
     def memory(self, most: int = ...) -> int: ...
     def timeline_rows(self) -> int: ...
+    def extent(self) -> dict[str, Any]: ...
 
 # (name, unit, definition, values, valid, names)
 _Column = tuple[str, str, str, npt.NDArray[Any] | list[str], npt.NDArray[np.bool_] | None, list[str] | None]

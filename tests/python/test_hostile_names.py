@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -95,7 +98,7 @@ def test_reports_of_comparisons_show_names_as_text(scenario: Path, tmp_path: Pat
     mine = f"{tmp_path / IN_FOLDER}.py:Mine"
     given = {"measure.timeline": "auto"}
     done = incast.compare(str(scenario), ["dctcp", mine], seeds=2, settings=given, out="c", workers=1)
-    check(done.report.read_text(encoding="utf-8"))
+    check(done.report.read_text(encoding="utf-8"), scripts=True)
     check(done._repr_html_())
     check((done.folder / "view.html").read_text(encoding="utf-8"), (), scripts=True)
     check(done.view()._repr_html_(), (), scripts=True)
@@ -106,7 +109,7 @@ def test_pages_of_pairs_and_of_a_run_show_names_as_text(scenario: Path, tmp_path
     words = ("--cc", "dctcp", "--cc", f"./{IN_FOLDER}.py:Mine", "--seeds", "1", "--workers", "1")
     answer = incast("coexist", scenario.name, *words, "--out", IN_FOLDER)
     assert answer.status == 0, answer.err
-    check((tmp_path / IN_FOLDER / "report.html").read_text(encoding="utf-8"))
+    check((tmp_path / IN_FOLDER / "report.html").read_text(encoding="utf-8"), scripts=True)
     result = Scenario.load(scenario).run()
     check(result._repr_html_())
     study = Study("dumbbell", settings={"description": HOSTILE}, arms={"a": {"run.duration": "5ms"}})
@@ -128,4 +131,27 @@ def test_pages_of_papers_show_names_as_text(incast: Command, paper: Path) -> Non
     (paper / "paper.toml").write_text(text)
     answer = incast("paper", "run", "./small/fig1", "--seeds", "1", "--out", "p")
     assert answer.status == 0, answer.err
-    check((paper.parent / "p/report.html").read_text(encoding="utf-8"))
+    check((paper.parent / "p/report.html").read_text(encoding="utf-8"), scripts=True)
+
+
+@pytest.mark.slow("ten starts of the program")
+def test_a_name_that_is_no_text_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    """Names of folders may be any bytes; pages, JSON and SQL hold texts alone."""
+    odd = os.fsdecode(b"a\xff")
+    own = ("--cc", "dctcp", "--set", "run.duration=1ms", "--set", "run.warmup=0s", "--seeds", "1")
+    commands = [
+        ["compare", "dumbbell", *own, "--out", odd],
+        ["compare", "dumbbell", *own, "--store", odd, "--out", "c"],
+        ["compare", "dumbbell", *own, "--vary", "queue.mark=5p", "--vary", "traffic.flows=2", "--out", odd],
+        ["coexist", "--cc", "dctcp", "--cc", "swift", "--out", odd],
+        ["query", odd, "SELECT 1"],
+        ["report", odd],
+        ["study", "status", odd],
+    ]
+    (tmp_path / odd).mkdir()
+    (tmp_path / odd / "store.json").write_text("{}")
+    for words in commands:
+        done = subprocess.run([sys.executable, "-m", "incast", *words], cwd=tmp_path, capture_output=True)
+        told = done.stderr.decode()
+        assert done.returncode == 2 and "Traceback" not in told, (words, told)
+        assert r"a\xff: the name is not UTF-8: rename the folder, or give another one" in told, (words, told)

@@ -9,6 +9,7 @@ import pytest
 
 from conftest import Command, left_in
 from incast import FolderError, Result, Scenario
+from incast.pictures import run_pictures
 from incast.pictures.run_pictures import PICTURES, _rate_unit, draw
 from incast.pictures.style import FORMATS
 
@@ -53,10 +54,20 @@ def test_a_few_flows_are_drawn_over_time_whether_or_not_the_run_has_a_timeline(t
     assert queue.get_xlabel() and not windows.get_xlabel()
 
 
-def test_many_flows_and_long_runs_are_not_repeated_for_a_picture() -> None:
-    many = of({"traffic.flows": 9})
-    with pytest.raises(FolderError, match="the run has 9 flows, expected 1 to 8"):
-        many.plot.over_time()
+def test_many_flows_are_drawn_over_time_by_their_total_and_their_spread() -> None:
+    few, many = (of({"traffic.flows": flows}) for flows in (8, 9))
+    rates, windows, *_ = many.plot.over_time().axes
+    assert [text.get_text() for text in rates.get_legend().get_texts()] == ["all flows together"]
+    assert [text.get_text() for text in windows.get_legend().get_texts()] == ["middle 80 % of the flows", "median"]
+    assert "9 flows" in rates.get_title(loc="left")
+    assert len(few.plot.over_time().axes[0].get_legend().get_texts()) == 8
+
+
+def test_very_many_flows_and_long_runs_are_not_repeated_for_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_pictures, "MOST_FLOWS", 1)
+    with pytest.raises(FolderError, match="the run has 2 flows, expected 1 to 1"):
+        of({"traffic.flows": 2}).plot.over_time()
+    monkeypatch.undo()
     long = of({})
     long.manifest["cost"]["cpu_s"] = 1000.0
     with pytest.raises(FolderError, match=r"took 1000 CPU s: run it with --set measure\.timeline=auto"):
@@ -76,7 +87,8 @@ def test_a_run_that_cannot_be_repeated_has_its_other_pictures(tmp_path: Path) ->
         ("listed", listed, "cannot be repeated"),
         ("own", {"controller": f"{tmp_path}/own.py:Own"}, "repeating it would run the class"),
     ]:
-        of(changes | {"measure.series.flows": [], "measure.series.ports": []}).save(tmp_path / name)
+        apart = {"traffic.stagger": "500us", "measure.series.flows": [], "measure.series.ports": []}
+        of(changes | apart).save(tmp_path / name)
         for copy in [*(tmp_path / name).rglob("list.csv"), *(tmp_path / name).rglob("own.py")]:
             copy.unlink()
         files, reasons = draw(Result.load(tmp_path / name), tmp_path / name)

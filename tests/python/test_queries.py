@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,12 +14,13 @@ from conftest import Command, command, environment
 from incast import FolderError, IncastError, Scenario, StudyError
 from incast.batch.store import Store
 from incast.runs import sql
-from incast.study import inputs
+from incast.study import companions, inputs
 from incast.study import query as queries
 from stored import small
 
 duckdb = pytest.importorskip("duckdb", reason="queries need duckdb: pip install incast[query]")
 SHORT = "[set]\nrun.duration = '2ms'\nrun.warmup = '0s'\n"
+SMALL = ("--set", "run.duration=3ms", "--set", "run.warmup=1ms")
 HUGE = "SELECT i, repeat('x', 1000) AS s FROM range(100000) t(i)"
 """An answer of 100 MB, of which DuckDB itself keeps a part alone."""
 
@@ -187,3 +189,43 @@ def test_links_in_a_store_that_was_sent_lead_nowhere(store: Store, tmp_path: Pat
     with pytest.raises(FolderError, match="is a pipe"):
         dict(inputs.read_copies(folder))
     assert not dict(inputs.read_copies(tmp_path / "none")), "a store without copies"
+
+
+@pytest.mark.slow("two comparisons with their reports")
+def test_the_documented_query_counts_the_flows_of_the_comparison_asked(incast: Command, tmp_path: Path) -> None:
+    """In a store that two comparisons share, with the runs over time of each, which are no part of either."""
+    own = ("compare", "random-pairs", "--seeds", "2", *SMALL, "--quiet", "--store", "lab")
+    assert incast(*own, "--cc", "dctcp", "--vary", "traffic.flows=4,10", "--out", "one").status == 0
+    assert incast(*own, "--cc", "swift", "--vary", "traffic.flows=4", "--out", "two").status == 0
+    count = "SELECT arm, count(*) AS n FROM runs JOIN flows USING (run) GROUP BY arm"
+
+    def asked(*words: str) -> dict[str, int]:
+        answer = incast("query", *words, count, "--json")
+        assert answer.status == 0, answer.err
+        asked.told = answer.err  # type: ignore[attr-defined]
+        return {row["arm"]: row["n"] for row in json.loads(answer.out)}
+
+    assert asked("one") == {"dctcp": 2 * (4 + 10)}
+    assert asked("two") == {"swift": 2 * 4}
+    assert asked.told == ""  # type: ignore[attr-defined]
+    first = json.loads((tmp_path / "one/study.json").read_text())["study"]
+    assert asked("lab", "--study", first) == {"dctcp": 28}
+    assert asked("lab") == {"dctcp": 28, "swift": 8}, "the whole store, without runs over time"
+    assert "lab has 2 studies, and the query is over all" in asked.told  # type: ignore[attr-defined]
+    incast("query", "lab", "--study", "oen", "SELECT 1").refused("lab has no study oen: expected one of compare-")
+
+    status = incast("study", "status", "lab").out
+    assert "-series" not in status and "store: lab, 6 runs" in status
+    incast("study", "extend", "lab", "--seeds", "3").refused("lab has 2 studies, compare-", "name one with --study")
+    assert "-series" not in incast("study", "extend", "lab", "--seeds", "3").err
+    assert incast("study", "export", "lab", "--out", "all.csv").out == "6 rows: all.csv\n"
+    assert incast("study", "export", "two", "--table", "flows", "--out", "two.csv").out == "8 rows: two.csv\n"
+
+
+def test_a_users_own_study_that_ends_in_series_is_shown(tmp_path: Path) -> None:
+    for name in ("a", "a-series"):
+        store = small(name=name).run(tmp_path / "s", workers=1)
+    assert companions.shown(store) == ["a", "a-series"]
+    found = queries.query(store, "SELECT DISTINCT study FROM runs ORDER BY study")
+    assert found["study"].to_pylist() == ["a", "a-series"]
+    assert queries.query(store, "SELECT count(*) AS n FROM runs", study="a")["n"].to_pylist() == [4]

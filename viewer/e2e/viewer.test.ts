@@ -204,13 +204,13 @@ it("selects a stretch of time by single clicks, and zooms by buttons", async () 
   await page.click("#all");
   // 140 of 200 frames around frame 99, and all again; the other order of rows leaves the time that is seen
   const range = () => page.textContent(".heat .bar span");
-  await becomes(range).toContain(", 0 s to 2 ms of 2 ms");
+  await becomes(range).toContain(", 0\u00a0s to 2\u00a0ms of 2\u00a0ms");
   await page.click(".heat button:has-text('+')");
-  await becomes(range).toContain(", 290 µs to 1.7 ms of 2 ms");
+  await becomes(range).toContain(", 290\u00a0µs to 1.7\u00a0ms of 2\u00a0ms");
   await page.uncheck(".heat input[type=checkbox]");
-  await becomes(range).toContain(", of 96 ports, 290 µs to 1.7 ms of 2 ms");
+  await becomes(range).toContain(", of 96 ports, 290\u00a0µs to 1.7\u00a0ms of 2\u00a0ms");
   await page.click(".heat button:has-text('−')");
-  await becomes(range).toContain(", 0 s to 2 ms of 2 ms");
+  await becomes(range).toContain(", 0\u00a0s to 2\u00a0ms of 2\u00a0ms");
   const picture = async () => (await page.locator("#fabric").screenshot()).toString("base64");
   const before = await picture();
   await page.click(".fabric button:has-text('+')");

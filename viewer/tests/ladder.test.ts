@@ -31,8 +31,8 @@ describe("packets of a flow", () => {
 
   it("are told in words", () => {
     expect(saidOf(packets[1]!)).toBe(
-      "ACK of 100, from the receiver, sent 2 s, received 4 s, flags ACK ECE");
-    expect(saidOf(packets[3]!)).toContain("dropped at s>h1, 6 s");
+      "ACK of 100, from the receiver, sent 2\u00a0s, received 4\u00a0s, flags ACK ECE");
+    expect(saidOf(packets[3]!)).toContain("dropped at s>h1, 6\u00a0s");
     expect(saidOf(packets[4]!)).toMatch(/^retransmitted: bytes 200 to 299, .* in flight at the end of the run/);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { within } from "../src/app/within";
 import { fileName } from "../src/scene/save";
-import { short } from "../src/data/format";
 import { openingOf } from "../src/data/opening";
 import { Pair } from "../src/data/pair";
 import { rateOf, spanOf } from "../src/data/rates";
@@ -340,13 +339,6 @@ describe("the address", () => {
       expect(readHash(`#${part}`)).toEqual({});
     }
   });
-});
-
-it("writes figures with their unit", () => {
-  const said = [short(1234567, "B"), short(0, "s"), short(2.5e-5, "s"), short(NaN, "s")];
-  expect(said).toEqual(["1.235 MB", "0 s", "25 µs", "–"]);
-  // a half is no 500 m, and packets are no kilopackets
-  expect([short(0.5, ""), short(12345, "packets"), short(0.1234567, "")]).toEqual(["0.5", "12,345 packets", "0.1235"]);
 });
 
 it("draws a fabric as SVG with names as text alone", () => {

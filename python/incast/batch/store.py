@@ -8,6 +8,7 @@
 ``runs.parquet``      one row per run of a study: every varied key, controller, seed and figure
 ``SHA256SUMS``        checksums of all of these (``sha256sum -c SHA256SUMS``)
 ``log/``              cost of the runs; not reproducible
+``reports/NAME/``     report of a study, made from the rest
 ``pending/``, ``journal/``  pending runs, and the finished ones among them; removed when all are finished
 
 Files are written atomically, so readers need no lock. Chunks never change. All content except ``log`` is a function of
@@ -34,7 +35,7 @@ from incast.runs.named_files import FILES
 from incast.runs.run_folder import engine_digest, refuse_odd_columns
 from incast.system import files
 from incast.system.files import STORE_FILE
-from incast.system.folders import alone_in, put_first, sync_folder, write_whole
+from incast.system.folders import alone_in, put_first, refuse_odd_name, sync_folder, write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -42,14 +43,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 STORE_FORMAT = 1
-REPORTS = ("study.json", "coexistence.json")
-"""Files in report folders (comparisons, pairs) that name their store."""
+REPORTS = ("study.json", "coexistence.json", "grid.json")
+"""Files in report folders (comparisons, pairs, grids) that name their store and their study in it."""
 RUNS = "runs.parquet"
 SUMS = "SHA256SUMS"
 PENDING = "pending"
 FIXED = ("chunks/", "tables/", "files/")
 """Folders of files that never change."""
-NO_RESULTS = ("log", PENDING, "journal", ".lock", SUMS)
+REPORTS_FOLDER = "reports"
+"""Folder of the reports of its studies, which can be written again from the runs."""
+NO_RESULTS = ("log", PENDING, "journal", REPORTS_FOLDER, ".lock", SUMS)
 """Names in a store without a checksum."""
 SUM = re.compile("[0-9a-f]{64}  .+")
 """A line of the checksums."""
@@ -94,6 +97,7 @@ class Store:
     """A store of runs."""
 
     def __init__(self, folder: Path) -> None:
+        refuse_odd_name(folder)
         self.folder = folder
         self._sums: dict[str, str] | None = None
         self.originals: dict[str, str] = {}
@@ -105,7 +109,7 @@ class Store:
 
         Raises ``FolderError`` if there is none, or for another format.
         """
-        store = cls(_store_of(Path(folder)))
+        store = cls(store_of(Path(folder)))
         store.head()
         return store
 
@@ -113,15 +117,13 @@ class Store:
     def make(cls, folder: str | Path, repair: bool = False) -> Store:
         """Open a store, or make an empty one; raises ``FolderError`` for a folder with other content.
 
-        With ``repair`` a missing or damaged ``store.json`` is replaced by that of this build.
+        With ``repair`` a missing or damaged ``store.json`` is replaced by that of this build. The folder of a report
+        stands for its store.
         """
-        store = cls(Path(folder))
+        store = cls(store_of(Path(folder)))
         if repair:
             store._repair_head()
         strange = "is not empty and holds no store of studies: give another folder"
-        named = _store_of(store.folder)
-        if named != store.folder:
-            strange = f"is the folder of a report, whose store is {named}: give that one, or another folder"
         if not store._is_marked():
             put_first(store.folder / STORE_FILE, _head_text(), strange)
         store.head()
@@ -232,9 +234,9 @@ class Store:
         try:
             data = files.read_bytes(path)
         except FileNotFoundError:
-            raise FolderError(f"{self.folder} has no {name}: not a whole store") from None
+            raise FolderError(f"{self.folder} has no {name}: not a whole store; {_way_out(name)}") from None
         except (OSError, ValueError) as error:
-            raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
+            raise FolderError(f"cannot read {path}: {files.message_of(error)}; {_way_out(name)}") from None
         sums = self.sums()
         if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
             # Another program may be replacing both: tables have checksums per page then.
@@ -452,15 +454,26 @@ def read_copies(folder: Path) -> Iterator[tuple[str, bytes]]:
             raise FolderError(f"{path} cannot be read: {files.message_of(error)}") from None
 
 
-def _store_of(folder: Path) -> Path:
+def store_of(folder: Path) -> Path:
     """Return the store named by a report's folder; other folders unchanged."""
+    named = _named_in(folder, "store")
+    return folder if named is None else Path(os.path.normpath(folder / named))
+
+
+def study_of(folder: Path) -> str | None:
+    """Return the study that a report's folder names in its store; ``None`` for another folder."""
+    return _named_in(folder, "study")
+
+
+def _named_in(folder: Path, entry: str) -> str | None:
     for file in () if (folder / STORE_FILE).exists() else REPORTS:
         try:
-            named = files.read_json(folder / file)["store"]
-            return Path(os.path.normpath(folder / named))
+            named = files.read_json(folder / file)[entry]
         except (OSError, ValueError, KeyError, TypeError):
-            pass
-    return folder
+            continue
+        if isinstance(named, str):
+            return named
+    return None
 
 
 def refuse_odd_points(path: Path, points: pa.Table, way_out: str) -> None:

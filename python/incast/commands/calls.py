@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from incast.answers.answering import answers_of, best_of
+from incast.answers.measures import measures_of
+from incast.answers.showing import WIDTH, answers_html, lines_of
 from incast.batch.plan import slug
 from incast.commands import arguments
 from incast.comparisons import comparison, picked
@@ -23,6 +26,7 @@ from incast.pictures.style import formats_of
 from incast.report import comparison_page
 from incast.report.compared_plots import ComparedPictures
 from incast.report.figures import figures_of
+from incast.report.page_tables import table_of
 from incast.runs.completions import STATISTICS, Bins
 from incast.runs.result import COMPLETIONS, Result, needed
 from incast.runs.scenario import Scenario, text_of
@@ -83,7 +87,7 @@ class Compared:
         for case, run in self.comparison.runs.items():
             row: dict[str, object] = {"scenario": case.scenario, "controller": case.controller.text}
             row |= {study.key: case.value, "seed": case.seed}
-            row |= {figure.key: run.figure(figure.key) for figure in figures_of(self.comparison)}
+            row |= {figure.key: run.figure(figure.key) for figure in figures_of(self.comparison, everything=True)}
             rows.append(row | {key: run.figure(key) for key in counts})
         return pa.Table.from_pylist(rows)
 
@@ -113,6 +117,24 @@ class Compared:
         """Return the table as a Polars frame (needs the package ``polars``)."""
         frame: polars.DataFrame = needed("polars", "polars").from_arrow(self.table)
         return frame
+
+    def answer(self) -> None:
+        """Print the answers of the comparison, as ``incast compare`` does: every sentence, the most important first."""
+        print("\n".join(lines_of(answers_of(self.comparison), WIDTH)))
+
+    def best(self, figure: str, scenario: str | None = None) -> tuple[str, str] | None:
+        """Return the controller and the value of the varied key that are best at a figure; ``None`` if none is.
+
+        The best point is told apart from every other one: the 95 % interval of the paired difference excludes zero, and
+        the difference is at least 1 %. ``figure`` is a name of ``figures()``; ``scenario`` is needed where there are
+        several. Raises ``IncastError`` for another figure or scenario.
+        """
+        return best_of(self.comparison, figure, scenario)
+
+    def figures(self, scenario: str | None = None) -> dict[str, str]:
+        """Return the figures that ``best`` knows, with their titles; those of the first scenario by default."""
+        where = scenario or self.comparison.study.scenarios[0]
+        return {measure.key: measure.title for measure in measures_of(self.comparison, where)}
 
     def pictures(self) -> list[str]:
         """Names of the pictures: ``throughput``, ``delay-p99`` and so on."""
@@ -154,7 +176,7 @@ class Compared:
         return f"<Compared {self.comparison.study.title}: {len(self.comparison.runs)} runs in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        return comparison_page.table_of(self.comparison)
+        return answers_html(self.comparison) + table_of(self.comparison, figures_of(self.comparison))
 
 
 def compare(
@@ -175,15 +197,16 @@ def compare(
 ) -> Compared:
     """Compare controllers on the same placements, over the values of one key and over seeds, like ``incast compare``.
 
-    ``scenarios`` is a name, a path or a ``Scenario``, or several of them; a ``Scenario`` is written beside the results,
-    into ``scenarios/``. ``controllers`` are texts such as ``"swift:target=min-rtt"``, or classes. ``vary`` is one key
-    with its values (``{"traffic.flows": [100, 250]}``, or one value), ``settings`` are keys set in all runs. ``seeds``
-    is their number (3: the seeds 1 to 3), or the list ``[1, 2, 3]``. ``workers`` runs go in parallel (0: one per core).
+    ``scenarios`` is a name, a path or a ``Scenario``, or several of them; a ``Scenario`` is written beside the
+    results, into ``scenarios/``. ``controllers`` are texts such as ``"swift:target=min-rtt"``, or classes; ``"."`` is
+    the scenario's own controller, ``".:target=min-rtt"`` the same with a change. ``vary`` is one key with its values
+    (``{"traffic.flows": [100, 250]}``, or one value), ``settings`` are keys set in all runs. ``seeds`` is their
+    number (3: the seeds 1 to 3), or the list ``[1, 2, 3]``. ``workers`` runs go in parallel (0: one per core).
     Results go into the folder ``out`` (default: runs/compare-...); existing runs are reused. ``store`` is a store of
     runs that studies share (default: one in the folder); ``rebuild`` repeats its runs made by another build of the
     engine. ``bins`` are size bins of flows, such as ``"10kB,1MB"`` (default: decades). ``formats`` are image formats,
-    such as ``"png,pdf"``. Runs that need more than ``memory_limit`` bytes (default: the machine's memory) are refused.
-    Classes in ``controllers`` are run; classes that a scenario file names are run only with ``allow_code``.
+    such as ``"png,pdf"``. Runs that need more than ``memory_limit`` bytes (default: the machine's memory) are
+    refused. Classes in ``controllers`` are run; classes that a scenario file names are run only with ``allow_code``.
 
     Raises ``ScenarioError``, ``StudyError``, ``FolderError``, or the ``RunError`` of a run; each is an ``IncastError``.
     """

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incast.commands import progress
+from incast.batch.store import Store
+from incast.commands import progress, study_reports
 from incast.commands.options import (
     AllowCode,
     Bins,
@@ -25,13 +26,17 @@ from incast.commands.options import (
     allow,
     beside,
     err,
+    next_steps,
     out,
     settings,
     tell,
     without_effect,
 )
 from incast.commands.options import folder as folder_of
+from incast.comparisons import grid
 from incast.comparisons.declaration import ComparisonStudy
+from incast.comparisons.grid import Grid
+from incast.comparisons.report_folder import Home
 from incast.errors import FolderError, StudyError
 from incast.system import memory, output
 from incast.system.folders import is_stream, write_named
@@ -46,9 +51,19 @@ Vary = Annotated[
     typer.Option(
         "--vary",
         metavar="KEY=V1,V2,...",
-        help="Key on the x axis, and its values; at most once (default: a single point).",
+        help="Key on the x axis, and its values; twice: two keys, as heat maps (default: a single point).",
     ),
 ]
+
+OutFolder = Annotated[
+    str | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default: runs/compare-...).")
+]
+AsStudy = Annotated[
+    Path | None,
+    typer.Option("--as-study", metavar="FILE", help="Write the comparison as a study file instead of running it."),
+]
+Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Title of the report, such as the question.")]
+Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Remark below the title of the report.")]
 
 
 def compare(
@@ -57,21 +72,17 @@ def compare(
     ],
     cc: Annotated[
         list[str],
-        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller with its parameters; repeats."),
+        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller, or .: the scenario's own; repeats."),
     ],
     vary: Vary = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N at every point.")] = 3,
     workers: Workers = 0,
-    out_: Annotated[
-        str | None,
-        typer.Option("--out", metavar="DIR", help="Folder for the results (default: runs/compare-...)."),
-    ] = None,
+    out_: OutFolder = None,
     store: SharedStore = None,
     set_: Settings = None,
-    as_study: Annotated[
-        Path | None,
-        typer.Option("--as-study", metavar="FILE", help="Write the comparison as a study file instead of running it."),
-    ] = None,
+    as_study: AsStudy = None,
+    title: Title = "",
+    note: Note = "",
     paired: Paired = False,
     bins: Bins = None,
     format_: Format = "png",
@@ -80,24 +91,42 @@ def compare(
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare controllers on the same placements, over one key and seeds; ends in a report.
+    """Compare controllers on the same placements, over one key or two, and seeds; ends in a report.
 
     The same command resumes an interrupted comparison. With more controllers, values or seeds it adds only the new
     runs.
     """
     allow(allow_code)
-    if vary and len(vary) > 1:
-        raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
 
     def under(pairs: Pairs) -> ComparisonStudy:
-        # without a key the single point is the scenarios' duration, which a setting may change
+        if vary and len(vary) > 1:
+            return Grid.of(scenarios, cc, vary, seeds, pairs)
         return ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, pairs)
 
-    study = under(settings(set_))
+    study = replace(under(settings(set_)), heading=title.strip(), remark=note.strip())
     if as_study is not None:
         _write_study(study, as_study)
         return
     _check(study, under)
+    folder = folder_of(out_, study.folder_name())
+    make: dict[str, Any] = {"store": store, "workers": workers, "rebuild": rebuild}
+    make["memory_limit"] = memory.limit_of(memory_limit)
+    carry_out(study, folder, make, format_, quiet, bins, paired)
+
+
+def carry_out(
+    study: ComparisonStudy,
+    folder: Path,
+    make: Mapping[str, Any],
+    format_: str,
+    quiet: bool,
+    bins: str | None = None,
+    paired: bool = False,
+) -> None:
+    """Make the runs and the report of a comparison, over one key or two; ``make`` has options of ``planning.make``."""
+    if isinstance(study, Grid):
+        _grid(study, folder, format_, quiet, [*["--bins"] * (bins is not None), *["--paired"] * paired], make)
+        return
     # plotting libraries take a second to load: refuse wrong arguments first
     with loading():
         from incast.comparisons import comparison
@@ -107,16 +136,34 @@ def compare(
         from incast.view import chosen
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
-    folder = folder_of(out_, study.folder_name())
-    limit = memory.limit_of(memory_limit)
     if not quiet and (again := chosen.cost(study.viewed(), folder)):
         err.print(f"view: {again}", highlight=False, soft_wrap=True)
     with progress.of_batch(err, quiet) as show:
-        done = comparison.carry_out(
-            study, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit
-        )
+        done = comparison.carry_out(study, folder, show=show, **make)
     done.bins = parted
     print_comparison(done, comparison_page.write(done, formats).path, quiet, paired)
+
+
+def _grid(study: Grid, folder: Path, format_: str, quiet: bool, others: Sequence[str], make: Mapping[str, Any]) -> None:
+    """Make the runs and the report of a comparison over two keys; ``others`` are options that it has no use for."""
+    if others:
+        raise StudyError(f"{' and '.join(others)}: not allowed with two --vary, whose report has heat maps")
+    formats = study_reports.formats_of(format_)
+    if not quiet:
+        axes = " and ".join(key for key, _ in study.varied)
+        err.print(f"two keys, {axes}: a study with heat maps as its report", highlight=False, soft_wrap=True)
+    with progress.of_batch(err, quiet) as show:
+        study, home = grid.carry_out(study, folder, show=show, **make)
+    print_grid(study, home, formats, quiet)
+
+
+def print_grid(study: Grid, home: Home, formats: Sequence[str], quiet: bool) -> None:
+    """Write the report of a comparison over two keys, and print its answer."""
+    report = study_reports.of(Store.at(home.store), home.name)
+    report.title, report.names = study.title, study.labels()
+    report.again = study.command(str(home.folder), None, formats, home.given)
+    study_reports.show(report, home.folder, formats, quiet)
+    tell(filter(None, [study.left_out()]))
 
 
 def _check(study: ComparisonStudy, under: Callable[[Pairs], ComparisonStudy]) -> None:
@@ -161,6 +208,9 @@ def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) ->
         out.print(message, highlight=False, soft_wrap=True)
         if view.is_file():
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
+        more = "the same command with more seeds, values or controllers adds only the new runs"
+        next_steps(quiet, f"open {page} in a browser", more)
+    tell(filter(None, [done.study.left_out()]))
     for what, gap in (("picture over time", done.series_gap), ("viewer page", done.view_gap)):
         if gap:
             err.print(f"no {what}: {gap}", highlight=False, soft_wrap=True)

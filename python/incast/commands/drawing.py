@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from incast.commands import finding, progress
+from incast.batch.store import Store
+from incast.commands import finding, progress, study_reports
 from incast.commands.options import err
 from incast.commands.subjects import KINDS, OF_COMPARISON, Asked, teller
 from incast.comparisons import coexistence, comparison
@@ -15,9 +16,11 @@ from incast.errors import FolderError, StudyError
 from incast.pictures import gallery, kinds, run_pictures
 from incast.pictures.looks import Look, Picture, look_of
 from incast.pictures.style import formats_of
-from incast.report import compared_plots
+from incast.report import compared_plots, study_page
 from incast.runs.result import Result
+from incast.study import companions
 from incast.system.files import held
+from incast.system.folders import refuse_odd_name
 from incast.view import timelines
 
 __all__ = ["Drawn", "draw", "draw_all", "look_of"]
@@ -35,6 +38,7 @@ class Drawn:
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
     """Write pictures into the folder in this block; raises ``FolderError`` if that fails."""
+    refuse_odd_name(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
@@ -42,11 +46,20 @@ def _writing(folder: Path) -> Iterator[None]:
         raise FolderError(f"cannot write pictures to {folder}: {error.strerror}") from None
 
 
-def draw_all(text: str, folder: Path | None, format_: str, quiet: bool) -> Drawn:
-    """Draw all pictures that a run has data for."""
-    if finding.kind_of(text) != "run":
+def draw_all(text: str, study: str | None, folder: Path | None, format_: str, quiet: bool) -> Drawn:
+    """Draw all pictures that a run has data for, or those of a study of a store."""
+    kind, formats = finding.kind_of(text), formats_of(format_)
+    if kind == "store":
+        store = Store.at(Path(text))
+        name = companions.name_in(store, study)
+        folder = folder or study_reports.folder_of(store, name)
+        with _writing(folder), progress.of_wait(err, "pictures", quiet):
+            return Drawn(folder, *study_page.draw(study_reports.of(store, name), folder, formats))
+    if study is not None:
+        raise FolderError(f"--study {study}: only for a store of studies, and {text} is none")
+    if kind != "run":
         raise StudyError(f"{text} is no run folder: expected one, or --kind too, one of {', '.join(KINDS)}")
-    result, formats = Result.load(text), formats_of(format_)
+    result = Result.load(text)
     folder = folder or Path(text)
     with _writing(folder), progress.of_wait(err, "pictures", quiet):
         return Drawn(folder, *run_pictures.draw(result, folder, formats))

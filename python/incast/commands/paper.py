@@ -14,7 +14,19 @@ from rich.table import Table
 
 from incast import _core
 from incast.commands import progress
-from incast.commands.options import AllowCode, Format, MemoryLimit, Quiet, Workers, allow, err, out, settings, tell
+from incast.commands.options import (
+    AllowCode,
+    Format,
+    MemoryLimit,
+    Quiet,
+    Workers,
+    allow,
+    err,
+    next_steps,
+    out,
+    settings,
+    tell,
+)
 from incast.commands.options import folder as folder_of
 from incast.comparisons.declaration import varied
 from incast.errors import FolderError, PaperError
@@ -297,5 +309,7 @@ def _print_paper(asked: Asked, paper: Paper, figures: list[Figure], folder: Path
         out.print(f"report: {done.page}", highlight=False, soft_wrap=True)
         for view in page.views(own, folder):
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
+        change = f"incast paper copy {paper.called(figures[0])} DIR"
+        next_steps(quiet, f"open {done.page} in a browser", f"{change}: the parts of the figure, to change")
     if len(figures) == 1 and any(one.figure.name in names for one in done.missing):
         raise FolderError(f"{folder} lacks runs of {figures[0].name}: {asked.again(figures[0], asked.out)}")

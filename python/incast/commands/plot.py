@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from incast.commands import subjects
-from incast.commands.options import AllowCode, Quiet, Workers, allow, err, out
+from incast.commands.options import AllowCode, Quiet, Workers, allow, err, next_steps, out
 from incast.commands.options import folder as folder_of
 from incast.commands.subjects import KINDS, Asked
 from incast.errors import StudyError
@@ -48,9 +49,9 @@ def plot(
 ) -> None:
     """Draw pictures of a run: its flows, and its recorded time series; or one picture of a kind.
 
-    A run of at most eight flows without a timeline is simulated again with one: over-time shows throughput, windows and
-    the busiest queue. Windows of more flows need a run with --set measure.series.flows=[0,1]; queues and their heat map
-    need --set measure.series.ports=all.
+    A run without a timeline is simulated again with one: over-time shows throughput, windows and the busiest queue.
+    Windows of single flows of many need a run with --set measure.series.flows=[0,1]; queues of all ports and their heat
+    map need --set measure.series.ports=all. A store has the pictures of a study.
 
     With --kind also comparisons, pairs, stores, scenarios and figures of papers have pictures; runs without the
     timeline that a kind needs are repeated with one.
@@ -64,7 +65,7 @@ def plot(
 
     given = None if out_ is None else folder_of(out_, "")
     if kind is None:
-        done = drawing.draw_all(runs[0], given, format_ or "png", quiet)
+        done = drawing.draw_all(runs[0], study, given, format_ or "png", quiet)
     else:
         done = drawing.draw(runs, kind, drawing.look_of(style), asked, given, format_, workers, quiet)
     if not quiet:
@@ -73,6 +74,7 @@ def plot(
     with output.about(done.folder):
         named = " ".join(str(done.folder / name) for name in done.files)
         out.print(f"pictures: {named}" if named else "nothing to draw", highlight=False, soft_wrap=True)
+        next_steps(quiet, f"incast view {shlex.quote(runs[0])}")
 
 
 def _check(runs: Sequence[str], kind: str | None, style: str, asked: Asked) -> None:
@@ -83,6 +85,7 @@ def _check(runs: Sequence[str], kind: str | None, style: str, asked: Asked) -> N
         raise StudyError(f"--style {style}: expected one of {', '.join(STYLES)}{nearest(style, STYLES)}")
     if kind is not None:
         return
-    if len(runs) > 1 or style != "screen" or asked.given():
-        what = f"{len(runs)} runs" if len(runs) > 1 else "--style" if style != "screen" else asked.given()[0]
+    others = [one for one in asked.given() if one != "--study"]
+    if len(runs) > 1 or style != "screen" or others:
+        what = f"{len(runs)} runs" if len(runs) > 1 else "--style" if style != "screen" else others[0]
         raise StudyError(f"{what}: needs --kind too, one of {', '.join(KINDS)}")

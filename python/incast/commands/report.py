@@ -9,14 +9,19 @@ from typing import Annotated
 
 import typer
 
+from incast.batch.store import Store
+from incast.commands import study_reports
 from incast.commands.coexist import print_pairs
-from incast.commands.compare import print_comparison
+from incast.commands.compare import print_comparison, print_grid
 from incast.commands.options import Bins, Format, Paired, Quiet, out, tell
+from incast.comparisons import grid
 from incast.comparisons.declaration import ComparisonStudy
+from incast.comparisons.grid import Grid
 from incast.errors import FolderError, StudyError
 from incast.report import run_table
 from incast.runs.result import Result
 from incast.runs.run_folder import MANIFEST
+from incast.study import companions
 from incast.system import output
 from incast.system.files import STORE_FILE, held
 from incast.system.interrupts import loading
@@ -29,10 +34,9 @@ PAIRS_FILE, PAPER_MARK = "coexistence.json", "paper.json"
 def _of_pairs(folder: Path, format_: str, quiet: bool) -> None:
     with loading():
         from incast.comparisons import coexistence
-        from incast.pictures.style import formats_of
         from incast.report import coexistence_page
 
-    formats = formats_of(format_)
+    formats = study_reports.formats_of(format_)
     with held(folder):
         pairs, found, home = coexistence.load(folder)
     print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, home, formats), quiet)
@@ -46,17 +50,23 @@ def _refuse(folder: Path, what: str, options: Sequence[str]) -> None:
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of a finished comparison, of pairs, or of one run.")
+        Path,
+        typer.Argument(metavar="DIR", help="Folder of a finished comparison, of pairs, or of one run; or a store."),
     ],
+    study: Annotated[
+        str | None, typer.Option("--study", metavar="NAME", help="The study, if a store has several.")
+    ] = None,
     paired: Paired = False,
     bins: Bins = None,
     format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
-    """Rewrite the report of a comparison or of pairs from its runs; for a single run, print its table."""
+    """Rewrite the report of a comparison, of pairs or of a study from its runs; for a single run, print its table."""
     of_comparisons = [option for option, given in (("--bins", bins), ("--paired", paired)) if given]
     if not folder.exists():
         raise FolderError(f"{folder} does not exist: expected the folder of a run or of a comparison")
+    if study is not None and not (folder / STORE_FILE).exists():
+        raise StudyError(f"--study {study}: only for a store of studies, and {folder} is none")
     if (folder / MANIFEST).is_file() and not (folder / STUDY_FILE).exists():
         _refuse(folder, "one run", [*of_comparisons, *(["--format"] if format_ != "png" else [])])
         result = Result.load(folder)
@@ -69,11 +79,20 @@ def report(
         _refuse(folder, "pairs of controllers", of_comparisons)
         _of_pairs(folder, format_, quiet)
         return
+    if (folder / Grid.FILE).is_file() and not (folder / STUDY_FILE).exists():
+        _refuse(folder, "a comparison over two keys", of_comparisons)
+        with held(folder):
+            print_grid(*grid.load(folder), study_reports.formats_of(format_), quiet)
+        return
     if not (folder / STUDY_FILE).exists() and (folder / STORE_FILE).exists():
-        raise FolderError(
-            f"{folder} is a store of runs: expected the folder of a comparison or of pairs, or that of one run: "
-            f"incast study export {shlex.quote(str(folder))} --run RUN --out DIR writes it"
-        )
+        _refuse(folder, "a store of studies", of_comparisons)
+        store = Store.at(folder)
+        name = companions.name_in(store, study)
+        with held(folder):
+            found = study_reports.of(store, name)
+        formats = study_reports.formats_of(format_)
+        study_reports.show(found, study_reports.folder_of(store, name), formats, quiet)
+        return
     if (folder / PAPER_MARK).is_file() and not (folder / STUDY_FILE).exists():
         again = f"incast paper report NAME --out {shlex.quote(str(folder))}"
         raise FolderError(f"{folder} has the results of a paper: {again} writes its report")
@@ -85,11 +104,10 @@ def report(
         )
     with loading():
         from incast.comparisons import comparison
-    from incast.pictures.style import formats_of
     from incast.report import comparison_page as page
     from incast.runs import completions
 
-    parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
+    parted, formats = completions.Bins.parse(bins) if bins is not None else None, study_reports.formats_of(format_)
     with held(folder):
         done = comparison.load(folder)
     done.bins = parted

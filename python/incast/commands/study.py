@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 import json as json_
+import shlex
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incast.batch.store import Store
+from incast.batch.store import Store, study_of
 from incast.batch.workers import Processes, Threads
-from incast.commands import progress
-from incast.commands.options import AllowCode, MemoryLimit, Quiet, Rebuild, Workers, allow, beside, err, out, tell
+from incast.commands import compare as comparing
+from incast.commands import progress, study_reports
+from incast.commands.options import (
+    AllowCode,
+    Format,
+    MemoryLimit,
+    Quiet,
+    Rebuild,
+    Workers,
+    allow,
+    beside,
+    err,
+    next_steps,
+    out,
+    tell,
+)
 from incast.commands.options import folder as folder_of
-from incast.comparisons.declaration import split_values, value_of
+from incast.comparisons.declaration import ComparisonStudy, split_values, value_of, varied
+from incast.comparisons.grid import Grid
+from incast.comparisons.report_folder import read
 from incast.errors import StudyError
 from incast.external import consent
 from incast.report import tables
 from incast.report.tables import Column
+from incast.study import companions, reading, tabular
+from incast.study import query as queries
+from incast.study import status as statuses
 from incast.system import memory, output
 from incast.system.files import held
 from incast.system.interrupts import loading
@@ -58,16 +79,18 @@ def run(
     ] = False,
     memory_limit: MemoryLimit = None,
     rebuild: Rebuild = False,
+    format_: Format = "png",
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make the missing runs of a study in its store.
+    """Make the missing runs of a study in its store; ends in a report.
 
     The same command resumes a stopped study. With more seeds, values or arms in the file it adds only the new runs.
     """
     allow(allow_code)
     with loading():
         from incast.study import api
+    formats = study_reports.formats_of(format_)
     # an estimate runs no code, and asks nobody
     with consent.looking_away() if dry_run else nullcontext():
         study = api.load(file)
@@ -78,11 +101,12 @@ def run(
             for line in estimate.of(study, folder, workers).lines():
                 out.print(line, highlight=False, soft_wrap=True)
             return
+    tell(study.drops())
     limit = memory.limit_of(memory_limit)
     where = _where(on, workers, slurm)
     with progress.of_batch(err, quiet) as show:
         made = study.run(folder, workers=workers, show=show, rebuild=rebuild, memory_limit=limit, **where)
-    _tell_made(made, study.name, quiet)
+    _tell_made(made, study.name, quiet, formats)
 
 
 def extend(
@@ -109,17 +133,27 @@ def extend(
     slurm: SlurmOptions = "",
     memory_limit: MemoryLimit = None,
     rebuild: Rebuild = False,
+    format_: Format = "png",
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    """Extend a study by seeds, values, arms or samples; only new runs are made."""
+    """Extend a study by seeds, values, arms or samples; only new runs are made. Ends in a report.
+
+    For the folder of a comparison, --arm NAME:controller=TEXT adds a controller.
+    """
     allow(allow_code)
     with loading():
         from incast.study import api
+    formats = study_reports.formats_of(format_)
     if seeds is None and not axis and not arm and samples is None:
         raise StudyError("nothing to extend by: expected --seeds, --axis, --arm or --samples")
+    if study is None and study_of(store) is not None:
+        grown = _grown(store, seeds, axis or [], arm or [], samples, (on, slurm))
+        make = {"workers": workers, "rebuild": rebuild, "memory_limit": memory.limit_of(memory_limit)}
+        comparing.carry_out(grown, store, make, format_, quiet)
+        return
     there = Store.at(store)
-    name = api.name_in(there, study)
+    name = companions.name_in(there, study)
     with progress.of_batch(err, quiet) as show:
         made = api.extend(
             there,
@@ -134,7 +168,39 @@ def extend(
             memory_limit=memory.limit_of(memory_limit),
             **_where(on, workers, slurm),
         )
-    _tell_made(made, name, quiet)
+    _tell_made(made, name, quiet, formats)
+
+
+def _grown(
+    folder: Path,
+    seeds: str | None,
+    axes: Sequence[str],
+    arms: Sequence[str],
+    samples: int | None,
+    elsewhere: tuple[str | None, str],
+) -> ComparisonStudy:
+    """Return the comparison of a folder with more seeds, values and controllers; raises ``StudyError``."""
+    kind = next((one for one in (ComparisonStudy, Grid) if (folder / one.FILE).is_file()), None)
+    if kind is None:
+        raise StudyError(f"{folder} has pairs of controllers: repeat incast coexist with more controllers or seeds")
+    if samples is not None or any(elsewhere):
+        raise StudyError("--samples, --on and --slurm: not allowed for the folder of a comparison")
+    declared, _ = read(kind, folder)
+    number = None if seeds is None else _seeds(seeds)
+    if isinstance(number, list):
+        raise StudyError(f"--seeds {seeds}: a comparison has seeds 1 to N; expected a number")
+    values: dict[str, list[str]] = {}
+    for text in axes:
+        key, listed = varied(text)
+        values.setdefault(key, []).extend(listed)
+    controllers = []
+    for text in arms:
+        name, settings = _arm(text)
+        if settings.keys() != {"controller"}:
+            raise StudyError(f"--arm {text}: a comparison grows by controllers; expected {name}:controller=TEXT")
+        controllers.append(str(settings["controller"]))
+    consent.grant(controllers)
+    return declared.grown(number, values, controllers)
 
 
 def work(
@@ -160,17 +226,15 @@ def status(
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Show the content of a store, and pending runs."""
-    from incast.study import status
-
     with held(store):
-        found = status.of(Store.at(store), check)
+        found = statuses.of(Store.at(store), check)
     if json:
         sys.stdout.write(json_.dumps(found.data(), indent=2) + "\n")
     else:
         for line in found.lines():
             out.print(line, highlight=False, soft_wrap=True)
     if found.damaged:
-        raise status.Damaged(f"{store} is damaged: {'; '.join(found.damaged)}")
+        raise statuses.Damaged(f"{store} is damaged: {'; '.join(found.damaged)}")
 
 
 def export(
@@ -187,8 +251,6 @@ def export(
     ] = None,
 ) -> None:
     """Export the runs of a store, or one of their tables, to a file; or one run to a folder."""
-    from incast.study import reading, tabular
-
     if run is not None:
         if table is not None or study is not None:
             raise StudyError("--run: not allowed with --table or --study: a run's folder has all its tables")
@@ -197,7 +259,7 @@ def export(
         out.print(f"run: {folder}", highlight=False, soft_wrap=True)
         return
     with held(store):
-        rows = tabular.rows(Store.at(store), table or "runs", study)
+        rows = tabular.rows(Store.at(store), table or "runs", study or study_of(store))
     tabular.write(rows, to)
     beside(to).print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)
 
@@ -205,6 +267,10 @@ def export(
 def query(
     store: StoreFolder,
     sql: Annotated[str, typer.Argument(metavar="SQL", help="A query over the views runs, costs, flows, ports, ...")],
+    study: Annotated[
+        str | None,
+        typer.Option("--study", metavar="NAME", help="Only the runs of this study (default: all; a report's own)."),
+    ] = None,
     to: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Output file: .csv, .json or .parquet.")
     ] = None,
@@ -215,14 +281,17 @@ def query(
         typer.Option("--allow-files", help="Let the query access all your files and load DuckDB extensions."),
     ] = False,
 ) -> None:
-    """Run an SQL query over a store (needs the extra "query").
+    """Run an SQL query over a study or a store (needs the extra "query").
 
+    For the folder of a comparison the views have its runs alone, for a store those of all its studies or of --study.
     Without --allow-files a query only reads the store, and writes nothing.
     """
-    from incast.study import query as queries
-    from incast.study import tabular
-
-    rows = queries.query(Store.at(store), sql, allow_files=allow_files)
+    opened = Store.at(store)
+    study = study or study_of(store)
+    if study is None and len(names := companions.shown(opened)) > 1:
+        over = f"{store} has {len(names)} studies, and the query is over all: {', '.join(names)}"
+        tell([f"{over}; --study NAME takes one"])
+    rows = queries.query(opened, sql, study=study, allow_files=allow_files)
     if to is not None:
         tabular.write(rows, to)
         beside(to).print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)
@@ -269,14 +338,16 @@ def _where(on: str | None, workers: int, options: str) -> dict[str, Any]:
     raise StudyError(f"--on {on}: expected threads, processes, ray, ray:HOST:PORT, ray://HOST:PORT or slurm")
 
 
-def _tell_made(store: Store, study: str, quiet: bool) -> None:
-    from incast.study import status
-
+def _tell_made(store: Store, study: str, quiet: bool, formats: Sequence[str]) -> None:
     if not quiet:
         with output.about(store.folder):
-            for line in status.of(store).lines():
+            for line in statuses.of(store).lines():
                 out.print(line, highlight=False, soft_wrap=True)
-    status.refuse_unsound(store, study)
+    study_reports.show(study_reports.of(store, study), study_reports.folder_of(store, study), formats, quiet)
+    place = shlex.quote(str(store.folder))
+    query = f'incast query {place} "SELECT * FROM runs"'
+    next_steps(quiet, query, f"incast study export {place} --out runs.csv", f"incast study extend {place} --seeds N")
+    statuses.refuse_unsound(store, study)
 
 
 def _seeds(text: str) -> int | list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from incast.batch.runner import phase
 from incast.comparisons.declaration import Case, ComparisonStudy
 from incast.comparisons.report_folder import Home, Rows, governed, made, read
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
@@ -18,6 +20,7 @@ from incast.runs import completions, run_notes
 from incast.runs.completions import Bins, Completions, Reading, Sizes
 from incast.runs.result import COMPLETIONS, RATES, Result, rates_of
 from incast.statistics import Estimate, jain
+from incast.study import companions
 from incast.study.definition import Definition
 from incast.view import chosen
 
@@ -135,7 +138,7 @@ class Comparison:
     view_gap: str | None = None
     """Reason why runs with timelines have no viewer page, if so."""
     bins: Bins | None = None
-    """Requested size bins; default: decades of the sizes present."""
+    """Requested size bins; default: those of ``completions.usual_of``."""
     _completed: dict[tuple[str, str, str, str], dict[tuple[Band | None, str], Reading]] = field(default_factory=dict)
     """Cache of completion figures, by scenario, controller, value and part of the summary."""
 
@@ -164,7 +167,7 @@ class Comparison:
 
     def bins_of(self, scenario: str) -> Bins:
         """Return the size bins for the flows of a scenario."""
-        return self.bins or completions.decades_of(self._sizes(scenario))
+        return self.bins or completions.usual_of(self._sizes(scenario))
 
     def bands(self, scenario: str) -> list[Band]:
         """Return the entries and bins whose slowdowns are shown; none if flows have fewer than two sizes.
@@ -255,22 +258,17 @@ class Comparison:
         }
         return {part: (finished, count) for part, (finished, count) in counts.items() if count}
 
-    def without_effect(self, scenario: str) -> list[str]:
-        """Return a note for each controller whose figures do not depend on the varied key."""
-        notes = []
-        if len(self.study.values) < 2:
-            return []
-        for controller in self.study.controllers:
-            by_seed: dict[int, list[str]] = {}
-            for case, run in self.runs.items():
-                if (case.scenario, case.controller) == (scenario, controller):
-                    by_seed.setdefault(case.seed, []).append(json.dumps(run.summary, sort_keys=True))
-            if by_seed and all(len(set(found)) == 1 for found in by_seed.values()):
-                notes.append(
-                    f"{controller.label}: {self.study.key} has no effect: all its values give the same figures "
-                    "under every seed"
-                )
-        return notes
+    def is_without_effect(self, scenario: str, controller: str) -> bool:
+        """Return whether all values of the varied key give a controller the same figures under every seed."""
+        by_seed: dict[int, list[str]] = {}
+        for value in self.study.values:
+            for run in self.point(scenario, controller, value):
+                by_seed.setdefault(run.case.seed, []).append(json.dumps(run.summary, sort_keys=True))
+        return len(self.study.values) > 1 and bool(by_seed) and all(len(set(found)) == 1 for found in by_seed.values())
+
+    def unmoved(self, scenario: str) -> list[str]:
+        """Return the labels of the controllers whose figures do not depend on the varied key."""
+        return [c.label for c in self.study.controllers if self.is_without_effect(scenario, c.text)]
 
     def datagrams(self, scenario: str) -> list[str]:
         """Return the traffic entries of a scenario that figures of flows exclude: datagrams."""
@@ -295,13 +293,13 @@ def carry_out(
     with made(study, folder, store, rebuild, **options) as home:
         gap = None
         try:
-            part = _series_study(_without_series(study, home), f"{home.name}-series")
-            home.make(part, SERIES_FILE, rebuild, **options)
+            part = _series_study(_without_series(study, home), f"{home.name}{companions.SUFFIX}")
+            home.make(part, SERIES_FILE, rebuild, **phase(options, "time series, runs"))
         except RunStopped:
             raise
         except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
             gap = "; ".join([str(error), *getattr(error, "__notes__", [])])  # the comparison is complete without them
-        view_gap = chosen.tried(study.viewed(), folder, **options)
+        view_gap = chosen.tried(study.viewed(), folder, **phase(options, "viewer page, runs"))
     comparison = load(folder)
     comparison.series_gap, comparison.view_gap = gap or comparison.series_gap, view_gap
     return comparison
@@ -320,7 +318,7 @@ def load(folder: Path) -> Comparison:
 
 def _without_series(study: ComparisonStudy, home: Home) -> Comparison:
     found = home.results(study, study.cases())
-    return Comparison(study, home, {case: _load(case, result, rows) for case, (result, rows) in found.items()})
+    return Comparison(study, home, {case: run_of(case, result, rows) for case, (result, rows) in found.items()})
 
 
 def _load_series(comparison: Comparison) -> list[Series]:
@@ -336,7 +334,8 @@ def _load_series(comparison: Comparison) -> list[Series]:
     return found
 
 
-def _load(case: Case, result: Result, rows: Rows) -> Run:
+def run_of(case: Case, result: Result, rows: Rows) -> Run:
+    """Make a run from its result and a function that returns columns of its tables; raises ``FolderError``."""
     run = result.summary["run"]
     rows("flows", ["flow"])  # damage is told now, not when a picture needs the table
     rates: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
@@ -401,10 +400,11 @@ def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[
     return found
 
 
-def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
+def aggregate_json(comparison: Comparison, figures: list[str], words: Mapping[str, Any]) -> str:
     """Write every point of the plots as JSON: mean, half width of the interval, runs, hops.
 
-    Each figure also has its difference from the first controller's under the same seeds.
+    Each figure also has its difference from the first controller's under the same seeds. ``words`` are entries about
+    the whole comparison, which come first.
     """
     points = []
     study = comparison.study
@@ -425,10 +425,10 @@ def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
                     row[key] = None if reading is None else _figure_json(reading)
                     apart = comparison.difference(scenario, controller.text, first, value, key)
                     if row[key] is not None and apart is not None and controller.text != first:
-                        row[key]["less_first"] = _mean_json(apart) | ({} if apart.exact else _bounds_json(apart))
+                        row[key]["less_first"] = difference_json(apart)
                 row["slowdowns"] = slowdowns_of(comparison, scenario, controller.text, value)
                 points.append(row)
-    return json.dumps({"key": study.key, "first": first, "points": points}, indent=2) + "\n"
+    return json.dumps({**words, "key": study.key, "first": first, "points": points}, indent=2) + "\n"
 
 
 def _figure_json(reading: Reading) -> dict[str, Any]:
@@ -436,6 +436,11 @@ def _figure_json(reading: Reading) -> dict[str, Any]:
     if not reading.count:
         return _mean_json(reading)
     return _mean_json(reading) | {"finished": reading.finished, "count": reading.count} | _bounds_json(reading)
+
+
+def difference_json(reading: Reading) -> dict[str, Any]:
+    """Write a difference: mean and half width, and the bounds if it is open."""
+    return _mean_json(reading) | ({} if reading.exact else _bounds_json(reading))
 
 
 def _mean_json(reading: Reading) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -21,6 +21,7 @@ from incast.batch.plan import refuse_too_many, slug, unique_names
 from incast.controllers import built_in
 from incast.errors import StudyError
 from incast.external import consent
+from incast.runs import own_controller
 from incast.runs.scenario import Scenario, toml_value
 from incast.study.definition import KEEPS, NAME, Definition
 
@@ -70,11 +71,11 @@ class Controller:
 
     def __post_init__(self) -> None:
         external = _external_name(self.text)
-        named = re.escape(external) if external else "[A-Za-z0-9_-]+"
-        if not re.fullmatch(rf"{named}(:[^=,]+=[^,]+(,[^=,]+=[^,]+)*)?", self.text):
+        named = re.escape(external) if external else r"[A-Za-z0-9_-]+|\."
+        if not re.fullmatch(rf"(?:{named})(:[^=,]+=[^,]+(,[^=,]+=[^,]+)*)?", self.text):
             raise StudyError(
                 f'--cc "{self.text}": expected a controller and its parameters, '
-                'such as "dctcp" or "swift:target=min-rtt,epsilon=100us"'
+                'such as "dctcp" or "swift:target=min-rtt,epsilon=100us"; "." is the scenario\'s own'
             )
 
     @property
@@ -91,6 +92,8 @@ class Controller:
     def beside(self, governing: Iterable[str]) -> Controller:
         """Return the controller with what governs the flows of its runs, from the column ``controller`` of a store."""
         found = dict.fromkeys(one for names in governing for one in names.split("+") if one not in ("", "udp"))
+        if own_controller.is_own(self.text):
+            return Controller(self.text, tuple(found))
         own = [one for one in found if one.rpartition(":")[2] == self.kind.rpartition(":")[2]]
         return Controller(self.text, tuple(one for one in found if one not in own), bool(found) and not own)
 
@@ -99,6 +102,8 @@ class Controller:
         """Label in legends and tables: its name, and other controls of its flows."""
         if not self.others:
             return self.name
+        if own_controller.is_own(self.text):
+            return f"{self.name} ({' and '.join(self.others)})"
         verb = "governs" if len(self.others) == 1 else "govern"
         return f"{self.name} ({' and '.join(self.others)} {verb}{'' if self.is_idle else ' in part'})"
 
@@ -114,7 +119,8 @@ class Controller:
                 continue
             is_word = re.fullmatch(r"(?!auto$|true$|false$)[a-z][a-z-]*", value)
             words.append(value if is_word else f"{key}={value}")
-        return " ".join([self.kind.rpartition(":")[2], *words])
+        kind = "own" if own_controller.is_own(self.text) else self.kind.rpartition(":")[2]
+        return " ".join([kind, *words])
 
 
 def named(controllers: Iterable[Controller]) -> dict[str, Controller]:
@@ -232,6 +238,16 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Held:
+    """Everything that a folder was asked for: the present declaration may be a part of it."""
+
+    controllers: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+    """Values of each varied key."""
+    seeds: int
+
+
+@dataclass(frozen=True)
 class ComparisonStudy:
     """Controllers on the same scenarios, over the values of one key and over seeds; each governs all flows of its runs.
 
@@ -247,6 +263,14 @@ class ComparisonStudy:
     settings: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = field(default=(), compare=False)
     """Names of the scenarios as stored in a folder; the scenarios may have changed since."""
+    heading: str = field(default="", compare=False)
+    """Title of the report; empty: made from controllers and scenarios."""
+    remark: str = field(default="", compare=False)
+    """Text below the title of the report; empty without one."""
+    held: Held | None = field(default=None, compare=False)
+    """Earlier requests of the folder, together with this one."""
+    dropped: tuple[str, ...] | None = field(default=None, compare=False)
+    """Notes on parameters that are not used, as stored in a folder."""
 
     FILE: ClassVar[str] = "study.json"
     """File that marks a folder, with the declaration."""
@@ -256,7 +280,6 @@ class ComparisonStudy:
     COMMAND: ClassVar[str] = "compare"
     OTHER: ClassVar[str] = "another comparison"
     """Content of the folder of another declaration."""
-    GROWS: ClassVar[str] = "a comparison can be extended by controllers, values and seeds"
     ASKED: ClassVar[tuple[str, ...]] = ("scenarios", "controllers", "key", "values", "seeds", "settings")
     """Fields that decide what is made: the mark of a folder."""
     ONCE: ClassVar[str] = "give it once"
@@ -266,7 +289,7 @@ class ComparisonStudy:
         for what, items in [
             ("scenario", self.scenarios),
             ("--cc", tuple(c.text for c in self.controllers)),
-            ("--vary value", self.values),
+            *(("--vary value", values) for _, values in self.varied),
         ]:
             if not items:
                 raise StudyError(f"{self.KIND} needs at least one {what}")
@@ -275,14 +298,36 @@ class ComparisonStudy:
                 raise StudyError(f"{what} {twice[0]} is given twice: {self.ONCE}")
         if self.seeds < 1:
             raise StudyError(f"--seeds {self.seeds}: expected 1 or more")
-        points = len(self.scenarios) * len(self.values) * len(self.lineups)
+        points = len(self.scenarios) * len(self.stations) * len(self.lineups)
         refuse_too_many(self.seeds, points, self.POINTS)
-        for option, key in [("--vary", self.key), *(("--set", key) for key, _ in self.settings)]:
+        for option, key in [
+            *(("--vary", key) for key, _ in self.varied),
+            *(("--set", key) for key, _ in self.settings),
+        ]:
             # a comparison sets these for every run: a value given here would be lost
             if key == "run.seed":
                 raise StudyError(f"{option} {key}: a comparison runs every point under several seeds: use --seeds")
             if "controller" in key.split("."):
                 raise StudyError(f"{option} {key}: a comparison sets the controller of every flow: use --cc")
+
+    @property
+    def varied(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Varied keys with their values."""
+        return ((self.key, self.values),)
+
+    @property
+    def keys(self) -> str:
+        """Varied keys as a text."""
+        return " × ".join(key for key, _ in self.varied)
+
+    @property
+    def stations(self) -> tuple[str, ...]:
+        """Values of the cases, as texts: one for every combination of values of the varied keys."""
+        return self.values
+
+    def at(self, station: str) -> dict[str, str]:
+        """Return the values of the varied keys at a station."""
+        return {self.key: station} if self.key else {}
 
     @property
     def lineups(self) -> list[tuple[Controller, ...]]:
@@ -295,7 +340,7 @@ class ComparisonStudy:
 
     def cases(self) -> Iterator[Case]:
         """Yield every run, in the order of the report."""
-        for scenario, value, lineup in itertools.product(self.scenarios, self.values, self.lineups):
+        for scenario, value, lineup in itertools.product(self.scenarios, self.stations, self.lineups):
             yield from (Case(scenario, lineup, value, seed) for seed in range(1, self.seeds + 1))
 
     def first_cases(self) -> list[Case]:
@@ -304,7 +349,7 @@ class ComparisonStudy:
 
     def scenario(self, case: Case) -> Scenario:
         """Make the scenario of one run."""
-        base = self.bases[case.scenario].changed({self.key: case.value} if self.key else {})
+        base = self.bases[case.scenario].changed(self.at(case.value))
         settings = self.arm_settings(case.texts)
         controller = settings.pop("controller", None)
         governed = base if controller is None else base.governed(controller)
@@ -312,16 +357,25 @@ class ComparisonStudy:
 
     def described(self, case: Case) -> tuple[str, ...]:
         """Return the words that name the case of a note."""
-        return case.scenario, case.controller.text, f"{self.key} = {case.value}"
+        return case.scenario, case.controller.text, f"{self.keys} = {case.value}"
 
     def columns(self, case: Case) -> dict[str, str]:
         """Return the words that name a case in a table, by column."""
         names = dict(zip(self.scenarios, self.scenario_names(), strict=True))
         return {"scenario": names[case.scenario], "controller": case.controller.text, self.key: case.value}
 
+    def drops(self) -> list[str]:
+        """Return a note for each scenario whose own parameters controllers of the comparison do not use."""
+        if self.dropped is not None:
+            return list(self.dropped)
+        given = [own_controller.Given(one.text) for one in self.controllers]
+        return own_controller.drop_notes(self.bases, given, lambda _, text: f"--cc {text}")
+
     def notes(self) -> list[str]:
         """Return notes on the scenarios before the runs, with the cases that they apply to."""
-        return shared_notes({self.described(case): self.scenario(case).notes() for case in self.first_cases()})
+        return self.drops() + shared_notes(
+            {self.described(case): self.scenario(case).notes() for case in self.first_cases()}
+        )
 
     @cached_property
     def bases(self) -> dict[str, Scenario]:
@@ -340,11 +394,11 @@ class ComparisonStudy:
         """Raise ``StudyError`` if two values of the key are equal: their runs would count twice."""
         for name in self.scenarios:
             known: dict[Scenario, str] = {}
-            for value in self.values:
+            for value in self.stations:
                 scenario = self.scenario(Case(name, self.lineups[0], value, 1))
                 if scenario in known:
                     raise StudyError(
-                        f"--vary {self.key}: {known[scenario]} and {value} are the same in {name}: give one of them"
+                        f"--vary {self.keys}: {known[scenario]} and {value} are the same in {name}: give one of them"
                     )
                 known[scenario] = value
 
@@ -375,7 +429,9 @@ class ComparisonStudy:
 
     @property
     def title(self) -> str:
-        """Title of the comparison, in one line."""
+        """Title of the comparison, in one line: the one given, or one made from its arguments."""
+        if self.heading:
+            return self.heading
         kinds = list(dict.fromkeys(c.kind for c in self.controllers))
         return f"{', '.join(kinds)} on {' and '.join(self.scenario_names())}"
 
@@ -397,11 +453,68 @@ class ComparisonStudy:
         digest = hashlib.sha256(json.dumps(self._asked()).encode()).hexdigest()[:8]
         return f"{self.COMMAND}-{'-'.join(self.scenario_names())}-{digest}"
 
-    def grows_from(self, other: ComparisonStudy) -> bool:
-        """Return whether these equal the others, or extend them by controllers, values or seeds."""
-        same = (self.scenarios, self.key, self.settings) == (other.scenarios, other.key, other.settings)
-        more = set(self.controllers) >= set(other.controllers) and set(self.values) >= set(other.values)
-        return same and more and self.seeds >= other.seeds
+    def apart_from(self, earlier: Self) -> list[str]:
+        """Return what makes these another comparison than an earlier one of a folder: nothing if they may share it.
+
+        Controllers, values and seeds may be added and left out, if one of each stays.
+        """
+        of_settings = [" ".join(f"{key}={value}" for key, value in one.settings) for one in (earlier, self)]
+        pairs = [
+            ("the scenario", " ".join(earlier.scenarios), " ".join(self.scenarios)),
+            ("--vary", earlier.keys, self.keys),
+            ("--set", *of_settings),
+        ]
+        apart = [(what, old or "not given", new or "not given") for what, old, new in pairs if old != new]
+        if apart:
+            return [f"{what} there is {old}, here {new}" for what, old, new in apart]
+        texts = [tuple(c.text for c in one.controllers) for one in (earlier, self)]
+        values = [
+            (f"values of {key}", old, new) for (key, new), (_, old) in zip(self.varied, earlier.varied, strict=True)
+        ]
+        return [
+            f"{what} there are {' '.join(old)}, and none of them is asked for"
+            for what, old, new in [("controllers", *texts), *values]
+            if not set(old) & set(new)
+        ]
+
+    def holding(self, earlier: Self) -> Self:
+        """Return these with what a folder was asked for earlier."""
+        old, new = earlier.held or earlier.request(), self.request()
+        controllers = tuple(dict.fromkeys([*old.controllers, *new.controllers]))
+        values = tuple(tuple(dict.fromkeys(pair)) for pair in map(itertools.chain, old.values, new.values))
+        return replace(self, held=Held(controllers, values, max(old.seeds, new.seeds)))
+
+    def grown(self, seeds: int | None, values: Mapping[str, Sequence[str]], controllers: Sequence[str]) -> Self:
+        """Return these with more seeds, values of the varied keys, and controllers; raises ``StudyError``."""
+        known = dict(self.varied)
+        for key in values:
+            if key not in known:
+                raise StudyError(f"axis {key}: the comparison has no such key; expected {' or '.join(known)}")
+        more = {key: tuple(dict.fromkeys([*own, *values.get(key, ())])) for key, own in known.items()}
+        texts = dict.fromkeys([*(one.text for one in self.controllers), *controllers])
+        given = tuple(map(Controller, texts))
+        return replace(self, controllers=given, seeds=max(self.seeds, seeds or 1), **self._fields(more), names=())
+
+    def _fields(self, values: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+        """Return the fields that have the values of the varied keys."""
+        return {"values": values[self.key]}
+
+    def request(self) -> Held:
+        """Return what is asked for now."""
+        return Held(tuple(c.text for c in self.controllers), tuple(values for _, values in self.varied), self.seeds)
+
+    def left_out(self) -> str | None:
+        """Return a sentence about the runs of earlier requests that the report leaves out; ``None`` without any."""
+        if self.held is None:
+            return None
+        now = self.request()
+        parts = [f"controller {c}" for c in self.held.controllers if c not in now.controllers]
+        for (key, values), held in zip(self.varied, self.held.values, strict=True):
+            parts += [f"{key} = {value}" for value in held if value not in values]
+        parts += [f"seeds up to {self.held.seeds}"] if self.held.seeds > now.seeds else []
+        if not parts:
+            return None
+        return f"not shown, though the folder has runs: {', '.join(parts)}; the command with them shows them again"
 
     def arms(self) -> dict[tuple[str, ...], str]:
         """Names of the study's arms by the texts of their controllers; additional controllers do not change them."""
@@ -417,7 +530,7 @@ class ComparisonStudy:
 
     def set_in_all(self) -> dict[str, str | int | float | bool]:
         """Return the settings of all runs: the last value of each key, without the varied key."""
-        return {key: axis_value_of(value) for key, value in self.settings if key != self.key}
+        return {key: axis_value_of(value) for key, value in self.settings if key not in dict(self.varied)}
 
     def axes(self, values: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
         """Return the axis of the study."""
@@ -464,10 +577,13 @@ class ComparisonStudy:
         words = ["incast", self.COMMAND, *self.scenarios]
         for controller in self.controllers:
             words += ["--cc", controller.text]
-        words += ["--vary", f"{self.key}={','.join(self.values)}"] if self.key else []
+        for key, values in self.varied:
+            words += ["--vary", f"{key}={','.join(values)}"] if key else []
         words += ["--seeds", str(self.seeds)]
         for key, value in self.settings:
             words += ["--set", f"{key}={value}"]
+        for option, text in (("--title", self.heading), ("--note", self.remark)):
+            words += [option, text] if text else []
         words += [] if bins is None else ["--bins", bins]
         words += [] if tuple(formats) == ("png",) else ["--format", ",".join(formats)]
         words += [] if store is None else ["--store", store]
@@ -479,11 +595,14 @@ class ComparisonStudy:
 
     def stored(self) -> dict[str, Any]:
         """Return what the folder's file has beside the arguments: descriptions of what may change later."""
-        return {"names": self.scenario_names()}
+        words = {"title": self.heading, "note": self.remark}
+        told = {name: text for name, text in words.items() if text}
+        return {"names": self.scenario_names(), "dropped": self.drops()} | told
 
     def json(self, **others: str) -> str:
         """Write the declaration as JSON, with the further entries of the folder's file."""
-        return json.dumps({"format": self.FORMAT} | others | self._asked() | self.stored(), indent=2) + "\n"
+        held = {} if self.held is None else {"held": asdict(self.held)}
+        return json.dumps({"format": self.FORMAT} | others | self._asked() | self.stored() | held, indent=2) + "\n"
 
     @classmethod
     def from_data(cls, data: Any) -> Self:
@@ -492,13 +611,21 @@ class ComparisonStudy:
             raise StudyError(f"expected {cls.KIND} of format {cls.FORMAT}")
         settings = tuple((key, value) for key, value in data["settings"])
         controllers = tuple(Controller(one["text"]) for one in data["controllers"])
-        return cls.of_data(data, controllers=controllers, seeds=data["seeds"], settings=settings)
+        held = data.get("held")
+        if held is not None:
+            held = Held(tuple(held["controllers"]), tuple(map(tuple, held["values"])), held["seeds"])
+        return cls.of_data(data, controllers=controllers, seeds=data["seeds"], settings=settings, held=held)
 
     @classmethod
     def of_data(cls, data: Mapping[str, Any], **others: Any) -> Self:
         """Read the entries of this kind; the others are what all kinds have."""
         listed: dict[str, Any] = {name: tuple(data[name]) for name in ("scenarios", "values", "names")}
-        return cls(key=data["key"], **listed, **others)
+        words = {"heading": data.get("title", ""), "remark": data.get("note", "")}
+        return cls(key=data["key"], dropped=tuple(data.get("dropped", ())), **words, **listed, **others)
+
+    def with_words_of(self, earlier: ComparisonStudy) -> Self:
+        """Return the declaration with the title and the note of an earlier one, where it has none of its own."""
+        return replace(self, heading=self.heading or earlier.heading, remark=self.remark or earlier.remark)
 
     def study_file(self) -> str:
         """Write the comparison as a study file: one arm per controller, one axis, the same runs."""

@@ -2,9 +2,10 @@
 
 A controller is best at a figure of one point where all of these hold:
 
-1. **Clearly better than every other.** The 95 % interval of the paired difference, seed by seed, to every other
-   controller excludes zero on the better side. For a figure with bounds, its worse bound is compared with the other's
-   better one. A single seed has no interval, so nothing is best.
+1. **Told apart from every other.** The 95 % interval of the paired difference, seed by seed, to every other
+   controller excludes zero on the better side, and the difference is at least ``MATTERS`` of the larger mean. For a
+   figure with bounds, its worse bound is compared with the other's better one. A single seed has no interval, so
+   nothing is best.
 2. **Finished.** At least ``completions.ENOUGH`` of its transfers finished.
 3. **Not dominated.** No other is at least as good in throughput, delay and share finished, and clearly better in one.
 4. **Carries traffic.** Its throughput is at least ``CARRIES`` of the highest, unless the figure is a throughput or a
@@ -23,6 +24,10 @@ CARRIES = 0.9
 """Fraction of the highest throughput that a controller needs to be best at delay, loss or queue."""
 
 
+MATTERS = 0.01
+"""Least difference that is marked or told, as a fraction of the larger mean."""
+
+
 @dataclass(frozen=True)
 class Objective:
     """A figure that decides dominance: readings by controller, and the better direction."""
@@ -37,6 +42,21 @@ def clearly_better(one: Reading, other: Reading, better: str) -> bool:
     apart = difference(other, one) if better == "lower" else difference(one, other)
     found = None if apart is None else apart.least
     return found is not None and found.half_width is not None and found.low > 0
+
+
+def told_apart(one: Reading, other: Reading, better: str) -> bool:
+    """Return whether a reading is clearly better than another, by a difference that matters."""
+    if not clearly_better(one, other, better):
+        return False
+    found = difference(other, one) if better == "lower" else difference(one, other)
+    assert found is not None
+    assert found.least is not None
+    return found.least.mean >= MATTERS * larger(one, other)
+
+
+def larger(one: Reading, other: Reading) -> float:
+    """Return the larger mean of two readings; of bounds the lower one."""
+    return max(abs(found.mean) for found in (one.least, other.least) if found is not None)
 
 
 def _mean(reading: Reading | None, better: str) -> float:
@@ -73,13 +93,13 @@ def carrying(throughput: Mapping[str, Reading]) -> frozenset[str]:
 
 
 def best(readings: Mapping[str, Reading], better: str, allowed: frozenset[str]) -> str | None:
-    """Return the allowed controller that is clearly better than every other at a figure.
+    """Return the allowed controller that is told apart from every other at a figure, as better.
 
     ``None`` with fewer than two controllers, or if too little finished.
     """
     for name, mine in readings.items():
         others = [other for rival, other in readings.items() if rival != name]
         enough = name in allowed and mine.share >= ENOUGH and bool(others)
-        if enough and all(clearly_better(mine, other, better) for other in others):
+        if enough and all(told_apart(mine, other, better) for other in others):
             return name
     return None

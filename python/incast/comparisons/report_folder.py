@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from incast.batch.plan import Mark, slug
-from incast.batch.store import Store, parquet, refuse_odd_points
+from incast.batch.store import Store, parquet, refuse_odd_points, store_of
 from incast.comparisons.declaration import Case, ComparisonStudy
 from incast.errors import REFUSALS, FolderError, StudyError
 from incast.runs.result import Result
@@ -28,7 +29,7 @@ from incast.study.definition import Definition
 from incast.study.planning import make
 from incast.study.reading import Runs
 from incast.system import files
-from incast.system.folders import alone_in, clear_away, write_whole
+from incast.system.folders import alone_in, clear_away, refuse_odd_name, write_whole
 
 OWN_STORE = "runs"
 
@@ -150,20 +151,31 @@ def made(
 ) -> Iterator[Home]:
     """Make the runs that the store lacks (default: the folder's own); the folder is locked until the end of the block.
 
-    A folder of an earlier declaration that this one extends is extended; its store stays unless one is given. Runs by
-    another build of the engine are repeated in the folder's own store; in another store only with ``rebuild``. Raises
-    ``FolderError`` for another content. An exception restores the earlier declaration.
+    A folder of an earlier declaration is kept, with what it was asked for, if controllers, values and seeds alone
+    differ; its store stays unless one is given. Runs by another build of the engine are repeated in the folder's own
+    store; in another store only with ``rebuild``. Raises ``FolderError`` for another content. An exception restores
+    the earlier declaration.
     """
+    refuse_odd_name(folder)
     study.check()
+    store = None if store is None else store_of(store)
     home = Home(folder, store or folder / OWN_STORE, slug(study.folder_name()))
-    other = f"{study.OTHER}: give another --out, or remove it first; {study.GROWS}"
     path, kind = folder / study.FILE, type(study)
-    mark = Mark(study.FILE, study.json(**home.words), lambda path: study.grows_from(read(kind, path.parent)[0]), other)
+
+    def same(_: Path) -> bool:
+        earlier, its_home = read(kind, folder)
+        if apart := study.apart_from(earlier):
+            share = f"; --store {shlex.quote(str(its_home.store))} with it shares its runs"
+            raise FolderError(f"{folder} holds {study.OTHER}: {'; '.join(apart)}; give another --out{share}")
+        return True
+
+    mark = Mark(study.FILE, study.json(**home.words), same, study.OTHER)
     if store is not None:
         _refuse_store(folder, store)
     there, before = folder.is_dir(), _before(path)
     mark.put(folder)
-    earlier = read(kind, folder)[1]
+    declared, earlier = read(kind, folder)
+    study = study.with_words_of(declared).holding(declared)
     home = Home(folder, store or earlier.store, earlier.name)
     with alone_in(folder, deep=False):
         try:
@@ -180,6 +192,7 @@ def made(
 
 def read(kind: type[Kind], folder: Path) -> tuple[Kind, Home]:
     """Read the declaration of a folder, and its place of runs; raises ``FolderError``."""
+    refuse_odd_name(folder)
     path = folder / kind.FILE
     again = f"give another --out, or remove {folder} first"
     try:

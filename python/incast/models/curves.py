@@ -28,7 +28,7 @@ PICTURES = (".svg", ".png", ".pdf")
 MOST_POINTS = 1_000_000
 
 # Units that tables and pictures show instead of the SI unit.
-_SHOWN = {"bit/s": ("Gb/s", 1e-9), "s": ("us", 1e6)}
+_SHOWN = {"bit/s": ("Gb/s", 1e-9), "s": ("µs", 1e6)}
 
 
 @dataclass(frozen=True)

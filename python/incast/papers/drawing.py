@@ -24,7 +24,7 @@ from incast.papers.evaluation import Evaluated, reading
 from incast.papers.measuring import rows, series_in, within
 from incast.papers.panels import JOINED, bounded, draw_differences, draw_zoom, zoomed
 from incast.pictures.interval_plot import Footnote, Known, Points, draw_points, in_sight, mark_below, y_axis
-from incast.pictures.style import INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
+from incast.pictures.style import DARKEST, GREY, INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
 from incast.runs.run_folder import read_table
 from incast.statistics import Estimate
 
@@ -207,7 +207,7 @@ def _bars(
         [e.high - e.mean + gap for (_, e), gap in zip(kept, missing, strict=True)],
     ]
     # visible on a black bar too
-    ink = "#8b949e" if bars["color"] == "#000000" else INK
+    ink = GREY if bars["color"] == DARKEST else INK
     places, means = [place for place, _ in kept], [e.mean for _, e in kept]
     axes.bar(places, means, width * 0.92, yerr=errors, ecolor=ink, label=label, capsize=2, **bars)
     footnote.note_intervals(e for _, e in kept)
@@ -235,7 +235,7 @@ def _published(axes: Axes, figure: Figure, series: Series, measure: str, look: i
             marker="D",
             markersize=7,
             markerfacecolor="white",
-            markeredgecolor="#22272e",
+            markeredgecolor=INK,
             clip_on=False,
             zorder=5,
             label="published",

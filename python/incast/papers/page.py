@@ -19,7 +19,7 @@ from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
 from incast.papers.verdict import STYLE, Verdict
 from incast.pictures import gallery
-from incast.report.comparison_page import PAGE, document, embedded
+from incast.report.document import PAGE, document, embedded
 from incast.report.numbers import duration, number, rounded, scaled
 from incast.report.run_index import RUNS, csv_of
 from incast.runs.run_folder import TIMELINE, engine_digest, read_manifest

@@ -12,8 +12,10 @@ from typing import Protocol
 from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory
 
-from incast.pictures.style import line, numbered_log
+from incast.pictures.inline import belongs
+from incast.pictures.style import line, numbered_log, spans
 from incast.statistics import Estimate
+from incast.writing.numbers import percent
 
 
 class Measured(Protocol):
@@ -59,6 +61,8 @@ class Points:
     """Number of its style."""
     at: Sequence[float]
     readings: Sequence[Measured]
+    tips: Sequence[str] = ()
+    """Texts that the points tell on a page; none by default."""
 
 
 @dataclass
@@ -90,10 +94,13 @@ class Footnote:
         return "\n".join(parts)
 
 
-def fit_a_log_axis(lines: Iterable[Points]) -> bool:
-    """Return whether the lines have figures, all of them above zero."""
+def fit_a_log_axis(lines: Iterable[Points], alone: bool = False) -> bool:
+    """Return whether the lines have figures, all of them above zero.
+
+    ``alone``: the figures are of one value of the key; they must also span enough, as for any axis.
+    """
     means = [e.mean for points in lines for reading in points.readings if (e := reading.least) is not None]
-    return bool(means) and min(means) > 0
+    return spans(means) if alone else bool(means) and min(means) > 0
 
 
 def draw_points(
@@ -105,39 +112,55 @@ def draw_points(
     """
     seen: list[float] = []
     for points in lines:
-        kept = [(x, r, e) for x, r in zip(points.at, points.readings, strict=True) if (e := r.least) is not None]
+        tips = points.tips or [""] * len(points.at)
+        kept = [
+            (x, r, e, tip)
+            for x, r, tip in zip(points.at, points.readings, tips, strict=True)
+            if (e := r.least) is not None
+        ]
         if not kept:
             continue
+        before = set(axes.get_children())
         look = line(points.number)
         colour = look["color"]
-        xs = [x for x, _, _ in kept]
-        means = [e.mean * scale for _, _, e in kept]
-        lows, highs = [e.low * scale for _, _, e in kept], [e.high * scale for _, _, e in kept]
-        seen += in_sight([e for _, _, e in kept], scale)
-        footnote.note_intervals([e for _, _, e in kept], bands=join and len(xs) > 1)
-        axes.plot(xs, means, label=points.label, **(look if join else {**look, "linestyle": "none"}))
+        xs, found = [x for x, _, _, _ in kept], [e for _, _, e, _ in kept]
+        means = [e.mean * scale for e in found]
+        lows, highs = [e.low * scale for e in found], [e.high * scale for e in found]
+        seen += in_sight(found, scale)
+        footnote.note_intervals(found, bands=join and len(xs) > 1)
+        (drawn,) = axes.plot(xs, means, label=points.label, **(look if join else {**look, "linestyle": "none"}))
         if join and len(xs) > 1:
             axes.fill_between(xs, lows, highs, color=colour, alpha=0.15, linewidth=0, label="_band")
         else:
             # a single place has no width for a band
             for x, low, high in zip(xs, lows, highs, strict=True):
                 axes.plot([x, x], [low, high], color=colour, linewidth=1.2, alpha=0.7)
-        for (x, reading, found), mean in zip(kept, means, strict=True):
-            mark_below(axes, x, found, colour, footnote, log)
+        for (x, reading, estimate, _), mean in zip(kept, means, strict=True):
+            mark_below(axes, x, estimate, colour, footnote, log)
             if reading.share < 1:
                 footnote.unfinished = True
-                axes.plot([x], [mean], look["marker"], color=colour, markerfacecolor="white", markersize=6, zorder=5)
-                axes.annotate(
-                    f"{100 * reading.share:.3g} %",
-                    (x, mean),
-                    (5, 3 + 8 * (points.number % 3)),
-                    textcoords="offset points",
-                    fontsize=6.5,
-                    color=colour,
-                    annotation_clip=True,
-                )
-                seen += _open_above(axes, x, mean, reading, scale, colour)
+                seen += _unfinished(axes, points.number, x, mean, reading, scale)
+        for artist in set(axes.get_children()) - before:
+            belongs(artist, points.number)
+        if points.tips:
+            belongs(drawn, points.number, [tip for _, _, _, tip in kept])
     return seen
+
+
+def _unfinished(axes: Axes, number: int, x: float, mean: float, reading: Measured, scale: float) -> list[float]:
+    """Mark a figure of which not all finished, with the share; return the numbers that the axis must cover."""
+    colour = line(number)["color"]
+    axes.plot([x], [mean], line(number)["marker"], color=colour, markerfacecolor="white", markersize=6, zorder=5)
+    axes.annotate(
+        percent(reading.share),
+        (x, mean),
+        (5, 3 + 8 * (number % 3)),
+        textcoords="offset points",
+        fontsize=6.5,
+        color=colour,
+        annotation_clip=True,
+    )
+    return _open_above(axes, x, mean, reading, scale, colour)
 
 
 def in_sight(found: Iterable[Estimate], scale: float = 1.0) -> list[float]:
@@ -171,6 +194,18 @@ def until(times: Sequence[float], values: Sequence[float], end: float) -> tuple[
     kept = sum(time <= end for time in times)
     times, values = list(times[:kept]), list(values[:kept])
     return ([*times, end], [*values, values[-1]]) if times else ([], [])
+
+
+def thinned(times: Sequence[float], values: Sequence[float], most: int) -> tuple[list[float], list[float]]:
+    """Keep at most about twice ``most`` points of a step series: of each of so many steps the least and the largest."""
+    if len(times) <= 2 * most:
+        return list(times), list(values)
+    size = -(-len(times) // most)
+    kept = []
+    for begin in range(0, len(times), size):
+        part = range(begin, min(begin + size, len(times)))
+        kept += sorted({min(part, key=values.__getitem__), max(part, key=values.__getitem__)})
+    return [times[i] for i in kept], [values[i] for i in kept]
 
 
 def mark_end(

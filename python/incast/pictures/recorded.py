@@ -70,21 +70,35 @@ class Queue:
     largest: Numbers
 
 
-class Frames:
-    """The timeline of a run in at most ``most`` steps: arrays with a row a flow or port and a column a step."""
+def _busy(frames: npt.NDArray[np.int64], every: int) -> int:
+    """Return the number of frames to draw: all, or those until the last flow ended, if it ended in the first half."""
+    last = int(frames.max(initial=-1)) + 1
+    until = last + max(1, last // 20)
+    return until if 0 < until <= every // 2 else every
 
-    def __init__(self, run: Result, most: int = STEPS) -> None:
+
+class Frames:
+    """The timeline of a run in at most ``most`` steps: arrays with a row a flow or port and a column a step.
+
+    With ``until_last`` it ends soon after the last flow, if that ended in the first half of the run.
+    """
+
+    def __init__(self, run: Result, most: int = STEPS, *, until_last: bool = False) -> None:
         if run.timeline_json is None:
             raise NotRecorded("the run has no timeline: run it with --set measure.timeline=auto")
         self._run = run
         timeline = json.loads(run.timeline_json)
-        self._frames = int(timeline["frames"])
+        every, flows = int(timeline["frames"]), run.timeline_flows
+        self._frames = _busy(flows["frame"].to_numpy().astype(int), every) if until_last else every
+        self.is_cut = self._frames < every
         self._each = -(-self._frames // most)
         self.steps = -(-self._frames // self._each)
         begin, end = float(timeline["start_s"]), float(timeline["end_s"])
+        if self.is_cut:
+            end = begin + float(timeline["frame_s"]) * self._frames
         self.step_s = float(timeline["frame_s"]) * self._each
         self.edges = np.minimum(begin + self.step_s * np.arange(self.steps + 1), end)
-        shape, flows = (run.flows.num_rows, self.steps), run.timeline_flows
+        shape = (run.flows.num_rows, self.steps)
         rows, columns = flows["flow"].to_numpy(), flows["frame"].to_numpy() // self._each
         self.delivered = np.zeros(shape)
         np.add.at(self.delivered, (rows, columns), flows["delivered_bytes"].to_numpy().astype(float))
@@ -106,6 +120,7 @@ class Frames:
             return None
         number = ports.index(port)
         rows = run.timeline_ports.filter(pc.equal(run.timeline_ports["port"], number))
+        rows = rows.filter(pc.less(rows["frame"], self._frames))
         columns = rows["frame"].to_numpy() // self._each
         mean, largest = np.zeros(self.steps), np.zeros(self.steps)
         np.add.at(mean, columns, rows["queue_mean_bytes"].to_numpy())
@@ -117,6 +132,7 @@ class Frames:
     def queues(self) -> dict[str, Numbers]:
         """Return the largest queue of each port in each step, in bytes; ports without a queue are left out."""
         rows = self._run.timeline_ports
+        rows = rows.filter(pc.less(rows["frame"], self._frames))
         table = np.zeros((self._run.ports.num_rows, self.steps))
         places = rows["port"].to_numpy(), rows["frame"].to_numpy() // self._each
         np.maximum.at(table, places, rows["queue_max_bytes"].to_numpy().astype(float))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST_LINES = 8
 """Most flows or ports in one picture over time, equal to the number of colours."""
+MOST_FLOWS = 5000
+"""Most flows of a picture over time, whose windows are kept in memory for each of its steps."""
 MOST_ROWS = 40
 """Most ports in a heat map; the longest queues are chosen."""
 COLUMNS = 400
@@ -52,20 +54,23 @@ class Pictures:
     def over_time(self) -> Figure:
         """Throughput and window of each flow and the queue of the busiest port, over simulated time.
 
-        For runs of at most eight flows, from the timeline of the run. A run without a timeline is simulated again with
-        one: the same seed gives the same figures.
+        For more than eight flows: their total throughput, and the median and the middle 80 % of their windows. All is
+        from the timeline of the run. A run without a timeline is simulated again with one: the same seed gives the same
+        figures.
         """
         with self._result.reading():
             flows = self._result.flows.num_rows
-            if not 0 < flows <= MOST_LINES:
-                raise NothingToDraw(f"the run has {counted(flows, 'flow')}, expected 1 to {MOST_LINES}")
-            frames = Frames(_with_timeline(self._result))
+            if not 0 < flows <= MOST_FLOWS:
+                raise NothingToDraw(f"the run has {counted(flows, 'flow')}, expected 1 to {MOST_FLOWS:,}")
+            frames = Frames(_with_timeline(self._result), until_last=True)
             refuse_zeros("delivered_bytes", [frames.delivered])
         return self._flows_over_time(frames)
 
     def throughput(self) -> Figure:
         """Throughput of the flows in the measured interval, as a CDF; one curve per traffic entry."""
-        return self._distribution(self._values("throughput_bps"), 1e-6, "Throughput per flow (Mb/s)")
+        found = self._values("throughput_bps")
+        rate, rates = _rate_unit(max(float(values.max(initial=0.0)) for values in found.values()))
+        return self._distribution(found, rate, f"Throughput per flow ({rates})")
 
     def fct(self, style: str = "screen") -> Figure:
         """Completion times of finite flows by size, as CDFs over all flows that began."""
@@ -240,7 +245,7 @@ class Pictures:
                 mark_end(axes, times, values, (per_s, scale), look["color"])
         start = self._result.summary["run"]["measure_from_s"]
         if start > 0:
-            axes.axvspan(0, start * per_s, color="#8b949e", alpha=0.13, linewidth=0)
+            axes.axvspan(0, start * per_s, color=GREY, alpha=0.13, linewidth=0)
         dress(axes)
         axes.set_xlim(0, end * per_s)
         axes.set_ylim(bottom=0)
@@ -255,21 +260,22 @@ class Pictures:
 
     def _flows_over_time(self, frames: Frames) -> Figure:
         run = self._result.summary["run"]
-        unit, per_s = time_unit(run["sim_s"])
+        unit, per_s = time_unit(float(frames.edges[-1]))
         edges = frames.edges * per_s
         has_windows, queue = bool(np.nansum(frames.windows)), frames.queue()
         panels = 1 + has_windows + (queue is not None)
         canvas = new_canvas(7.2, 1.0 + 1.7 * panels)
         rows = list(canvas.subplots(panels, 1, sharex=True, squeeze=False)[:, 0])
-        names = [f"flow {i}" for i in range(len(frames.delivered))]
-        rate, rates = _rate_unit(float(frames.throughput.max()))
-        for axes, values, label in [
-            (rows[0], frames.throughput * rate, f"Throughput\n({rates})"),
-            *([(rows[1], frames.windows * 1e-3, "Congestion\nwindow (kB)")] if has_windows else []),
-        ]:
-            for i, (name, own) in enumerate(zip(names, values, strict=True)):
-                axes.stairs(own, edges, baseline=None, label=name, **_stairs(i))
-            axes.set_ylabel(label, fontsize=8, color=INK)
+        flows = len(frames.delivered)
+        few = flows <= MOST_LINES
+        rates = frames.throughput if few else frames.throughput.sum(axis=0, keepdims=True)
+        rate, unit_of_rates = _rate_unit(float(rates.max()))
+        names = [f"flow {i}" for i in range(flows)] if few else ["all flows together"]
+        _lines(rows[0], rates * rate, edges, names)
+        rows[0].set_ylabel(f"Delivered in\norder ({unit_of_rates})", fontsize=8, color=INK)
+        if has_windows:
+            (_lines if few else _spread)(rows[1], frames.windows * 1e-3, edges, names)
+            rows[1].set_ylabel("Congestion\nwindow (kB)", fontsize=8, color=INK)
         if queue is not None:
             rows[-1].stairs(queue.largest * 1e-3, edges, baseline=None, label="largest", color=GREY, linewidth=0.8)
             rows[-1].stairs(queue.mean * 1e-3, edges, baseline=None, label="mean", color=INK, linewidth=1.4)
@@ -282,12 +288,13 @@ class Pictures:
             axes.set_ylim(bottom=0)
             axes.set_xlim(0, edges[-1])
             if start > 0:
-                axes.axvspan(0, start * per_s, color="#8b949e", alpha=0.13, linewidth=0)
+                axes.axvspan(0, min(start * per_s, edges[-1]), color=GREY, alpha=0.13, linewidth=0)
         warm = "; grey: before it is measured" if start > 0 else ""
+        cut = f"; the run goes on until {run['sim_s'] * per_s:g} {unit}" if frames.is_cut else ""
         step, scale = time_unit(frames.step_s)
         step = f"; means of {frames.step_s * scale:.3g} {step}"
-        rows[-1].set_xlabel(f"Simulated time ({unit}){warm}{step}", fontsize=9)
-        self._titled(rows[0], counted(len(names), "flow"))
+        rows[-1].set_xlabel(f"Simulated time ({unit}){warm}{step}{cut}", fontsize=9)
+        self._titled(rows[0], counted(flows, "flow"))
         rows[0].legend(frameon=False, fontsize=7, ncols=4)
         return canvas
 
@@ -323,6 +330,23 @@ def _stairs(number: int) -> dict[str, Any]:
     """Look of a flow's steps."""
     own = line(number, marker=False)
     return {key: own[key] for key in ("color", "linestyle")} | {"linewidth": 1.2}
+
+
+def _lines(axes: Axes, values: np.ndarray, edges: np.ndarray, names: Sequence[str]) -> None:
+    """Draw a line of steps for each row."""
+    for i, (name, own) in enumerate(zip(names, values, strict=True)):
+        axes.stairs(own, edges, baseline=None, label=name, **_stairs(i))
+
+
+def _spread(axes: Axes, values: np.ndarray, edges: np.ndarray, _names: Sequence[str]) -> None:
+    """Draw the median of the rows at each step, and the middle 80 % as a band; steps without a value are left out."""
+    known = ~np.isnan(values).all(axis=0)
+    low, middle, high = (np.full(values.shape[1], np.nan) for _ in range(3))
+    low[known], middle[known], high[known] = np.nanpercentile(values[:, known], [10, 50, 90], axis=0)
+    look = _stairs(0)
+    axes.stairs(high, edges, baseline=low, fill=True, color=look["color"], alpha=0.15, label="middle 80 % of the flows")
+    axes.stairs(middle, edges, baseline=None, label="median", **look)
+    axes.legend(frameon=False, fontsize=7, ncols=2)
 
 
 def _longest(times: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -369,7 +393,7 @@ def draw(result: Result, folder: Path, formats: Sequence[str] = ("png",)) -> tup
     canvases, reasons = {}, []
     for name, picture in PICTURES.items():
         try:
-            if name in SPREAD and "over-time" in canvases and (alike := _alike(result, SPREAD[name])):
+            if name in SPREAD and (alike := _alike(result, SPREAD[name])):
                 raise NothingToDraw(alike)
             canvases[name] = picture(Pictures(result))
         except NothingToDraw as error:

@@ -24,32 +24,39 @@ if output.is_program:  # Matplotlib reads a matplotlibrc in the working director
 FORMATS = ("png", "svg", "pdf")
 """Image formats."""
 
-# Okabe and Ito's palette: distinguishable with every common kind of colour blindness. Line style and
-# marker repeat the distinction for print in grey.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#56B4E9", "#7F7F7F"]
+# distinguishable with every common kind of colour blindness; line style and marker repeat the distinction for print in
+# grey. The same as --c1 to --c8 of report.css
+COLOURS = ["#0064a6", "#bc4506", "#1c8d72", "#9f1b74", "#bc8205", "#20262e", "#0099cb", "#3f4b44"]
+DARKEST = COLOURS[5]
+"""Colour on which ink is not visible."""
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 HATCHES = ["", "//", "\\\\", "xx", "..", "--", "||", "++"]
 STYLES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1))]
 
-INK, GRID, GREY = "#22272e", "#d9dee5", "#8b949e"
+INK, GRID, GREY = "#161b22", "#e8ebef", "#808995"
+OTHERS = "#c3c9d1"
+"""Colour of the other lines in the panel of one."""
 
 ABREAST = 8
 """Most series that are easy to tell apart in one panel; more of them have a panel each."""
 
-LEGEND_LETTERS = 60
-"""Most letters of the names in a legend with one row."""
+MOST_ABREAST = 4
+"""Most names in a row of a legend."""
+
+LETTER, HANDLE = 0.065, 0.6
+"""Width of a letter of a legend and of the line before a name, in inches."""
 
 LOG_SPAN = 5.0
 """Ratio of the largest to the smallest value from which a numeric x axis is logarithmic."""
 
-TIME_UNITS = [(1.0, "s"), (1e-3, "ms"), (0.0, "us")]
+TIME_UNITS = [(1.0, "s"), (1e-3, "ms"), (0.0, "µs")]
 """Units of a time axis, with the smallest span of each in seconds."""
 
 
 def time_unit(span_s: float) -> tuple[str, float]:
     """Return the unit of a time axis for a span, and the factor from seconds."""
     unit = next(unit for least, unit in TIME_UNITS if span_s >= least)
-    return unit, {"s": 1.0, "ms": 1e3, "us": 1e6}[unit]
+    return unit, {"s": 1.0, "ms": 1e3, "µs": 1e6}[unit]
 
 
 def line(number: int, marker: bool = True) -> dict[str, Any]:
@@ -243,16 +250,15 @@ def legend(canvas: Figure, panels: Iterable[Axes], note: str = "") -> None:
     """Draw one legend for all panels below them, with a footnote above it."""
     # a panel lacks controllers without the figure
     shown = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    # four short names fit one row; otherwise rows of three
-    one_row = len(shown) <= 4 and sum(len(label) for label in shown) <= LEGEND_LETTERS
     if not shown and note:
         canvas.supxlabel(note, fontsize=7, color=INK, x=0.01, ha="left")
     if shown:
+        width = HANDLE + LETTER * max(map(len, shown))
         canvas.legend(
             list(shown.values()),
             list(shown),
             loc="outside lower center",
-            ncols=4 if one_row else 3,
+            ncols=min(len(shown), MOST_ABREAST, max(1, int(canvas.get_figwidth() / width))),
             frameon=False,
             fontsize=8,
             labelcolor=INK,

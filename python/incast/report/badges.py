@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from incast.comparisons.comparison import Band, Comparison
-from incast.comparisons.ranking import CARRIES, Objective, best, carrying, undominated
+from incast.comparisons.ranking import CARRIES, MATTERS, Objective, best, carrying, undominated
 from incast.report.figures import ACTIVE, FIGURES, Figure
 from incast.runs.completions import ENOUGH, Reading
+from incast.writing.numbers import percent
 
 _MEANING = (
-    " marks the best: the 95 % interval of its paired difference to every other controller excludes zero, at least "
+    " marks the best: the 95 % interval of its paired difference to every other controller excludes zero, that "
+    f"difference is at least {100 * MATTERS:g} %, at least "
     f"{100 * ENOUGH:g} % of its transfers finished, no other controller dominates it, and its throughput is at least "
     f"{100 * CARRIES:g} % of the highest (not asked of rates and completion times). ◆: no other controller is at least "
-    "as good in throughput, p99 delay and share finished, and clearly better in one of them."
+    "as good in throughput, p99 delay and share finished, and clearly better in one of them. A percentage beside ◆ is "
+    "the controller's share of the highest throughput, where it is less than that."
 )
 
 
@@ -22,6 +25,9 @@ def meaning(of_best: str) -> str:
     """Explain the marks; ``of_best`` names the mark of the best: bold, or a sign."""
     return f"{of_best}{_MEANING}"
 
+
+UNDOMINATED = "◆"
+"""Mark after the name of an undominated controller."""
 
 DELIVERS = ("flows.throughput", "fct.", "queries.", "writes.")
 """Prefixes of the keys of figures that are bad for a controller that sends nothing."""
@@ -35,12 +41,21 @@ class Marks:
     """Controller that is best at a figure, by its key."""
     front: frozenset[str]
     """Undominated controllers; empty with a single controller or a single seed, which allow no comparison."""
+    little: Mapping[str, float] = field(default_factory=dict)
+    """Share of the highest throughput of controllers that do not carry traffic."""
+
+    def sign(self, controller: str) -> str:
+        """Return the mark after the name of an undominated controller, with its throughput where it carries little."""
+        if controller not in self.front:
+            return ""
+        return f" {UNDOMINATED}" + (f" {percent(self.little[controller])}" if controller in self.little else "")
 
 
 @dataclass(frozen=True)
 class _Standing:
     front: frozenset[str]
     carries: frozenset[str]
+    little: Mapping[str, float]
     finished: frozenset[str]
 
 
@@ -53,7 +68,7 @@ def of_point(comparison: Comparison, scenario: str, value: str, figures: Sequenc
         if not figure.key.startswith(DELIVERS):
             allowed &= standing.carries
         found[figure.key] = best(_readings(comparison, scenario, value, figure.key), figure.better, allowed)
-    return Marks(found, standing.front if possible(comparison) else frozenset())
+    return Marks(found, standing.front if possible(comparison) else frozenset(), standing.little)
 
 
 def possible(comparison: Comparison) -> bool:
@@ -92,4 +107,8 @@ def _standing(comparison: Comparison, scenario: str, value: str) -> _Standing:
         Objective(shares, "higher"),
     ]
     finished = frozenset(name for name in names if name not in shares or min(shares[name].low.values()) >= ENOUGH)
-    return _Standing(undominated(names, objectives), carrying(throughput), finished)
+    carries = carrying(throughput)
+    rates = {name: found.mean for name, reading in throughput.items() if (found := reading.least) is not None}
+    most = max(rates.values(), default=0.0)
+    little = {name: rate / most for name, rate in rates.items() if name not in carries and most > 0}
+    return _Standing(undominated(names, objectives), carries, little, finished)

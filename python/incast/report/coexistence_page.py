@@ -20,17 +20,18 @@ from incast.comparisons.report_folder import Home
 from incast.pictures import gallery
 from incast.pictures.style import INK, new_canvas
 from incast.report import run_index, tables
-from incast.report.comparison_page import PAGE, document, embedded
+from incast.report.document import PAGE, document, embedded
 from incast.report.numbers import number
 from incast.report.run_index import RUNS
 from incast.report.tables import Column
 from incast.statistics import Estimate
 from incast.system.output import counted
 from incast.view import chosen
+from incast.writing.numbers import said
 
 MAPS: list[tuple[str, str, str, Callable[[Meeting], Estimate | None], float]] = [
     ("shares", "Share of the goodput", "%", lambda m: m.share_pct, 1.0),
-    ("delays", "Mean one-way delay of the row's data", "us", lambda m: m.delay_mean_s, 1e6),
+    ("delays", "Mean one-way delay of the row's data", "µs", lambda m: m.delay_mean_s, 1e6),
     ("losses", "Loss of the row's data", "%", lambda m: m.loss_pct, 1.0),
     ("jain", "Jain's index of all flows", "", lambda m: m.jain, 1.0),
 ]
@@ -85,7 +86,10 @@ def html(
         head = "".join(f"<th>{escape(c.label)}</th>" for c in pairs.controllers)
         rows = "".join(
             f"<tr><th>{escape(c.label)}</th>"
-            + "".join(f"<td>{number(known(figure(by_pair[c.text, o.text])), scale)}</td>" for o in pairs.controllers)
+            + "".join(
+                f"<td>{number(known(figure(by_pair[c.text, o.text])), scale, tiny=True)}</td>"
+                for o in pairs.controllers
+            )
             + "</tr>"
             for c in pairs.controllers
         )
@@ -111,7 +115,7 @@ def print_tables(pairs: Pairs, found: Sequence[Meeting], console: Console) -> No
 
     def show(title: str, figure: Callable[[Meeting], Estimate | None], scale: float = 1.0) -> None:
         def cell(meeting: Meeting) -> str:
-            return number(known(figure(meeting)), scale)
+            return number(known(figure(meeting)), scale, tiny=True)
 
         beside = Column("beside", [c.label for c in pairs.controllers], "left")
         columns = [
@@ -122,7 +126,7 @@ def print_tables(pairs: Pairs, found: Sequence[Meeting], console: Console) -> No
 
     over = f"means ± half the 95 % interval over {pairs.seeds} seeds" if pairs.seeds > 1 else "one seed, no intervals"
     show(f"Share of the goodput, %, of the row's controller with the column's; {over}", lambda m: m.share_pct)
-    show("Mean one-way delay of the row's data, us", lambda m: m.delay_mean_s, 1e6)
+    show("Mean one-way delay of the row's data, µs", lambda m: m.delay_mean_s, 1e6)
     show("Loss of the row's data, %", lambda m: m.loss_pct)
     show("Jain's index of all flows", lambda m: m.jain)
 
@@ -146,7 +150,7 @@ def picture(pairs: Pairs, found: Sequence[Meeting]) -> Canvas:
         if math.isnan(share.mean):
             axes.text(column, row, "-", ha="center", va="center", color="black")
             continue
-        text = number(share).replace(" ±", "\n±")
+        text = said(number(share)).replace(" ±", "\n±")
         axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=7.5)
     canvas.colorbar(shown, ax=axes, label="Share of the goodput (%)")
     return canvas

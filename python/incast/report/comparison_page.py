@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import base64
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
-from importlib.resources import files
-from itertools import product
 from pathlib import Path
 
 from rich.console import Console
 
 from incast import _core
+from incast.answers.answering import answers_of
+from incast.answers.showing import answers_html, print_answers
 from incast.comparisons.comparison import Band, Comparison, Run, aggregate_json
-from incast.comparisons.declaration import ComparisonStudy, Controller, named
-from incast.pictures import gallery
-from incast.report import badges, glossary, locality, run_index, slowdowns, tables
-from incast.report.figures import Figure, axis_name, draw_all, figures_of
-from incast.report.numbers import duration, is_clear_of_zero, scaled, share_of, shown_reading
+from incast.comparisons.declaration import Controller, named
+from incast.comparisons.scenario_pairs import paired_json
+from incast.pictures import gallery, inline
+from incast.report import badges, first_screen, locality, run_index, scenario_pairs, slowdowns, tables
+from incast.report.badges import Marks
+from incast.report.document import PAGE, contents, document, drawn
+from incast.report.figures import ZERO, Figure, axis_name, draw_all, figures_of
+from incast.report.notes import notes_of, without_datagrams
+from incast.report.numbers import is_clear_of_zero, share_of, shown_reading
+from incast.report.page_tables import MOST_COLUMNS, Cells, cell_of, even, heading, meaning, table
 from incast.report.run_index import RUNS
 from incast.report.tables import Column
 from incast.runs.completions import NAMES, STATISTICS, Reading
-from incast.runs.result import COMPLETIONS
 from incast.system.output import counted
 from incast.view import chosen
-
-PAGE = "report.html"
 
 STEMS = (
     "throughput",
@@ -58,28 +58,34 @@ class Page:
 
 def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     """Write ``report.html``, its pictures in these formats and ``comparison.json`` into the comparison's folder."""
-    drawn, by_size = draw_all(comparison), slowdowns.draw(comparison)
-    drawn.pictures |= by_size.pictures
-    drawn.left_out |= by_size.left_out
-    pictures = gallery.draw(drawn.pictures, formats)
-    pngs = gallery.pngs(pictures)
-    shown = [figure.key for figure in figures_of(comparison)]
+    made, by_size = draw_all(comparison), slowdowns.draw(comparison)
+    canvases, left_out = made.pictures | by_size.pictures, made.left_out | by_size.left_out
+    pictures = gallery.draw(canvases, formats)
+    shown = [figure.key for figure in figures_of(comparison, everything=True)]
+    inside = {name: inline.svg(canvas, name) for name, canvas in canvases.items()}
+    words = first_screen.as_json(comparison) | {"answers": [answer.json() for answer in answers_of(comparison)]}
     files = {
-        "comparison.json": aggregate_json(comparison, shown),
+        "comparison.json": aggregate_json(comparison, shown, words | paired_json(comparison, shown)),
         RUNS: run_index.of(comparison.study, comparison.home),
-        PAGE: html(comparison, pngs, drawn.left_out, formats),
+        PAGE: html(comparison, inside, left_out, formats),
     }
     gallery.write(comparison.folder, pictures, formats, files, lambda name: name.startswith(STEMS))
-    return Page(comparison.folder / PAGE, pngs)
+    return Page(comparison.folder / PAGE, gallery.pngs(pictures))
 
 
-BEST, UNDOMINATED = "*", "◆"
-"""Marks on a terminal."""
+BEST = "*"
+"""Mark of the best on a terminal."""
+
+
+Point = tuple[str, Controller]
+"""Row of a table: a value of the varied key, and a controller."""
 
 
 def print_table(comparison: Comparison, console: Console, paired: bool = False) -> None:
-    """Print one table of means per scenario; with ``paired`` the differences from the first controller."""
+    """Print the answers and one table of means per scenario; with ``paired`` differences from the first controller."""
     study = comparison.study
+    if not paired:
+        print_answers(comparison, console)
     first = study.controllers[0]
     shown = study.controllers[1:] if paired else study.controllers
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
@@ -89,34 +95,52 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
         what = paired_title if paired else "means over"
         points = [(value, controller) for value in study.values for controller in shown]
         at = {} if paired else {value: badges.of_point(comparison, scenario, value, figures) for value in study.values}
-        columns = []
-        for figure in figures:
+        columns = [] if paired else _finished_column(comparison, scenario, points)
+        shown_figures = [f for f in figures if paired or _is_above_zero(comparison, scenario, f)]
+        for figure in shown_figures:
             cells = [_cell(comparison, scenario, *point, figure, paired) for point in points]
             best = [bool(at) and at[value].best[figure.key] == c.text for value, c in points]
             columns.append(Column(figure.short, _marked(cells, best)))
-        front = [bool(at) and c.text in at[value].front for value, c in points]
-        labels = _marked([controller.label for _, controller in points], front, f" {UNDOMINATED}")
+        labels = [c.label + (at[value].sign(c.text) if at else "") for value, c in points]
         title = f"{name}: {what} {seeds}"
-        tables.show(console, title, _beginning(comparison, points, labels), columns, _ends(points, shown))
-        notes = without_datagrams(comparison, scenario)
+        begin, ends = _beginning(comparison, points, labels), _ends(points, shown)
         if not paired:
             _print_slowdowns(comparison, scenario, name, console)
-            notes += [*unfinished(comparison, scenario), *notes_of(comparison, scenario)]
+        left = tables.show(console, title, begin, columns, ends, cut=True)
+        notes = _not_printed([f.title for f in figures if f not in shown_figures], columns[-left:] if left else [])
+        notes += without_datagrams(comparison, scenario) if paired else notes_of(comparison, scenario)
         for text in notes:
             console.print(text, highlight=False, soft_wrap=True)
+    if not paired:
+        scenario_pairs.print_tables(comparison, console)
     if not paired and badges.possible(comparison):
         console.print(badges.meaning(BEST), highlight=False, soft_wrap=True)
 
 
-Point = tuple[str, Controller]
-"""Row of a table: a value of the varied key, and a controller."""
+def _finished_column(comparison: Comparison, scenario: str, points: Sequence[Point]) -> list[Column]:
+    """Return the column of shares that finished; none if everything finished."""
+    shares = _finished(comparison, scenario)
+    cells = [shown_reading(shares[value, c.text], 100.0, interval=False) for value, c in points] if shares else []
+    return [Column("finished\n%", cells)] if shares else []
+
+
+def _not_printed(zero: Sequence[str], left: Sequence[Column]) -> list[str]:
+    """Return notes on the figures that a table leaves out: zeros, and columns for which the terminal is too narrow."""
+    heads = [" ".join(column.head.split()) for column in left]
+    return [
+        *([f"0 in all runs: {', '.join(zero)}"] if zero else []),
+        *([f"in the report alone, for lack of space: {', '.join(heads)}"] if heads else []),
+    ]
 
 
 def _beginning(comparison: Comparison, points: Sequence[Point], labels: Sequence[str]) -> list[Column]:
     """Return the first columns of a table: the value of the key, without repetition, and the controller."""
     key = comparison.study.key
+    controllers = Column("controller", labels, "left")
+    if len(comparison.study.values) == 1:
+        return [controllers]
     begins = [value if i == 0 or points[i - 1][0] != value else "" for i, (value, _) in enumerate(points)]
-    return [Column(".".join(key.split(".")[1:][-2:]) or key, begins), Column("controller", labels, "left")]
+    return [Column(".".join(key.split(".")[1:][-2:]) or key, begins), controllers]
 
 
 def _ends(points: Sequence[Point], shown: Sequence[Controller]) -> range:
@@ -142,14 +166,12 @@ def _print_slowdowns(comparison: Comparison, scenario: str, name: str, console: 
             cells = [f"{shown_reading(one, interval=False)} {share_of(one)}".strip() for one in found]
             best = {v: badges.best_slowdown(comparison, scenario, v, band, "p99") for v in study.values}
             marked = _marked(cells, [best[value] == c.text for value, c in points])
-            columns.append(Column(band.label.replace(" to ", "\nto "), marked))
-        tables.show(
-            console,
-            f"{name}, {entry}: p99 slowdown by size (FCT / ideal FCT); percentage: share finished",
-            _beginning(comparison, points, [c.label for _, c in points]),
-            columns,
-            _ends(points, study.controllers),
-        )
+            columns.append(Column(band.label.replace("B to ", "B\nto "), marked))
+        title = f"{name}, {entry}: p99 slowdown by size (FCT / ideal FCT); percentage: share finished"
+        begin = _beginning(comparison, points, [c.label for _, c in points])
+        left = tables.show(console, title, begin, columns, _ends(points, study.controllers), cut=True)
+        for text in _not_printed([], columns[-left:] if left else []):
+            console.print(text, highlight=False, soft_wrap=True)
 
 
 def _cell(
@@ -164,94 +186,116 @@ def _cell(
     return f"{shown_reading(reading, figure.scale, interval=False)} {share_of(reading)}".strip()
 
 
-def notes_of(comparison: Comparison, scenario: str) -> list[str]:
-    """Return the notes on the runs of a scenario, once for all runs of a point."""
-    study = comparison.study
-    notes = []
-    for controller in study.controllers:
-        for value in study.values:
-            runs = comparison.point(scenario, controller.text, value)
-            # notes differ between seeds: show those of the first seed that has any
-            first = next((run for run in runs if run.notes), None)
-            if first is not None:
-                where = f"{study.key} = {value}, {controller.label}, seed {first.case.seed}"
-                many = sum(bool(run.notes) for run in runs)
-                others = f" (and {counted(many - 1, 'other seed')})" if many > 1 else ""
-                notes += [f"{where}{others}: {note}" for note in first.notes]
-    return [*notes, *comparison.without_effect(scenario)]
-
-
-def unfinished(comparison: Comparison, scenario: str) -> list[str]:
-    """Return a note for each point with unfinished flows, queries or writes."""
-    notes = []
-    study = comparison.study
-    for value in study.values:
-        for controller in study.controllers:
-            for part, (finished, count) in comparison.began(scenario, controller.text, value).items():
-                if finished < count:
-                    where = f"{study.key} = {value}, {controller.label}"
-                    what = f"{finished:,d} of {count:,d} {COMPLETIONS[part]} finished"
-                    notes.append(
-                        f"{where}: {what}; figures that unfinished {COMPLETIONS[part]} could still change are bounds"
-                    )
-    return notes
-
-
-def without_datagrams(comparison: Comparison, scenario: str) -> list[str]:
-    """Return a note on the traffic that figures of flows exclude: datagrams, which no controller governs."""
-    entries = comparison.datagrams(scenario)
-    if not entries:
-        return []
-    return [f"figures of flows exclude {' and '.join(entries)}: datagrams, which no controller governs"]
-
-
 def html(
-    comparison: Comparison, pictures: dict[str, bytes], left_out: dict[str, str], formats: Sequence[str] = ("png",)
+    comparison: Comparison, pictures: dict[str, str], left_out: dict[str, str], formats: Sequence[str] = ("png",)
 ) -> str:
-    """Make the page; ``left_out`` has the reasons for missing pictures, ``formats`` those of the picture files."""
-    study = comparison.study
-    figures = figures_of(comparison)
+    """Make the page from its pictures as SVG elements.
+
+    ``left_out`` has the reasons for missing pictures, ``formats`` those of the picture files.
+    """
     first = next(iter(comparison.runs.values()))
     parts = [
-        f"<header><h1>{escape(study.title)}</h1>{_lead(comparison)}</header>",
-        _headline(comparison),
-        "<section><h2>Figures</h2>",
-        '<p class="note">Lines: means over the seeds. Bands: 95&nbsp;% Student-t intervals. '
-        "All controllers use the same placements under one seed, so a difference between two lines is "
-        "more certain than the bands suggest.</p>",
-    ]
-    for figure in figures:
-        if figure.name not in pictures:
-            parts.append(f'<p class="note">{escape(figure.title)}: no picture, {escape(left_out[figure.title])}.</p>')
-            continue
-        against = escape(axis_name(study.key).lower()) if len(study.values) > 1 else "the controller"
-        caption = f"{escape(figure.title)} against {against}; {figure.better} is better."
-        parts.append(embedded(pictures[figure.name], figure.name, caption, formats))
-    if "over-time" in pictures:
-        case = comparison.series[0].case
-        parts.append(
-            embedded(
-                pictures["over-time"],
-                "over-time",
-                f"Congestion windows of {_first_flows(comparison)} and the queue at the busiest port over time: "
-                f"{escape(case.scenario)}, {escape(study.key)} = {escape(case.value)}, seed {case.seed}; "
-                "the warm-up is grey.",
-                formats,
-            )
-        )
-    elif comparison.series_gap:
-        parts.append(f'<p class="note">No picture over time: {escape(comparison.series_gap)}.</p>')
-    parts += [
-        _view(comparison),
-        "</section>",
         _slowdowns(comparison, pictures, left_out, formats),
-        _numbers(comparison),
+        _figures(comparison, pictures, left_out, formats),
+        scenario_pairs.section(comparison),
+        _over_time(comparison, pictures, formats),
         _differences(comparison),
         locality.section(comparison),
         _definitions(comparison, first),
         _again(comparison, first, formats),
     ]
-    return document(study.title, parts)
+    top = first_screen.first_screen(comparison, answers_html(comparison))
+    beside = contents([top, *parts]) + first_screen.lines(comparison)
+    return document(comparison.study.title, [first_screen.header(comparison), *filter(None, parts)], beside, top)
+
+
+def _figures(comparison: Comparison, pictures: dict[str, str], left_out: dict[str, str], formats: Sequence[str]) -> str:
+    """Return the tables of means of all points, with the best of each figure marked, and their pictures."""
+    study, parts = comparison.study, []
+    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        figures = figures_of(comparison, scenario)
+        marks = {value: badges.of_point(comparison, scenario, value, figures) for value in study.values}
+        parts += [f"<h3>{escape(name)}</h3>"] * (len(study.scenarios) > 1)
+        there = [figure for figure in figures if _is_above_zero(comparison, scenario, figure)]
+        head = "<th>Finished<small>%</small></th>" if _finished(comparison, scenario) else ""
+        for some in even(there, MOST_COLUMNS - bool(head)):
+            cells = _means(comparison, scenario, some, marks)
+            parts.append(table(study, head + "".join(map(heading, some)), cells, marks=marks))
+        zero = [figure.title for figure in figures if figure not in there]
+        parts += [f'<p class="note">{escape(", ".join(zero))}: 0 in all runs.</p>'] if zero else []
+    parts.append(
+        f'<p class="note">Means ± half the 95&nbsp;% interval over {counted(study.seeds, "seed")}. '
+        f"{meaning(comparison)} A percentage in a cell is the share that finished, if not all did.</p>"
+    )
+    shown = []
+    for figure in figures_of(comparison):
+        if figure.name in pictures:
+            caption = f"{escape(figure.title)}; {figure.better} is better."
+            shown.append(drawn(pictures[figure.name], figure.name, caption, formats))
+        elif left_out[figure.title] != ZERO:  # the table says so
+            parts.append(f'<p class="note">{escape(figure.title)}: no picture, {escape(left_out[figure.title])}.</p>')
+    several = len(study.values) > 1
+    parts.append(
+        '<p class="note">Pictures: means over the seeds, with 95&nbsp;% Student-t intervals'
+        f"{', against ' + escape(axis_name(study.key).lower()) if several else ''}. All controllers use the same "
+        "placements under one seed, so a difference between two of them is more certain than the intervals suggest."
+        f'</p><div class="pictures">{"".join(shown)}</div>'
+    )
+    return f'<section id="numbers"><h2>Figures</h2>{"".join(parts)}</section>'
+
+
+def _means(comparison: Comparison, scenario: str, figures: Sequence[Figure], marks: Mapping[str, Marks]) -> Cells:
+    """Return the maker of cells with means, after the share finished if not all did."""
+    shares = _finished(comparison, scenario)
+
+    def cells(value: str, c: Controller) -> str:
+        found = [(f, comparison.reading(scenario, c.text, value, f.key)) for f in figures]
+        first = cell_of(shares[value, c.text], 100.0, False) if shares else ""
+        return first + "".join(cell_of(one, f.scale, marks[value].best[f.key] == c.text) for f, one in found)
+
+    return cells
+
+
+def _finished(comparison: Comparison, scenario: str) -> dict[tuple[str, str], Reading | None]:
+    """Return the shares that finished by value and controller; empty if everything finished, or nothing can."""
+    study = comparison.study
+    shares = {(v, c.text): comparison.share(scenario, c.text, v) for v in study.values for c in study.controllers}
+    return shares if any(one is not None and min(one.low.values()) < 1 for one in shares.values()) else {}
+
+
+def _apart(comparison: Comparison, scenario: str, figures: Sequence[Figure]) -> Cells:
+    """Return the maker of cells with differences from the first controller."""
+    first = comparison.study.controllers[0].text
+
+    def cells(value: str, c: Controller) -> str:
+        found = [
+            (
+                comparison.difference(scenario, c.text, first, value, f.key),
+                comparison.reading(scenario, first, value, f.key),
+                f.scale,
+            )
+            for f in figures
+        ]
+        texts = [(shown_reading(one, scale), is_clear_of_zero(one, of)) for one, of, scale in found]
+        return "".join(f"<td>{f'<b>{text}</b>' if is_clear else text}</td>" for text, is_clear in texts)
+
+    return cells
+
+
+def _over_time(comparison: Comparison, pictures: dict[str, str], formats: Sequence[str]) -> str:
+    """Return the picture of windows and a queue over time, and the link to the viewer page."""
+    parts = [_view(comparison)]
+    if "over-time" in pictures:
+        case, study = comparison.series[0].case, comparison.study
+        value = f", {escape(study.key)} = {escape(case.value)}" if len(study.values) > 1 else ""
+        caption = (
+            f"Congestion windows of {_first_flows(comparison)} and the queue at the busiest port: "
+            f"{escape(case.scenario)}{value}, seed {case.seed}; the warm-up is grey."
+        )
+        parts.append(drawn(pictures["over-time"], "over-time", caption, formats))
+    elif comparison.series_gap:
+        parts.append(f'<p class="note">No picture over time: {escape(comparison.series_gap)}.</p>')
+    return f'<section id="over-time"><h2>Over time</h2>{"".join(parts)}</section>' if any(parts) else ""
 
 
 def _view(comparison: Comparison) -> str:
@@ -262,141 +306,60 @@ def _view(comparison: Comparison) -> str:
     return chosen.link(comparison.folder, chosen.PAGE, f"the runs of {controllers} ({where})", comparison.view_gap)
 
 
-def document(title: str, parts: Sequence[str]) -> str:
-    """Assemble the parts of a page into a self-contained document."""
-    style = files("incast.report").joinpath("report.css").read_text(encoding="utf-8")
-    body = "\n".join([glossary.linked(parts[0]), *parts[1:], glossary.section()])
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Incast: {escape(title)}</title>\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<style>{style}</style></head>\n<body><main>\n{body}\n</main></body></html>\n"
-    )
-
-
 def _first_flows(comparison: Comparison) -> str:
     *first, last = comparison.series[0].flows
     return f"flows {', '.join(map(str, first))} and {last}" if first else f"flow {last}"
 
 
-def _lead(comparison: Comparison) -> str:
-    study = comparison.study
-    return (
-        f'<p class="lead">{counted(len(study.controllers), "controller")}, {counted(len(study.values), "value")} of '
-        f"<code>{escape(study.key)}</code>, {counted(study.seeds, 'seed')}: {counted(len(comparison.runs), 'run')}, "
-        f"{scaled(comparison.hops)} hops (packets passing ports) in {duration(comparison.cpu_s)} of CPU time.</p>"
-    )
+SHOWN_FIRST = ("p99", "p50")
+"""Statistics of slowdowns that the page shows; the others are folded."""
 
 
-def _headline(comparison: Comparison) -> str:
-    """Return the tables of means, with the best of each figure marked."""
-    study = comparison.study
-    parts = ["<section><h2>At a glance</h2>"]
-    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
-        figures = figures_of(comparison, scenario)
-        value = study.values[-1]
-        head = "".join(f"<th>{escape(figure.label)}</th>" for figure in figures)
-        at = badges.of_point(comparison, scenario, value, figures)
-        rows = []
-        for c in study.controllers:
-            cells = [
-                cell_of(comparison.reading(scenario, c.text, value, f.key), f.scale, at.best[f.key] == c.text)
-                for f in figures
-            ]
-            front = f" {UNDOMINATED}" if c.text in at.front else ""
-            rows.append(f"<tr><th>{escape(c.label)}{front}</th>{''.join(cells)}</tr>")
-        parts.append(
-            f"<h3>{escape(name)}, {escape(axis_name(study.key).lower())}: {escape(value)}</h3>"
-            f'<div class="wide"><table><thead><tr><th>controller</th>{head}</tr></thead>'
-            f"<tbody>{''.join(rows)}</tbody></table></div>"
-        )
-        notes = [
-            *without_datagrams(comparison, scenario),
-            *unfinished(comparison, scenario),
-            *notes_of(comparison, scenario),
-        ]
-        parts += [f'<p class="note">{escape(text)}.</p>' for text in notes]
-    parts.append(
-        f'<p class="note">Means ± half the 95&nbsp;% interval over {counted(study.seeds, "seed")}. '
-        f"{_meaning(comparison)} A percentage in a cell is the share that finished, if not all did. "
-        "All other points: <a href=#numbers>All numbers</a>.</p></section>"
-    )
-    return "\n".join(parts)
-
-
-def _meaning(comparison: Comparison) -> str:
-    if badges.possible(comparison):
-        return badges.meaning("Bold")
-    return "Nothing is marked as best: marks need two controllers and two seeds."
-
-
-def table_of(comparison: Comparison) -> str:
-    """Make the table for notebooks: one row per scenario, value and controller, with the marks of the report."""
-    study, shown = comparison.study, figures_of(comparison)
-    heads = "".join(f"<th>{escape(text)}</th>" for text in ["scenario", study.key, "controller"])
-    heads += "".join(f"<th>{escape(figure.label)}</th>" for figure in shown)
-    rows = ""
-    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
-        for value in study.values:
-            at = badges.of_point(comparison, scenario, value, shown)
-            for c in study.controllers:
-                front = f" {UNDOMINATED}" if c.text in at.front else ""
-                cells = "".join(f"<th>{escape(text)}</th>" for text in [name, value, f"{c.label}{front}"])
-                for f in shown:
-                    reading = comparison.reading(scenario, c.text, value, f.key)
-                    cells += cell_of(reading, f.scale, at.best[f.key] == c.text, ' style="font-weight:bold"')
-                rows += f"<tr>{cells}</tr>"
-    caption = f"{escape(study.title)}: means ± half the 95&nbsp;% interval over {counted(study.seeds, 'seed')}"
-    return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def cell_of(reading: Reading | None, scale: float, best: bool, look: str = " class=best") -> str:
-    """Make a cell of a table: the figure, and the share finished; ``look`` marks the best."""
-    share = share_of(reading)
-    beside = f" <small>{share}</small>" if share else ""
-    return f"<td{look if best else ''}>{shown_reading(reading, scale)}{beside}</td>"
-
-
-def _slowdown_table(comparison: Comparison, scenario: str, title: str, own: Sequence[Band]) -> str:
-    """Return the table of slowdowns of a traffic entry, by size."""
-    study, places = comparison.study, list(product(own, STATISTICS))
-    best = {
-        (value, *place): badges.best_slowdown(comparison, scenario, value, *place)
-        for value, place in product(study.values, places)
-    }
+def _slowdown_table(comparison: Comparison, scenario: str, own: Sequence[Band], statistic: str) -> str:
+    """Return the table of a statistic of slowdowns of a traffic entry, by size."""
 
     def cells(value: str, c: Controller) -> str:
-        found = [(comparison.slowdown(scenario, c.text, value, *place), place) for place in places]
-        return "".join(cell_of(one, 1.0, best[value, *place] == c.text) for one, place in found)
+        found = [(comparison.slowdown(scenario, c.text, value, band, statistic), band) for band in own]
+        best = [badges.best_slowdown(comparison, scenario, value, band, statistic) == c.text for band in own]
+        return "".join(cell_of(one, 1.0, is_best) for (one, _), is_best in zip(found, best, strict=True))
 
-    head = "".join(f"<th colspan={len(STATISTICS)}>{escape(band.label)}</th>" for band in own)
-    under = "".join(f"<th>{NAMES[statistic]}</th>" for _, statistic in places)
-    return (
-        f"<h3>{escape(title)}</h3><div class=wide><table><thead><tr><th rowspan=2>"
-        f"{escape(axis_name(study.key))}</th><th rowspan=2>controller</th>{head}</tr><tr>{under}</tr></thead>"
-        f"<tbody>{_by_value(study, cells)}</tbody></table></div>"
+    heads = "".join(
+        f"<th>{escape(band.label)}<small>{slowdowns.most_flows(comparison, scenario, band):,} flows</small></th>"
+        for band in own
     )
+    return f"<h3>{NAMES[statistic]} slowdown</h3>{table(comparison.study, heads, cells)}"
 
 
 def _slowdowns(
-    comparison: Comparison, pictures: dict[str, bytes], left_out: dict[str, str], formats: Sequence[str]
+    comparison: Comparison, pictures: dict[str, str], left_out: dict[str, str], formats: Sequence[str]
 ) -> str:
     """Return the tables and pictures of slowdowns by size, if flows have several sizes."""
-    study = comparison.study
-    parts = []
+    study, parts = comparison.study, []
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         bands = comparison.bands(scenario)
         for entry in dict.fromkeys(band.entry for band in bands):
             own = [band for band in bands if band.entry == entry]
-            parts.append(_slowdown_table(comparison, scenario, f"{name}, {entry}", own))
+            tables_ = {one: _slowdown_table(comparison, scenario, own, one) for one in STATISTICS}
+            rest = "".join(one for statistic, one in tables_.items() if statistic not in SHOWN_FIRST)
+            several = len(study.scenarios) > 1 or len({band.entry for band in bands}) > 1
+            parts.append(
+                f"<h3>{escape(name)}, {escape(entry)}</h3>" * several
+                + "".join(tables_[statistic] for statistic in SHOWN_FIRST)
+                + f"<details><summary>Mean and p99.9 slowdown</summary>{rest}</details>"
+            )
     if not parts:
         return ""
     captions = {
         "cdf": "CDF of the slowdown by size, all seeds together",
         **{statistic: f"{NAMES[statistic]} slowdown by size; lower is better" for statistic in STATISTICS},
     }
-    for name, png in pictures.items():
-        if name.startswith("slowdown-"):
-            parts.append(embedded(png, name, f"{captions[name.split('-')[1]]}.", formats))
+    shown: dict[bool, list[str]] = {True: [], False: []}
+    for name in sorted((one for one in pictures if one.startswith("slowdown-")), key=_place_of_slowdown):
+        what = name.split("-")[1]
+        shown[what in (*SHOWN_FIRST, "cdf")].append(drawn(pictures[name], name, f"{captions[what]}.", formats))
+    parts += shown[True]
+    if shown[False]:
+        parts.append(f"<details><summary>Pictures of mean and p99.9</summary>{''.join(shown[False])}</details>")
     for name, reason in left_out.items():
         if name.startswith("slowdown-"):
             parts.append(f'<p class="note">{escape(name)}: no picture, {escape(reason)}.</p>')
@@ -406,54 +369,22 @@ def _slowdowns(
         "largest flows. Percentiles are nearest ranks over all flows that began in the whole run; with fewer than 100 "
         "(1,000) flows p99 (p99.9) is the maximum. A flow still running at the end has at least the slowdown of its "
         "time so far: figures that it could still change are given as bounds, with the share finished. "
-        f"{_meaning(comparison)}</p>" + "".join(parts) + "</section>"
+        f"{meaning(comparison)}</p>" + "".join(parts) + "</section>"
     )
 
 
-def embedded(png: bytes, name: str, caption: str, formats: Sequence[str] = ("png",)) -> str:
-    """Embed a picture, with the names of its files; the caption is HTML."""
-    names = escape(" ".join(f"{name}.{kind}" for kind in formats))
-    data = base64.b64encode(png).decode("ascii")
-    return (
-        f'<figure><img src="data:image/png;base64,{data}" alt="{caption}">'
-        f"<figcaption>{caption} <span>{names}</span></figcaption></figure>"
-    )
+def _place_of_slowdown(name: str) -> int:
+    """Return the place of a picture of slowdowns on the page: p99, median, distributions, then the others."""
+    what = name.split("-")[1]
+    order = (*SHOWN_FIRST, "cdf", *STATISTICS)
+    return order.index(what)
 
 
-def _by_value(study: ComparisonStudy, cells: Callable[[str, Controller], str], first: int = 0) -> str:
-    """Make the rows of a table: one per value and controller, from the one of this number on."""
-    rows, shown = [], study.controllers[first:]
-    for value, (i, c) in product(study.values, enumerate(shown)):
-        start = f"<th rowspan={len(shown)}>{escape(value)}</th>" if i == 0 else ""
-        rows.append(f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(c.label)}</th>{cells(value, c)}</tr>")
-    return "".join(rows)
-
-
-def _tables(comparison: Comparison, cells: Callable[..., str], more: Sequence[str] = (), first: int = 0) -> str:
-    """Make one table per scenario, of its figures and more columns; ``cells`` makes a row."""
-    study, parts = comparison.study, []
-    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
-        figures = figures_of(comparison, scenario)
-        heads = [axis_name(study.key), "controller", *(figure.label for figure in figures), *more]
-        rows = _by_value(study, partial(cells, scenario, figures), first)
-        parts.append(
-            f"<h3>{escape(name)}</h3><div class=wide><table><thead><tr>"
-            f"{''.join(f'<th>{escape(head)}</th>' for head in heads)}</tr></thead><tbody>{rows}</tbody></table></div>"
-        )
-    return "\n".join(parts) + "</section>"
-
-
-def _numbers(comparison: Comparison) -> str:
-    def cells(scenario: str, figures: Sequence[Figure], value: str, c: Controller) -> str:
-        runs = comparison.point(scenario, c.text, value)
-        readings = [(comparison.reading(scenario, c.text, value, f.key), f.scale) for f in figures]
-        hops = sum(int(run.summary["run"]["hops"]) for run in runs)
-        found = "".join(cell_of(reading, scale, False) for reading, scale in readings)
-        return f"{found}<td>{len(runs)}</td><td>{scaled(hops)}</td>"
-
-    note = '<p class="note">Data behind each point: runs, and simulated hops.</p>'
-    tables_ = _tables(comparison, cells, ("runs", "hops"))
-    return f'<section id="numbers"><h2>All numbers</h2>\n{note}\n{tables_}'
+def _is_above_zero(comparison: Comparison, scenario: str, figure: Figure) -> bool:
+    """Return whether a figure is other than 0 at a point, or unknown."""
+    study = comparison.study
+    found = [comparison.reading(scenario, c.text, v, figure.key) for v in study.values for c in study.controllers]
+    return any(one is None or not one.exact or any(one.low.values()) for one in found)
 
 
 def _differences(comparison: Comparison) -> str:
@@ -462,18 +393,19 @@ def _differences(comparison: Comparison) -> str:
     first = study.controllers[0]
     if len(study.controllers) < 2 or study.seeds < 2:
         return ""
-
-    def cells(scenario: str, figures: Sequence[Figure], value: str, c: Controller) -> str:
-        found = [(comparison.difference(scenario, c.text, first.text, value, f.key), f.scale) for f in figures]
-        texts = [(shown_reading(one, scale), is_clear_of_zero(one)) for one, scale in found]
-        return "".join(f"<td>{f'<b>{text}</b>' if is_clear else text}</td>" for text, is_clear in texts)
-
+    parts = []
+    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        parts += [f"<h3>{escape(name)}</h3>"] * (len(study.scenarios) > 1)
+        figures = [f for f in figures_of(comparison, scenario) if _is_above_zero(comparison, scenario, f)]
+        for some in even(figures):
+            cells = _apart(comparison, scenario, some)
+            parts.append(table(study, "".join(map(heading, some)), cells, first=1))
     return (
         f'<section id="differences"><h2>Difference from {escape(first.label)}</h2>\n'
         f'<p class="note">Each figure minus that of {escape(first.label)} with the same seed and placements: means and '
-        "95&nbsp;% intervals of these differences. Bold: the 95&nbsp;% interval excludes zero. By chance alone about 1 "
-        "in 20 cells is bold. With unfinished flows a difference is given as bounds, or is open.</p>\n"
-        + _tables(comparison, cells, first=1)
+        "95&nbsp;% intervals of these differences. Bold: the 95&nbsp;% interval excludes zero, and the difference is "
+        "at least 1&nbsp;%. By chance alone about 1 in 20 cells is bold. With unfinished flows a difference is given "
+        "as bounds, or is open.</p>\n" + "".join(parts) + "</section>"
     )
 
 
@@ -487,8 +419,8 @@ def _definitions(comparison: Comparison, run: Run) -> str:
         f"<td>{escape(definitions[key])}</td></tr>"
         for key in keys
     )
-    return f"""<section><h2>Definitions</h2>
-<div class="wide"><table class="claims">
+    return f"""<section id="definitions"><h2>Definitions</h2>
+<details><summary>Definitions of all figures</summary><div class="card wide"><table class="claims defined">
 <thead><tr><th>figure</th><th>unit in the files</th><th>definition</th></tr></thead>
 <tbody>{rows}
 <tr><td>band, ±</td><td></td><td>Half width of the two-sided 95&nbsp;% confidence interval of the mean over seeds:
@@ -497,7 +429,7 @@ between controllers, over the n paired differences.</td></tr>
 <tr><td>percentile</td><td></td><td>Nearest rank: of n values in ascending order the one of rank ceil(p n). Computed
 in every run, then averaged over the seeds.</td></tr>
 <tr><td>hop</td><td>packets</td><td>One packet passing one port; data packets and ACKs both count.</td></tr>
-</tbody></table></div></section>"""
+</tbody></table></div></details></section>"""
 
 
 def _again(comparison: Comparison, run: Run, formats: Sequence[str]) -> str:
@@ -505,7 +437,7 @@ def _again(comparison: Comparison, run: Run, formats: Sequence[str]) -> str:
     place = str(comparison.home.store)
     command = comparison.study.command(str(comparison.folder), bins, formats, comparison.home.given)
     figures = run.summary["run"]
-    return f"""<section><h2>Reproduce</h2>
+    return f"""<section id="reproduce"><h2>Reproduce</h2>
 <pre><code>{escape(command)}</code></pre>
 <p>Incast {escape(_core.__version__)}, engine build <code>{escape(run.manifest["engine"])}</code>. A run
 simulates {figures["sim_s"]:g}&nbsp;s and measures from {figures["measure_from_s"]:g}&nbsp;s to

@@ -10,12 +10,22 @@ from matplotlib.figure import Figure as Canvas
 
 from incast.comparisons.comparison import Comparison, Run, Series, samples_of
 from incast.errors import FolderError
-from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, mark_end, until, y_axis
+from incast.pictures.interval_plot import (
+    Footnote,
+    Points,
+    draw_points,
+    fit_a_log_axis,
+    mark_end,
+    thinned,
+    until,
+    y_axis,
+)
 from incast.pictures.style import (
     ABREAST,
     COLOURS,
     GREY,
     INK,
+    OTHERS,
     Places,
     abreast,
     dress,
@@ -26,7 +36,8 @@ from incast.pictures.style import (
     time_unit,
     x_axis,
 )
-from incast.runs.completions import one_size
+from incast.report.numbers import share_of, shown_reading
+from incast.runs.completions import Reading, one_size
 from incast.runs.result import COMPLETIONS
 from incast.statistics import Estimate
 from incast.system.output import counted
@@ -37,8 +48,11 @@ PANELS_ABREAST = 4
 SCENARIOS_ABREAST = 3
 """Scenarios per row."""
 
-OTHERS = "#c3c9d1"
-"""Colour of the other controllers in a controller's panel."""
+SERIES_STEPS = 150
+"""Steps of a panel over time, each with its least and largest value: about as many as it has pixels."""
+
+PANEL, SMALL = 4.5, 8
+"""Width of a panel in inches, two of which fit a page, and size of its texts in points."""
 
 
 @dataclass(frozen=True)
@@ -147,8 +161,11 @@ PAUSE_FIGURES = [
 """Figures of priority flow control, shown if a run paused a port."""
 
 
-def figures_of(comparison: Comparison, scenario: str | None = None) -> list[Figure]:
-    """Return the figures of a comparison, or of one of its scenarios."""
+def figures_of(comparison: Comparison, scenario: str | None = None, everything: bool = False) -> list[Figure]:
+    """Return the figures of a comparison, or of one of its scenarios, in the order of the report.
+
+    ``everything`` includes figures that say nothing about the traffic, which files have too.
+    """
     runs = [run for case, run in comparison.runs.items() if scenario in (None, case.scenario)]
     there = [what for what in COMPLETIONS if any(run.figure(f"{what}.count") for run in runs)]
     sizes = [run.sizes for run in runs if run.sizes is not None]
@@ -160,7 +177,35 @@ def figures_of(comparison: Comparison, scenario: str | None = None) -> list[Figu
     shown = [*shown, *(figure for figure in COMPLETION_FIGURES if figure.key.partition(".")[0] in there)]
     if any(run.figure("queues.pauses") for run in runs):
         shown += PAUSE_FIGURES
+    shown = ordered(shown, all(is_sized(run) for run in runs), everything)
     return [_in_its_unit(figure, [run.figure(figure.key) for run in comparison.runs.values()]) for figure in shown]
+
+
+ORDER = {
+    True: ("fct", "queries", "writes", "throughput", "loss", "queue", "delay", "timeouts", "paus"),
+    False: ("fct", "queries", "writes", "throughput", "delay", "loss", "queue", "fairness", "timeouts", "paus"),
+}
+"""Beginnings of the names of figures in the order of a report, by whether all flows have a size."""
+
+
+def ordered(figures: Sequence[Figure], sized: bool, everything: bool = False) -> list[Figure]:
+    """Put figures into the order of a report, by the kind of traffic.
+
+    Fairness is left out where all flows have a size, since their rates differ by size; ``everything`` keeps it.
+    """
+    order = [*ORDER[sized], "fairness"]
+    places = {
+        figure.key: next(i for i, beginning in enumerate(order) if figure.name.startswith(beginning))
+        for figure in figures
+        if everything or not (sized and figure.name == "fairness")
+    }
+    return sorted((figure for figure in figures if figure.key in places), key=lambda figure: places[figure.key])
+
+
+def is_sized(run: Run) -> bool:
+    """Return whether every flow of a run has a size, so that it ends."""
+    sized = run.figure("fct.count") or 0
+    return sized > 0 and (run.figure("flows.count") or 0) <= sized
 
 
 def _known(runs: Iterable[Run]) -> bool:
@@ -168,11 +213,20 @@ def _known(runs: Iterable[Run]) -> bool:
     return any(run.figure(ACTIVE.key) is not None for run in runs)
 
 
+UNITS = {
+    "ms": [(1e-3, "ms", 1e3), (0.0, "µs", 1e6)],
+    "Mb/s": [(1e9, "Gb/s", 1e-9), (1e6, "Mb/s", 1e-6), (0.0, "kb/s", 1e-3)],
+}
+"""Units of a figure by its usual one, each with its smallest largest value in SI units, and the factor to it."""
+
+
 def _in_its_unit(figure: Figure, found: Iterable[float | None]) -> Figure:
-    """Switch times to microseconds if all are below a millisecond."""
-    if figure.unit != "ms" or max((value for value in found if value is not None), default=1.0) >= 1e-3:
+    """Choose the unit of a time or a rate by its largest value."""
+    most = max((value for value in found if value is not None), default=None)
+    if most is None or figure.unit not in UNITS:
         return figure
-    return replace(figure, unit="us", scale=1e6, short=f"{figure.short.removesuffix('ms')}us")
+    unit, scale = next((unit, scale) for least, unit, scale in UNITS[figure.unit] if most >= least)
+    return replace(figure, unit=unit, scale=scale, short=figure.short.replace(figure.unit, unit))
 
 
 def plot(comparison: Comparison, figure: Figure) -> Canvas:
@@ -191,24 +245,27 @@ def _panel_a_scenario(comparison: Comparison, figure: Figure) -> Canvas:
     footnote, x, several = Footnote(), places(study.values), len(study.values) > 1
     columns = abreast(len(study.scenarios), SCENARIOS_ABREAST)
     rows = -(-len(study.scenarios) // columns)
-    canvas = new_canvas(max(6.4, 4.9 * columns), 4.4 * rows)
+    canvas = new_canvas(PANEL * columns, 3.7 * rows)
     panels = canvas.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in panels[len(study.scenarios) :]:
         unused.remove()
     del panels[len(study.scenarios) :]
-    for axes, scenario, name in zip(panels, study.scenarios, study.scenario_names(), strict=True):
+    by_panel = [lines_of(comparison, scenario, x, figure) for scenario in study.scenarios]
+    # panels of one figure are compared: they have the same axis
+    log = figure.log and all(fit_a_log_axis(lines, alone=not several) for lines in by_panel if lines)
+    seen: list[float] = []
+    for axes, lines, name in zip(panels, by_panel, study.scenario_names(), strict=True):
         dress(axes)
-        lines = lines_of(comparison, scenario, x, figure)
-        log = figure.log and fit_a_log_axis(lines)
-        seen = draw_points(axes, lines, figure.scale, footnote, log, join=several)
+        seen += draw_points(axes, lines, figure.scale, footnote, log, join=several)
         if several:
             x_axis(axes, x)
-            axes.set_xlabel(axis_name(study.key), fontsize=9, color=INK)
+            axes.set_xlabel(axis_name(study.key), fontsize=SMALL, color=INK)
         else:
             side_by_side(axes, [controller.label for controller in study.controllers])
-        axes.set_title(name, fontsize=10, color=INK, loc="left", fontweight="bold")
-        axes.set_ylabel(figure.label, fontsize=9, color=INK)
-        y_axis([axes], seen, log, figure.key == "flows.jain")
+        title = figure.title if len(panels) == 1 else f"{figure.title}: {name}"
+        axes.set_title(title, fontsize=9, color=INK, loc="left", fontweight="bold")
+        axes.set_ylabel(figure.unit, fontsize=SMALL, color=INK)
+    y_axis(panels, seen, log, figure.key == "flows.jain")
     legend(canvas, panels if several else [], footnote.note())
     return canvas
 
@@ -238,9 +295,9 @@ def _panel_each(comparison: Comparison, figure: Figure) -> Canvas:
             x_axis(axes, x)
             label = study.controllers[number].label
             title = f"{name}: {label}" if len(study.scenarios) > 1 else label
-            axes.set_title(title, fontsize=8, color=INK, loc="left", fontweight="bold")
-            axes.set_xlabel(axis_name(study.key), fontsize=9, color=INK)
-            axes.set_ylabel(figure.label, fontsize=7, color=INK)
+            axes.set_title(title, fontsize=SMALL, color=INK, loc="left", fontweight="bold")
+            axes.set_xlabel(axis_name(study.key), fontsize=SMALL, color=INK)
+            axes.set_ylabel(figure.label, fontsize=SMALL, color=INK)
         y_axis(panels, seen, log, figure.key == "flows.jain")
     legend(canvas, [], footnote.note())
     return canvas
@@ -255,13 +312,21 @@ def lines_of(comparison: Comparison, scenario: str, x: Places, figure: Figure) -
     found = []
     for i, controller in enumerate(comparison.study.controllers):
         kept = [
-            (x.at[j] if len(x.at) > 1 else float(i), reading)
+            (j, x.at[j] if len(x.at) > 1 else float(i), reading)
             for j in x.order
             if (reading := comparison.reading(scenario, controller.text, x.values[j], figure.key)) is not None
         ]
+        tips = [tip(controller.label, x.values[j], reading, figure) for j, _, reading in kept]
         if kept:
-            found.append(Points(controller.label, i, [at for at, _ in kept], [reading for _, reading in kept]))
+            found.append(Points(controller.label, i, [at for _, at, _ in kept], [one for _, _, one in kept], tips))
     return found
+
+
+def tip(label: str, value: str, reading: Reading, figure: Figure | None = None) -> str:
+    """Write what a point tells on a page: controller, value of the key, figure with its interval, share finished."""
+    scale, unit = (figure.scale, figure.unit) if figure else (1.0, "")
+    share = share_of(reading)
+    return f"{label}, {value}: {shown_reading(reading, scale)} {unit}".strip() + (f" ({share} finished)" * bool(share))
 
 
 def side_by_side(axes: Axes, labels: Sequence[str]) -> None:
@@ -275,6 +340,10 @@ def side_by_side(axes: Axes, labels: Sequence[str]) -> None:
 def axis_name(key: str) -> str:
     """Return the name of the varied key on an axis."""
     return "Number of flows" if key == "traffic.flows" else key
+
+
+ZERO = "0 in all runs"
+"""Reason why a figure has no picture."""
 
 
 def nothing_to_see(comparison: Comparison, figure: Figure) -> str | None:
@@ -291,7 +360,7 @@ def nothing_to_see(comparison: Comparison, figure: Figure) -> str | None:
     if not means:
         return "no run has this figure"
     if not any(means):
-        return "0 in all runs"
+        return ZERO
     if len(means) == 1:
         return "a single number, which is in the table"
     return None
@@ -307,7 +376,7 @@ def _series_panels(count: int) -> tuple[Canvas, list[Axes], list[Axes]]:
     """Make panels for windows and, below each, for a queue: at most four columns, one scale per kind."""
     columns = abreast(count, PANELS_ABREAST)
     blocks = -(-count // columns)
-    canvas = new_canvas(max(6.4, 2.35 * columns), 4.6 * blocks)
+    canvas = new_canvas(max(6.4, 2.35 * columns), 4.0 * blocks)
     grid = canvas.subplots(2 * blocks, columns, squeeze=False, sharex=True)
     tops, bottoms = ([axes for row in grid[half::2] for axes in row] for half in (0, 1))
     for panels in (tops, bottoms):
@@ -339,6 +408,7 @@ def plot_series(comparison: Comparison) -> Canvas | None:
             if key[0] in ends:
                 times, values = until(times, values, ends[key[0]])
                 mark_end(top, times, values, (scale, 1e-3), colour)
+            times, values = thinned(times, values, SERIES_STEPS)
             top.step(
                 [t * scale for t in times],
                 [v / 1e3 for v in values],
@@ -347,7 +417,7 @@ def plot_series(comparison: Comparison) -> Canvas | None:
                 alpha=1 - 0.3 * i,
                 linewidth=0.9,
             )
-        times, values = data.get((one.port, "queue_packets"), ([], []))
+        times, values = thinned(*data.get((one.port, "queue_packets"), ([], [])), SERIES_STEPS)
         bottom.step([t * scale for t in times], values, where="post", color=colour, linewidth=0.9)
         top.set_title(one.case.controller.label, fontsize=7.5, color=INK, loc="left", wrap=True)
         bottom.set_xlabel(f"Simulated time ({unit})", fontsize=8, color=INK)

@@ -6,8 +6,8 @@ from html import escape
 
 TERMS = {
     "best": (
-        "The best controller of a column. The paired difference to every other controller excludes zero, at least "
-        "99 % of its flows finished, and no other controller dominates it. Except for throughput and completion "
+        "The best controller of a column: told apart from every other controller, with at least 99 % of its flows "
+        "finished, and dominated by no other. Except for throughput and completion "
         "times, its throughput is at least 90 % of the highest. Marked in bold, or with * on a terminal."
     ),
     "bound": (
@@ -38,7 +38,8 @@ TERMS = {
     "measured interval": "From the end of the warm-up to the end of the run. Figures count what happens within it.",
     "non-dominated": (
         "No other controller is at least as good in throughput, p99 delay and share finished, and clearly better "
-        "in one of them. Marked ◆. Several ◆ are a trade-off."
+        "in one of them. Marked ◆. A percentage beside ◆ is the share of the highest throughput, where that is below "
+        "90 %."
     ),
     "paired": (
         "Compared under the same seed, so with the same flows, places and start times. A paired difference is "
@@ -55,7 +56,12 @@ TERMS = {
         "Payload delivered per second. Of flows that end, over each flow's own time; of endless flows, over the "
         "measured interval."
     ),
-    "undecided": "The paired difference is not clear of zero, or there is one seed only. More seeds may decide.",
+    "told apart": (
+        "The 95 % interval of the paired difference of two readings excludes zero, and the difference is at least 1 % "
+        "of the larger one."
+    ),
+    "trade-off": "Two controllers of which each is told apart as better in some figure.",
+    "undecided": "Two readings that are not told apart, or one seed only. More seeds may decide.",
     "warm-up": "Time at the start of a run that figures leave out (run.warmup). Completion times include it.",
 }
 """Definitions by term, in the order of the alphabet."""

@@ -57,7 +57,7 @@ def section(comparison: Comparison) -> str:
         parts.append(
             f"<h3>{escape(name)}, {escape(axis_name(study.key).lower())}: {escape(value)}</h3><div class=wide><table>"
             "<thead><tr><th>at the source</th><th>at the destination</th><th>controller</th><th>flows</th>"
-            "<th>finished</th><th>mean FCT (us)</th><th>p99 FCT (us)</th></tr></thead>"
+            "<th>finished</th><th>mean FCT (µs)</th><th>p99 FCT (µs)</th></tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table></div>"
             f"<details><summary>{listed} under seed {seed} (all are in flows.parquet)</summary>"
             "<div class=wide><table><thead><tr><th>flow</th><th>source host</th><th>destination host</th>"

@@ -8,8 +8,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from incast.runs.result import MESSAGES, Result, unfinished
+from incast.runs.result import MESSAGES, Result, links_of, unfinished
 from incast.system import output
+from incast.writing.numbers import duration, percent, quantity, said, scaled
 
 ENOUGH = 100
 """Number of samples below which the 99th percentile by nearest rank is the maximum."""
@@ -20,16 +21,20 @@ def show(result: Result, folder: Path, console: Console) -> None:
     summary, cost = result.summary, result.cost
     of_run = summary["run"]
     began = {what: summary[what] for what in MESSAGES if summary.get(what, {}).get("count")}
-    table = _Figures(f"{output.escaped(of_run['scenario'])}, seed {of_run['seed']}: {of_run['sim_s']:g} s simulated")
+    length = said(duration(of_run["sim_s"]))
+    table = _Figures(f"{output.escaped(of_run['scenario'])}, seed {of_run['seed']}: {length} simulated")
     table.add_flows(summary["flows"], summary["fct"])
+    if summary.get("crossed_failure", {}).get("links"):
+        table.add_crossed(summary["crossed_failure"])
     for what, figures in began.items():
         table.add_messages(what, figures)
     table.add_queues(summary["queues"])
     table.add_hosts(summary["hosts"]["busiest"], summary["flows"])
     table.add_section()
-    table.add("hops", of_run["hops"], ",d")
-    table.add("wall time", cost["wall_s"], ".2f", 1, "s")
-    table.add("speed", cost["hops_per_cpu_s"], ".1f", 1e-6, "M hops per CPU s")
+    table.add("hops", of_run["hops"])
+    table.add("wall time", cost["wall_s"], "s")
+    if cost["hops_per_cpu_s"] is not None:
+        table.add_row("speed", f"{said(scaled(cost['hops_per_cpu_s']))} hops per CPU s")
     console.print(table)
     for what, figures in began.items():
         if figures["finished"] < figures["count"]:
@@ -45,54 +50,75 @@ class _Figures(Table):
         self.add_column()
         self.add_column(justify="right")
 
-    def add(self, name: str, value: float | None, form: str, scale: float = 1, unit: str = "") -> None:
+    def add(self, name: str, value: float | None, unit: str = "", scale: float = 1.0, sign: str = "") -> None:
         if value is not None:
-            shown = value * scale
-            whole = form.endswith("g") and abs(shown) >= 1000
-            self.add_row(name, f"{shown:{',.0f' if whole else form}} {unit}".strip())
+            self.add_row(name, sign + said(quantity(value * scale, unit)))
 
     def add_flows(self, flows: dict[str, Any], fct: dict[str, Any]) -> None:
-        self.add("flows", flows["count"], ",d")
-        self.add("finished", flows["finished"], ",d")
-        self.add("throughput per flow", flows["throughput_mean_bps"], ",.4g", 1e-6, "Mb/s")
-        self.add("goodput, total", flows["goodput_total_bps"], ",.4g", 1e-6, "Mb/s")
-        self.add("one-way delay, mean", flows["delay_mean_s"], ",.4g", 1e6, "us")
-        self.add("one-way delay, p99", flows["delay_p99_s"], ",.4g", 1e6, "us")
-        self.add("loss", flows["loss_total_pct"], ".3g", 1, "%")
-        self.add("Jain's index", flows["jain"], ".4f")
-        self.add("retransmissions", flows["retransmissions"], ",d")
-        self.add("timeouts", flows["timeouts"], ",d")
-        self.add("FCT, mean", fct["mean_s"], ",.4g", 1e6, "us")
-        self.add("FCT, p99", fct["p99_s"], ",.4g", 1e6, "us")
-        self.add("slowdown, p99", fct["slowdown_p99"], ",.3g")
-        self.add("deadlines missed", fct.get("deadlines_missed_pct"), ".3g", 1, "%")
+        self.add("flows", flows["count"])
+        self.add("finished", flows["finished"])
+        if fct["finished"] < fct["count"]:
+            self.add("  of those with a size", 100 * fct["finished"] / fct["count"], "%")
+        self.add("throughput per flow", flows["throughput_mean_bps"], "b/s")
+        self.add("goodput, total", flows["goodput_total_bps"], "b/s")
+        self.add("one-way delay, mean", flows["delay_mean_s"], "s")
+        self.add("one-way delay, p99", flows["delay_p99_s"], "s")
+        self.add("loss", flows["loss_total_pct"], "%")
+        self.add("Jain's index", flows["jain"])
+        self.add("retransmissions", flows["retransmissions"])
+        self.add("timeouts", flows["timeouts"])
+        self.add_completions(fct)
+        self.add("deadlines missed", fct.get("deadlines_missed_pct"), "%")
+
+    def add_completions(self, fct: dict[str, Any], indent: str = "") -> None:
+        self.add_bound(f"{indent}FCT, mean", fct, "mean{}_s", "s")
+        self.add_bound(f"{indent}FCT, p99", fct, "p99{}_s", "s")
+        self.add_bound(f"{indent}slowdown, p99", fct, "slowdown_p99{}")
+
+    def add_bound(self, name: str, part: dict[str, Any], key: str, unit: str = "") -> None:
+        """Add a figure over all that began; with unfinished ones its lower bound."""
+        if part["finished"] == part["count"]:
+            self.add(name, part[key.format("")], unit)
+        elif key.format("_at_least") in part:
+            self.add(name, part[key.format("_at_least")], unit, sign="≥ ")
+        else:  # runs of earlier versions have no bounds
+            of = f"of the {said(percent(part['finished'] / part['count']))} that finished"
+            self.add(f"{name} {of}", part[key.format("")], unit)
+
+    def add_crossed(self, crossed: dict[str, Any]) -> None:
+        """Add the flows that crossed a failure."""
+        fct = crossed["fct"]
+        self.add(f"flows over {links_of(crossed['links'].split(', '))}", crossed["flows"]["count"])
+        if fct["count"]:
+            self.add("  did not finish", fct["count"] - fct["finished"])
+            self.add_completions(fct, "  ")
 
     def add_messages(self, what: str, figures: dict[str, Any]) -> None:
-        self.add(what, figures["count"], ",d")
-        self.add("  finished", figures["finished"], ",d")
-        self.add("  completion time, mean", figures["mean_s"], ",.4g", 1e3, "ms")
-        self.add("  completion time, p99", figures["p99_s"], ",.4g", 1e3, "ms")
-        self.add("  deadlines missed", figures.get("deadlines_missed_pct"), ".3g", 1, "%")
-        self.add("  with a timeout", figures["with_timeout"] if figures["finished"] else None, ",d")
+        self.add(what, figures["count"])
+        self.add("  finished", figures["finished"])
+        self.add_bound("  completion time, mean", figures, "mean{}_s", "s")
+        self.add_bound("  completion time, p99", figures, "p99{}_s", "s")
+        self.add("  deadlines missed", figures.get("deadlines_missed_pct"), "%")
+        self.add("  with a timeout", figures["with_timeout"] if figures["finished"] else None)
 
     def add_queues(self, queues: dict[str, Any]) -> None:
         busiest = queues["busiest"]
         if busiest and busiest["port"]:
             self.add_row("busiest port", busiest["port"])
-            self.add("  queue, mean", busiest["mean_packets"], ",.1f", 1, "packets")
+            self.add("  queue, mean", busiest["mean_packets"], "packets")
             # a short run has few samples; runs of earlier versions lack the number
             samples = queues.get("samples", ENOUGH)
             what = "p99" if samples >= ENOUGH else f"largest of {output.counted(samples, 'sample')}"
-            self.add(f"  queue, {what}", busiest["p99_packets"], ",.0f", 1, "packets")
-            self.add("  utilisation", busiest["utilisation"], ".1f", 100, "%")
+            self.add(f"  queue, {what}", busiest["p99_packets"], "packets")
+            self.add("  utilisation", busiest["utilisation"], "%", 100)
         if queues["pauses"]:
-            self.add("pauses by flow control", queues["pauses"], ",d")
-            self.add("  time paused, all ports", queues["paused_s"], ",.4g", 1e3, "ms")
+            self.add("pauses by flow control", queues["pauses"])
+            self.add("  time paused, all ports", queues["paused_s"], "s")
 
     def add_hosts(self, engine: dict[str, Any], flows: dict[str, Any]) -> None:
         if engine["engine"]:
-            self.add("loss at hosts", flows["host_loss_total_pct"], ".3g", 1, "%")
+            self.add("loss at hosts", flows["host_loss_total_pct"], "%")
             self.add_row("busiest host engine", engine["engine"])
-            self.add("  queue, mean", engine["mean_packets"], ",.1f", 1, "packets")
-            self.add("  wait, mean", engine["wait_mean_s"], ",.4g", 1e6, "us")
-            self.add("  utilisation", engine["utilisation"], ".1f", 100, "%")
+            self.add("  queue, mean", engine["mean_packets"], "packets")
+            self.add("  wait, mean", engine["wait_mean_s"], "s")
+            self.add("  utilisation", engine["utilisation"], "%", 100)

@@ -10,17 +10,19 @@ from matplotlib.figure import Figure as Canvas
 
 from incast.batch.plan import slug
 from incast.comparisons.comparison import Band, Comparison
+from incast.pictures.inline import belongs
 from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
-from incast.pictures.style import INK, dress, legend, line, new_canvas, numbered_log, places, x_axis
-from incast.report.figures import Drawn, axis_name
+from incast.pictures.style import INK, abreast, dress, legend, line, new_canvas, numbered_log, places, x_axis
+from incast.report.figures import SMALL, Drawn, axis_name, tip
 from incast.runs import completions
 from incast.runs.completions import NAMES, Reading
+from incast.writing.numbers import percent
 
 ABREAST = 3
 """Panels per row."""
 
-CURVE_POINTS = 2000
-"""Most points of a curve: more than a panel has pixels."""
+CURVE_POINTS = 250
+"""Most points of a curve: about as many as a panel has pixels."""
 
 
 def draw(comparison: Comparison) -> Drawn:
@@ -48,8 +50,9 @@ def draw(comparison: Comparison) -> Drawn:
                     drawn.left_out |= {f"{name_}, {band.label}": ALONE for band in bands if band not in shown}
                 else:
                     drawn.left_out[name_] = ALONE
-            if any(_most_flows(comparison, scenario, band) > 1 for band in bands):
-                drawn.pictures[f"slowdown-cdf{ending}"] = _distributions(comparison, scenario, bands, title)
+            finish = [band for band in bands if _any_finished(comparison, scenario, band)]
+            if any(most_flows(comparison, scenario, band) > 1 for band in finish):
+                drawn.pictures[f"slowdown-cdf{ending}"] = _distributions(comparison, scenario, finish, title)
             else:
                 drawn.left_out[f"slowdown-cdf{ending}"] = "a single flow"
     return drawn
@@ -78,15 +81,19 @@ def _readings(comparison: Comparison, scenario: str, band: Band, statistic: str)
     ]
 
 
-def _most_flows(comparison: Comparison, scenario: str, band: Band) -> int:
+def _any_finished(comparison: Comparison, scenario: str, band: Band) -> bool:
+    return any(reading.finished for reading in _readings(comparison, scenario, band, "mean"))
+
+
+def most_flows(comparison: Comparison, scenario: str, band: Band) -> int:
     """Return the largest number of flows of a band at a point, all seeds together."""
     return max((reading.count for reading in _readings(comparison, scenario, band, "mean")), default=0)
 
 
 def _grid(count: int, title: str) -> tuple[Canvas, list[Axes]]:
-    columns = min(ABREAST, count)
+    columns = abreast(count, ABREAST)
     rows = -(-count // columns)
-    canvas = new_canvas(max(6.4, 3.4 * columns), 2.7 * rows + 1.2)
+    canvas = new_canvas(max(6.4, 3.2 * columns), 2.5 * rows + 1.0)
     canvas.suptitle(title, fontsize=10, color=INK, x=0.01, ha="left", fontweight="bold")
     grid = canvas.subplots(rows, columns, squeeze=False).ravel()
     for axes in grid[count:]:
@@ -97,8 +104,8 @@ def _grid(count: int, title: str) -> tuple[Canvas, list[Axes]]:
 def _share(comparison: Comparison, scenario: str, band: Band) -> str:
     """Return a title with the largest number of flows of a band at a point, and the smallest share finished."""
     least = min(_readings(comparison, scenario, band, "mean"), key=lambda reading: reading.share)
-    most = _most_flows(comparison, scenario, band)
-    share = "all finished" if least.share == 1 else f"at least {100 * least.share:.3g} % finished"
+    most = most_flows(comparison, scenario, band)
+    share = "all finished" if least.share == 1 else f"≥ {percent(least.share)} finished"
     return f"{band.label}: {most:,} flows, {share}"
 
 
@@ -106,24 +113,30 @@ def _against_key(comparison: Comparison, scenario: str, bands: Sequence[Band], s
     study = comparison.study
     canvas, panels = _grid(len(bands), title)
     x, footnote = places(study.values), Footnote()
-    for axes, band in zip(panels, bands, strict=True):
-        dress(axes)
+    by_panel = []
+    for band in bands:
         lines = []
         for i, controller in enumerate(study.controllers):
             kept = [
-                (x.at[j], reading)
+                (j, reading)
                 for j in x.order
                 if (reading := comparison.slowdown(scenario, controller.text, x.values[j], band, statistic)) is not None
             ]
             if kept:
-                lines.append(Points(controller.label, i, [at for at, _ in kept], [reading for _, reading in kept]))
-        log = fit_a_log_axis(lines)
-        seen = draw_points(axes, lines, 1.0, footnote, log)
+                tips = [tip(f"{controller.label}, {band.label}", x.values[j], reading) for j, reading in kept]
+                lines.append(Points(controller.label, i, [x.at[j] for j, _ in kept], [one for _, one in kept], tips))
+        by_panel.append(lines)
+    log = all(map(fit_a_log_axis, by_panel))
+    seen = []
+    for axes, band, lines in zip(panels, bands, by_panel, strict=True):
+        dress(axes)
+        seen += draw_points(axes, lines, 1.0, footnote, log)
         x_axis(axes, x, 26)
-        axes.set_title(_share(comparison, scenario, band), fontsize=7.5, color=INK, loc="left")
-        axes.set_xlabel(axis_name(study.key), fontsize=8, color=INK)
-        axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=8, color=INK)
-        y_axis([axes], seen, log)
+        axes.set_title(_share(comparison, scenario, band), fontsize=SMALL, color=INK, loc="left")
+        axes.set_xlabel(axis_name(study.key), fontsize=SMALL, color=INK)
+        axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=SMALL, color=INK)
+    # sizes are compared: their panels have the same axis
+    y_axis(panels, _possible(seen), log)
     legend(canvas, panels, footnote.note())
     return canvas
 
@@ -137,21 +150,26 @@ def _over_sizes(comparison: Comparison, scenario: str, bands: Sequence[Band], st
     for i, controller in enumerate(study.controllers):
         kept = [
             # side by side: markers at the same place would hide each other
-            (at + 0.3 * ((i + 0.5) / len(study.controllers) - 0.5), reading)
+            (at + 0.3 * ((i + 0.5) / len(study.controllers) - 0.5), reading, tip(controller.label, band.label, reading))
             for at, band in enumerate(bands)
             if (reading := comparison.slowdown(scenario, controller.text, study.values[0], band, statistic)) is not None
         ]
         if kept:
-            lines.append(Points(controller.label, i, [at for at, _ in kept], [reading for _, reading in kept]))
-    log = fit_a_log_axis(lines)
+            lines.append(Points(controller.label, i, *zip(*kept, strict=True)))
+    log = fit_a_log_axis(lines, alone=True)
     seen = draw_points(axes, lines, 1.0, footnote, log)
     axes.set_xticks(range(len(bands)), [band.label for band in bands])
     axes.tick_params(axis="x", rotation=20 if len(bands) > 3 else 0)
-    axes.set_xlabel("Flow size", fontsize=9, color=INK)
-    axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=9, color=INK)
-    y_axis([axes], seen, log)
+    axes.set_xlabel("Flow size", fontsize=SMALL, color=INK)
+    axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=SMALL, color=INK)
+    y_axis([axes], _possible(seen), log)
     legend(canvas, [axes], footnote.note())
     return canvas
+
+
+def _possible(seen: Sequence[float]) -> list[float]:
+    """Raise numbers that an axis must cover to 1, the smallest slowdown: an interval may reach below it."""
+    return [max(value, 1.0) for value in seen]
 
 
 def _distributions(comparison: Comparison, scenario: str, bands: Sequence[Band], title: str) -> Canvas:
@@ -159,10 +177,10 @@ def _distributions(comparison: Comparison, scenario: str, bands: Sequence[Band],
     study = comparison.study
     x = places(study.values)
     values = list(dict.fromkeys([x.values[x.order[0]], x.values[x.order[-1]]]))
-    columns = min(ABREAST, len(bands))
+    columns = abreast(len(bands), ABREAST)
     a_value = -(-len(bands) // columns)
     rows = a_value * len(values)
-    canvas = new_canvas(max(6.4, 3.4 * columns), 2.3 * rows + 1.2)
+    canvas = new_canvas(max(6.4, 3.2 * columns), 2.2 * rows + 1.0)
     canvas.suptitle(title, fontsize=10, color=INK, x=0.01, ha="left", fontweight="bold")
     grid = canvas.subplots(rows, columns, squeeze=False).ravel()
     bins = comparison.bins_of(scenario)
@@ -184,10 +202,11 @@ def _distributions(comparison: Comparison, scenario: str, bands: Sequence[Band],
                 kept = np.unique(np.linspace(0, len(ascending) - 1, CURVE_POINTS).astype(int))
                 look = line(i, marker=False)
                 steps = [ascending[0], *ascending[kept]], [0.0, *least[kept]]
-                axes.plot(*steps, drawstyle="steps-post", label=controller.label, **look)
+                (curve,) = axes.plot(*steps, drawstyle="steps-post", label=controller.label, **look)
+                belongs(curve, i)
                 if least[-1] < 1:
                     open_ = True
-                    axes.fill_between(
+                    rest = axes.fill_between(
                         ascending[kept],
                         least[kept],
                         most[kept],
@@ -196,16 +215,21 @@ def _distributions(comparison: Comparison, scenario: str, bands: Sequence[Band],
                         alpha=0.15,
                         linewidth=0,
                     )
+                    belongs(rest, i)
             axes.set_ylim(0, 1.02)
-            numbered_log(axes, "x")
             where = f", {study.key.split('.')[-1]} {value}" if len(values) > 1 else ""
-            axes.set_title(f"{band.label}{where}", fontsize=7.5, color=INK, loc="left")
-            axes.set_xlabel("Slowdown", fontsize=8, color=INK)
-            axes.set_ylabel("Share of flows", fontsize=8, color=INK)
+            axes.set_title(f"{band.label}{where}", fontsize=SMALL, color=INK, loc="left")
+            axes.set_xlabel("Slowdown", fontsize=SMALL, color=INK)
+            axes.set_ylabel("Share of flows", fontsize=SMALL, color=INK)
     block = a_value * columns
     unused = [axes for r in range(len(values)) for axes in grid[r * block + len(bands) : (r + 1) * block]]
     for axes in unused:
         axes.remove()
+    most = max(line.get_xdata()[-1] for axes in grid if axes not in unused for line in axes.lines)
+    for axes in grid:
+        if axes not in unused:
+            axes.set_xlim(0.95, max(2.0, most * 1.05))
+            numbered_log(axes, "x")
     note = "Shares of all flows that began: a curve ends at the share finished; the band shows where the others may be."
     legend(canvas, [axes for axes in grid if axes not in unused], note if open_ else "")
     return canvas

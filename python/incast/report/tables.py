@@ -9,6 +9,8 @@ from rich import box
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 
+from incast.writing.numbers import said
+
 GAP = 2
 """Characters between two columns."""
 
@@ -28,21 +30,30 @@ class Column:
 
 
 def show(
-    console: Console, title: str, first: Sequence[Column], others: Sequence[Column], ends: Collection[int] = ()
-) -> None:
+    console: Console,
+    title: str,
+    first: Sequence[Column],
+    others: Sequence[Column],
+    ends: Collection[int] = (),
+    cut: bool = False,
+) -> int:
     """Print the columns as one table, or as several, each with the first columns, if one does not fit.
 
-    ``ends`` are the last rows of sections.
+    ``ends`` are the last rows of sections. With ``cut`` the first table is the only one. Returns the number of columns
+    that it leaves out.
     """
     room = console.width - sum(column.width for column in first)
-    for part in that_fit([column.width for column in others], room):
+    parts = that_fit([column.width for column in others], room)
+    shown = parts[:1] if cut else parts
+    for part in shown:
         table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
         columns = [*first, *(others[i] for i in part)]
         for column in columns:
             table.add_column(column.head, justify=column.justify, no_wrap=True)
         for row, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
-            table.add_row(*cells, end_section=row in ends)
+            table.add_row(*map(said, cells), end_section=row in ends)
         console.print(table)
+    return len(others) - sum(map(len, shown))
 
 
 def that_fit(widths: Sequence[int], width: int) -> list[list[int]]:

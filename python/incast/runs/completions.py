@@ -55,7 +55,7 @@ class Bins:
         """Names of the bins."""
         if not self.edges:
             return ("all sizes",)
-        between = (f"{size(low)} to {size(high)}" for low, high in zip(self.edges, self.edges[1:], strict=False))
+        between = (_between(low, high) for low, high in zip(self.edges, self.edges[1:], strict=False))
         return (f"below {size(self.edges[0])}", *between, f"from {size(self.edges[-1])}")
 
     def of(self, sizes: Numbers) -> npt.NDArray[np.int64]:
@@ -93,6 +93,12 @@ class Bins:
         """Make bins with edges at the powers of ten inside a range of sizes."""
         exponents = range(math.ceil(math.log10(max(smallest, 1.0))), math.floor(math.log10(max(largest, 1.0))) + 1)
         return cls(tuple(10.0**exponent for exponent in exponents if smallest < 10.0**exponent <= largest))
+
+
+def _between(low: float, high: float) -> str:
+    """Name a bin by its edges; a common unit is written once."""
+    (least, unit), (most, other) = size(low).split(), size(high).split()
+    return f"{least} to {most} {unit}" if unit == other else f"{least} {unit} to {most} {other}"
 
 
 def size(number: float) -> str:
@@ -173,12 +179,18 @@ _TABLES = {
 """Tables and columns of completions, by the part of the summary."""
 
 
-def read(rows: Callable[[str, Sequence[str]], pa.Table], part: str, end_s: float) -> Completions:
+def read(
+    rows: Callable[[str, Sequence[str]], pa.Table],
+    part: str,
+    end_s: float,
+    chosen: npt.NDArray[np.bool_] | None = None,
+) -> Completions:
     """Read the completions of finite flows (``fct``), ``queries`` or ``writes`` of a run that ended at ``end_s``.
 
-    ``rows`` returns columns of its tables; its exceptions pass.
+    ``rows`` returns columns of its tables; its exceptions pass. ``chosen`` are the rows to keep (default: all).
     """
-    return of_table(rows(*_TABLES[part]), part, end_s)
+    table = rows(*_TABLES[part])
+    return of_table(table if chosen is None else table.filter(pa.array(chosen)), part, end_s)
 
 
 def of_table(table: pa.Table, part: str, end_s: float) -> Completions:
@@ -278,6 +290,20 @@ def difference(one: Reading, other: Reading) -> Reading | None:
     )
 
 
+def ratio_less_one(one: Reading, other: Reading) -> Reading | None:
+    """Return ``one / other - 1`` seed by seed; ``None`` if they share no seed, or a lower bound is not above 0.
+
+    The bounds are those that both figures allow.
+    """
+    seeds = sorted(one.low.keys() & other.low.keys())
+    if not seeds or not all(one.low[seed] > 0 and other.low[seed] > 0 for seed in seeds):
+        return None
+    return Reading(
+        {seed: one.low[seed] / other.high[seed] - 1 for seed in seeds},
+        {seed: one.high[seed] / other.low[seed] - 1 for seed in seeds},
+    )
+
+
 def reading(runs: Mapping[int, Completions], statistic: str, quantity: str = "slowdown") -> Reading | None:
     """Compute a statistic of ``"slowdown"`` or ``"time"`` by seed; ``None`` without completions."""
     bounds = {}
@@ -302,9 +328,18 @@ def one_size(runs: Iterable[Sizes]) -> bool:
     return all(run.smallest == run.largest for run in runs)
 
 
-def decades_of(runs: Collection[Sizes]) -> Bins:
-    """Return decade bins that cover the sizes of all runs."""
-    return Bins.decades(min(run.smallest for run in runs), max(run.largest for run in runs)) if runs else Bins(())
+USUAL = (1e4, 1e5, 1e6, 1e7)
+"""Edges of the default bins, in bytes: from mice that fit a few packets to elephants."""
+
+
+def usual_of(runs: Collection[Sizes]) -> Bins:
+    """Return the default bins for the sizes of all runs: ``USUAL``, or decades if all sizes are in one of its bins."""
+    if not runs:
+        return Bins(())
+    smallest, largest = min(run.smallest for run in runs), max(run.largest for run in runs)
+    usual = Bins(USUAL)
+    first, last = usual.of(np.array([smallest, largest]))
+    return usual if first != last else Bins.decades(smallest, largest)
 
 
 def curve(runs: Sequence[Completions]) -> tuple[Numbers, Numbers, Numbers]:

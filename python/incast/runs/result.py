@@ -10,7 +10,7 @@ import resource
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from html import escape
@@ -26,6 +26,8 @@ from incast.runs.named_files import Copies
 from incast.runs.table import Table
 from incast.system import files, memory
 from incast.system.folders import new_folder
+from incast.system.output import counted
+from incast.writing.numbers import duration, percent, quantity, said
 
 if TYPE_CHECKING:
     import pandas
@@ -40,8 +42,18 @@ COMPLETIONS = {"fct": "flows", **{what: what for what in MESSAGES}}
 
 def unfinished(what: str, finished: int, count: int) -> str:
     """Return the number of finished queries or writes, of all."""
-    over = "; the figures cover these only" if finished else ""
+    over = "; figures that the others could still change are bounds" if finished else ""
     return f"{finished:,d} of {count:,d} {what} finished{over}"
+
+
+LINKS = 3
+"""Most links that a text names."""
+
+
+def links_of(links: Sequence[str]) -> str:
+    """Name the links of failures, such as ``leaf0>spine0``."""
+    more = f" and {counted(len(links) - LINKS, 'more link')}" if len(links) > LINKS else ""
+    return f"{', '.join(links[:LINKS])}{more}"
 
 
 class Cost(TypedDict):
@@ -63,19 +75,19 @@ COPIES = 6
 LARGEST = 1e18
 """A number of bytes larger than any memory."""
 SHOWN = [
-    ("flows.count", "flows", "", 1),
-    ("flows.finished", "finished", "", 1),
-    ("flows.throughput_mean_bps", "throughput per flow", "Mb/s", 1e-6),
-    ("flows.goodput_total_bps", "goodput, total", "Mb/s", 1e-6),
-    ("flows.delay_mean_s", "one-way delay, mean", "us", 1e6),
-    ("flows.delay_p99_s", "one-way delay, p99", "us", 1e6),
-    ("flows.loss_total_pct", "loss", "%", 1),
-    ("flows.jain", "Jain's index", "", 1),
-    ("flows.timeouts", "timeouts", "", 1),
-    ("fct.mean_s", "FCT, mean", "us", 1e6),
-    ("fct.p99_s", "FCT, p99", "us", 1e6),
+    ("flows.count", "flows", ""),
+    ("flows.finished", "finished", ""),
+    ("flows.throughput_mean_bps", "throughput per flow", "b/s"),
+    ("flows.goodput_total_bps", "goodput, total", "b/s"),
+    ("flows.delay_mean_s", "one-way delay, mean", "s"),
+    ("flows.delay_p99_s", "one-way delay, p99", "s"),
+    ("flows.loss_total_pct", "loss", "%"),
+    ("flows.jain", "Jain's index", ""),
+    ("flows.timeouts", "timeouts", ""),
+    ("fct.mean_s", "FCT, mean", "s"),
+    ("fct.p99_s", "FCT, p99", "s"),
 ]
-"""Figures of a run in notebooks: key, name, unit, and factor."""
+"""Figures of a run in notebooks: key, name and unit."""
 
 RATES = ["group", "role", "throughput_bps", "throughput_active_bps"]
 """Columns of flows that ``rates_of`` reads."""
@@ -254,10 +266,10 @@ class Result:
             )
         fct = self.summary["fct"]
         if fct["finished"] < fct["count"]:
-            share = 100 * fct["finished"] / fct["count"]
+            share = said(percent(fct["finished"] / fct["count"]))
             notes.append(
-                f"{fct['finished']:,d} of {fct['count']:,d} finite flows finished ({share:.3g} %): the summary's "
-                "completion times cover these only"
+                f"{fct['finished']:,d} of {fct['count']:,d} finite flows finished ({share}): the summary's "
+                "completion times cover these only, except those named at_least"
             )
         return [*notes, *self._deadlocks(), *self.reasons()]
 
@@ -273,27 +285,30 @@ class Result:
             return []
         rows = self.ports.select(["port", "deadlocked_s"]).to_pylist()
         stuck = sorted((row["deadlocked_s"], row["port"]) for row in rows if row["deadlocked_s"] is not None)
-        named = ", ".join(f"{port} (since {since * 1e6:g} us)" for since, port in stuck[:4])
+        named = ", ".join(f"{port} (since {said(duration(since))})" for since, port in stuck[:4])
         more = f" and {len(stuck) - 4} more" if len(stuck) > 4 else ""
         return [f"priority flow control ended in a deadlock: these ports stay paused forever: {named}{more}"]
 
     def __repr__(self) -> str:
         run, flows = self.summary["run"], self.summary["flows"]
         rate = flows["throughput_mean_bps"]
-        each = "" if rate is None else f", {rate * 1e-6:,.4g} Mb/s each"
-        return f"<Result {run['scenario']} seed {run['seed']}: {run['sim_s']:g} s, {flows['count']:,} flows{each}>"
+        each = "" if rate is None else f", {said(quantity(rate, 'b/s'))} each"
+        length = said(duration(run["sim_s"]))
+        return f"<Result {run['scenario']} seed {run['seed']}: {length}, {flows['count']:,} flows{each}>"
 
     def _repr_html_(self) -> str:
         run = self.summary["run"]
         rows = []
-        for key, name, unit, scale in SHOWN:
+        for key, name, unit in SHOWN:
             part, _, figure = key.partition(".")
-            value = self.summary[part].get(figure)
+            value, sign = self.summary[part].get(figure), ""
+            if part == "fct" and self.summary["fct"]["finished"] < self.summary["fct"]["count"]:
+                # over finished flows alone a percentile falls as flows starve
+                value, sign = self.summary["fct"].get(figure.replace("_s", "_at_least_s")), "≥ "
             if value is not None:
-                shown = f"{value * scale:,.4g}" if isinstance(value, float) else f"{value:,}"
                 definition = escape(self.summary["definitions"].get(key, ""), quote=True)
-                rows.append(f'<tr><th title="{definition}">{name}</th><td>{shown} {unit}</td></tr>')
-        head = f"{escape(run['scenario'])}, seed {run['seed']}: {run['sim_s']:g} s simulated"
+                rows.append(f'<tr><th title="{definition}">{name}</th><td>{sign}{quantity(value, unit)}</td></tr>')
+        head = f"{escape(run['scenario'])}, seed {run['seed']}: {duration(run['sim_s'])} simulated"
         return f"<table><caption>{head}</caption><tbody>{''.join(rows)}</tbody></table>"
 
     @property

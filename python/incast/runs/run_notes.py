@@ -9,6 +9,7 @@ import numpy as np
 
 from incast import _core
 from incast.system.output import counted
+from incast.writing.numbers import duration, said
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,14 +50,15 @@ def _unfinished(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, 
         if kept:
             notes.append(
                 f"{counted(kept, 'unfinished flow')} of {entry['name']} lost packets and ran for less than the "
-                f"minimum retransmission timeout (transport.rto_min = {transport['rto_min']}; the run lasts "
-                f"{end_s:g} s): losses that only a timeout can repair were not repaired before the run ended"
+                f"minimum retransmission timeout (transport.rto_min = {transport['rto_min']}; the run "
+                f"lasts {said(duration(end_s))}): losses that only a timeout can repair were not repaired before the "
+                "run ended"
             )
         syn_s = _core.model_quantity("time", transport["syn_timeout"])
         unanswered = int((mine & (flows["sent_packets_total"] == 0) & (open_s > 0)).sum())
         if transport["handshake"] and unanswered:
             again = f"is retransmitted after transport.syn_timeout = {transport['syn_timeout']}"
-            late = f", and the run lasts {end_s:g} s" if syn_s >= end_s else ""
+            late = f", and the run lasts {said(duration(end_s))}" if syn_s >= end_s else ""
             notes.append(
                 f"{counted(unanswered, 'flow')} of {entry['name']} sent no data: the SYN was not answered; a "
                 f"lost SYN {again}{late}"

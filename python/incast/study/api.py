@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from html import escape
@@ -13,6 +14,7 @@ from incast.errors import StudyError
 from incast.external import consent
 from incast.runs.scenario import text_of
 from incast.study.axes import Axis
+from incast.study.companions import name_in
 from incast.study.definition import Definition, read
 from incast.study.planning import make
 
@@ -99,24 +101,12 @@ def of_store(store: Store, name: str | None = None, *, allow_code: bool = False)
         place = store.folder / "pending" / "study"
     else:
         store.checked(f"studies/{name}/study.toml")
-    return load(place / "study.toml", allow_code=allow_code)
-
-
-def name_in(store: Store, name: str | None = None) -> str:
-    """Return the name of a store's study (default: its only one). Raises ``StudyError`` if it does not exist."""
-    there = store.studies()
-    pending = store.pending()
-    if pending is not None:
-        there = sorted({*there, pending.study})
-    if name is None and len(there) != 1:
-        message = (
-            f"has {len(there)} studies, {', '.join(there)}: name one with --study" if there else "has no study yet"
-        )
-        raise StudyError(f"{store.folder} {message}")
-    name = name or there[0]
-    if name not in there:
-        raise StudyError(f"{store.folder} has no study {name}: expected one of {', '.join(there) or 'none'}")
-    return name
+    try:
+        return load(place / "study.toml", allow_code=allow_code)
+    except StudyError as error:
+        own = f"incast study run FILE --store {shlex.quote(str(store.folder))} --rebuild"
+        error.add_note(f"{own}, with the study's own file, writes it again")
+        raise
 
 
 def extend(

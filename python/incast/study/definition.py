@@ -14,8 +14,10 @@ from typing import Any, ClassVar, TypeVar
 from incast import controllers
 from incast.errors import ScenarioError, StudyError
 from incast.external import consent
+from incast.runs import own_controller
 from incast.runs.named_files import kinds_in
 from incast.runs.scenario import Scenario, toml_value
+from incast.study import idle
 from incast.study.axes import DESIGNS, Axis, Value, is_axis_table, plain, points, points_in, read_axis
 from incast.system import files
 from incast.system.output import counted, nearest
@@ -144,11 +146,29 @@ class Definition:
         for layer in layers or [{}]:
             text = layer.get("controller", self.settings.get("controller"))
             kind = layer.get("controller.kind", self.settings.get("controller.kind"))
-            if text is None and kind is None:
+            if kind is None and (text is None or own_controller.is_own(str(text))):
                 found += [k for base in self.bases.values() for k in kinds_in(base.toml())]
             else:
                 found.append(str(kind or text).partition(":")[0])
         return [kind for kind in dict.fromkeys(found) if kind in controllers.built_in()]
+
+    def drops(self) -> list[str]:
+        """Return a note for each scenario whose own controller parameters arms do not use."""
+        rest = {key: value for key, value in self.settings.items() if key != "controller"}
+        given = []
+        for arm in self.arms.values() or [Arm("", {})]:
+            text = arm.settings.get("controller", self.settings.get("controller"))
+            keys = [*arm.settings, *rest, *(axis.key for axis in (*self.axes, *arm.axes))]
+            if text is not None:
+                replaced = {key.removeprefix("controller.") for key in keys if key.startswith("controller.")}
+                given.append(own_controller.Given(str(text), arm.name, replaced))
+        bases = {name: base.changed(self._located(rest)) for name, base in self.bases.items()} if given else {}
+        with self.reading():
+            return own_controller.drop_notes(
+                bases,
+                given,
+                lambda name, text: f'{f"arm {name}: " if name else ""}controller = "{text}"',
+            )
 
     def _refuse_overlaps(self) -> None:
         for arm in [None, *self.arms.values()]:
@@ -250,17 +270,35 @@ class Definition:
         return {key: located(key, value) for key, value in layer.items()}
 
     def scenario_of(self, point: Point) -> Scenario:
-        """Make the scenario of a point, with the scenario's own seed.
+        """Make the scenario of a point, with the scenario's own seed, without values that change nothing there.
 
         Raises ``ScenarioError`` with the name of the point, for an unknown key or a wrong value.
         """
         try:
             layer = self._layer(point.scenario, point.arm)
             with self.reading():
-                return _applied(layer, self._located(point.values))
+                made = _applied(layer, self._located(point.values))
+                dropped = idle.keys_of(made, point.values)
+                kept = {key: value for key, value in point.values.items() if key not in dropped}
+                return self._without_idle(layer, kept, made) if dropped else made
         except ScenarioError as error:
             error.add_note(f"in the study {self.name}, point {point}{self._rounding(point, str(error))}")
             raise
+
+    def idle_at(self, point: Point) -> list[str]:
+        """Return the axes whose values change no byte of a point's runs."""
+        with self.reading():
+            made = _applied(self._layer(point.scenario, point.arm), self._located(point.values))
+            return idle.keys_of(made, point.values)
+
+    def _without_idle(self, layer: Scenario, kept: Mapping[str, Value], made: Scenario) -> Scenario:
+        """Return the scenario with the layer's own value of idle keys if that fits: points share a run."""
+        try:
+            plain_ = _applied(layer, self._located(kept))
+            plain_.validate()
+        except ScenarioError:
+            return made
+        return plain_
 
     def _rounding(self, point: Point, message: str) -> str:
         """Return a hint about whole numbers of a range, if an error asks for one."""

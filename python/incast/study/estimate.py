@@ -24,6 +24,7 @@ from incast.study.definition import Definition
 from incast.study.planning import fresh_tasks
 from incast.system import memory
 from incast.system.files import STORE_FILE
+from incast.writing.numbers import duration, said, scaled
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,11 +73,11 @@ class Estimate:
         hops, cpu_s = (sum(getattr(one, name) for one in self.tried) / n for name in ("hops", "cpu_s"))
         largest = max(one.memory for one in self.tried)
         disks = [one.disk for one in self.tried if one.disk is not None]
-        lines.append(f"hops: about {_short(hops)} per run, {_short(hops * new)} in total")
-        speed = f"; {hops / cpu_s / 1e6:.1f} M hops per CPU s" if cpu_s > 0 else ""
+        lines.append(f"hops: about {said(scaled(hops))} per run, {said(scaled(hops * new))} in total")
+        speed = f"; {said(scaled(hops / cpu_s))} hops per CPU s" if cpu_s > 0 else ""
         lines.append(
-            f"CPU time: about {_time(cpu_s)} per run, {_time(cpu_s * new)} in total{speed}; "
-            f"{_time(cpu_s * new / self.workers)} with {self.workers} in parallel"
+            f"CPU time: about {said(duration(cpu_s))} per run, {said(duration(cpu_s * new))} in total{speed}; "
+            f"{said(duration(cpu_s * new / self.workers))} with {self.workers} in parallel"
         )
         lines.append(
             f"memory: about {memory.spoken(largest)} per run, {memory.spoken(largest * self.workers)} for "
@@ -110,6 +111,15 @@ def of(study: Definition, folder: Path, workers: int = 0) -> Estimate:
     home = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     at_once = max(1, min(workers or default_workers(), len(tasks)))
     return Estimate(points, runs, runs - len(tasks), tried, list(names), at_once, shutil.disk_usage(home).free)
+
+
+def counted(study: Definition) -> tuple[int, int]:
+    """Make and check every scenario of a study; return its numbers of points and runs."""
+    with tempfile.TemporaryDirectory(prefix="incast-") as place:
+        aside = Store.make(place)
+        with study.reading():
+            points, runs, _ = fresh_tasks(aside, inputs.canonical(aside, study), set())
+    return points, runs
 
 
 def _unseen(toml: str) -> list[str]:
@@ -164,17 +174,3 @@ def _pages(rows: pa.Table) -> int:
 
     group = pq.read_metadata(io.BytesIO(parquet(rows))).row_group(0)
     return sum(group.column(i).total_compressed_size for i in range(group.num_columns))
-
-
-def _short(number: float) -> str:
-    for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number:.0f}"
-
-
-def _time(seconds: float) -> str:
-    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} s"

@@ -194,7 +194,7 @@ def _rows(
             before = _row(store, study, point, layer)
         rows.append(_seeded(before, its_seeds))
     if study.strict:
-        _refuse_equal(rows)
+        _refuse_equal(study, rows)
     known = store.known()
     fresh: dict[str, tuple[_Row, int, str]] = {}
     for row in rows:
@@ -228,14 +228,19 @@ def _seeded(row: _Row, seeds: Iterable[int]) -> _Row:
     return _Row(row.point, row.settings, row.controller, row.layer, row.hash, row.name, row.toml, runs)
 
 
-def _refuse_equal(rows: Iterable[_Row]) -> None:
-    """Raise ``StudyError`` if two points of an arm are equal: their runs would count twice."""
+def _refuse_equal(study: Definition, rows: Iterable[_Row]) -> None:
+    """Raise ``StudyError`` if two points of an arm are equal: their runs would count twice.
+
+    Points that differ in keys without effect under their arm are equal too, and share their runs.
+    """
     known: dict[tuple[str, str, str], Point] = {}
     for row in rows:
         place = row.point.scenario, row.point.arm, row.hash
         if place in known:
             one, other = known[place].values, row.point.values
             differing = [key for key in other if one.get(key) != other[key]] or list(other)
+            if set(differing) <= set(study.idle_at(row.point)):
+                continue
             differences = ", ".join(f"{key}: {one.get(key)} and {other[key]}" for key in differing)
             where = " in arm " + row.point.arm if row.point.arm else ""
             raise StudyError(

@@ -1,4 +1,4 @@
-"""SQL over a store: DuckDB with one view for the runs and one per table.
+"""SQL over a store or one of its studies: DuckDB with one view for the runs and one per table.
 
 A query only reads the store unless the user allows more: it may be copied from a page or a mail.
 """
@@ -12,6 +12,7 @@ from incast.batch.store import RUNS, Store
 from incast.errors import FolderError, StudyError
 from incast.runs import sql as sql_
 from incast.runs.run_folder import TABLES
+from incast.study.companions import known, shown
 from incast.system import files
 
 if TYPE_CHECKING:
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def connect(store: Store, *, allow_files: bool = False) -> Any:
+def connect(store: Store, *, study: str | None = None, allow_files: bool = False) -> Any:
     """Open a DuckDB connection with the store's views: ``runs``, and ``flows``, ``ports`` ... with a column ``run``.
 
-    Without ``allow_files`` the connection only accesses files of the store, and loads no extensions. It could write
-    within the store's folder; ``query`` refuses that.
+    The views have the rows of one study, or of all studies without their companions. Without ``allow_files`` the
+    connection only accesses files of the store, and loads no extensions. It could write within the store's folder;
+    ``query`` refuses that.
 
-    Raises ``StudyError`` if DuckDB is not installed, ``FolderError`` if the store holds no runs.
+    Raises ``StudyError`` if DuckDB is not installed or for an unknown study, ``FolderError`` if the store holds no
+    runs.
     """
     try:
         import duckdb
@@ -35,10 +38,12 @@ def connect(store: Store, *, allow_files: bool = False) -> Any:
     if not (store.folder / RUNS).exists():
         raise FolderError(f"{store.folder} holds no runs yet: expected a store with a finished study")
     store.checked(RUNS)
+    of = [known(store, study)] if study is not None else shown(store)
     views = {"runs": [store.folder / RUNS], "costs": sorted((store.folder / "log").glob("*.parquet"))}
     # a store from somebody else may have tables of any name, such as runs
     views |= {name: sorted((store.folder / "tables" / name).glob("*.parquet")) for name in TABLES}
     connection, path = duckdb.connect(), store.folder
+    own = f"study IN ({', '.join(map(sql_.text, of))})" if of else "false"
     try:
         sql_.lock(connection, store.folder, allow_files=allow_files)
         for name, paths in views.items():
@@ -46,8 +51,10 @@ def connect(store: Store, *, allow_files: bool = False) -> Any:
                 files.read_footer(path)  # DuckDB would wait for the writer of a pipe
                 store.checked(path.relative_to(store.folder).as_posix())
             parts = ", ".join(sql_.text(str(one.resolve())) for one in paths)
+            rows = own if name == "runs" else "run IN (SELECT run FROM runs)"
             if paths:
-                connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{parts}], union_by_name = true)")
+                read = f"read_parquet([{parts}], union_by_name = true)"
+                connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {read} WHERE {rows}")
     except (OSError, ValueError, duckdb.Error) as error:
         connection.close()
         message = files.message_of(error)
@@ -57,13 +64,13 @@ def connect(store: Store, *, allow_files: bool = False) -> Any:
     return connection
 
 
-def query(store: Store, sql: str, *, allow_files: bool = False) -> pa.Table:
-    """Run a query and return an Arrow table. Raises ``StudyError`` with DuckDB's message.
+def query(store: Store, sql: str, *, study: str | None = None, allow_files: bool = False) -> pa.Table:
+    """Run a query over a study, or all studies, and return an Arrow table. Raises ``StudyError`` with DuckDB's message.
 
     Only the store is read. With ``allow_files`` the query may do all that DuckDB can: read and write files, load
     extensions, change settings.
     """
-    connection = connect(store, allow_files=allow_files)
+    connection = connect(store, study=study, allow_files=allow_files)
     import duckdb
 
     try:

@@ -106,6 +106,11 @@ class Runs:
     def __contains__(self, run: str) -> bool:
         return run in self._figures
 
+    def keeps(self, run: str, table: str) -> bool:
+        """Return whether the store has a run's rows of a table, or would have them if there were any."""
+        there = (self._store.folder / "tables" / table / f"{self._chunk_of[run]}.parquet").exists()
+        return there or not self._figures[run].get(COUNTED.get(table, ""))
+
     def rows(self, run: str, table: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return a run's rows of a table; raises ``FolderError`` if the study that made the run did not keep them."""
         import pyarrow as pa

@@ -12,7 +12,9 @@ from incast.batch.filling import progress_of
 from incast.batch.store import RUNS, Store
 from incast.errors import FolderError, UnsoundError
 from incast.runs import soundness
+from incast.study.companions import is_companion
 from incast.system.output import counted
+from incast.writing.numbers import duration, quantity, said
 
 SHOWN = 5
 """Most unsound runs that are listed."""
@@ -50,7 +52,7 @@ class Standing:
     incast: str
     engine: str
     runs: int
-    """Number of different runs; studies may share some."""
+    """Number of different runs without those of companions; studies may share some."""
     studies: list[StudyStanding]
     pending: PendingStanding | None
     cpu_s: float
@@ -78,7 +80,8 @@ class Standing:
                 f"{counted(self.pending.runs, 'new run')} made; the same command resumes it"
             )
         lines.append(
-            f"store: {self.store}, {counted(self.runs, 'run')}, {self.bytes / 1e6:.1f} MB, {self.cpu_s:.1f} CPU s"
+            f"store: {self.store}, {counted(self.runs, 'run')}, {said(quantity(self.bytes, 'B'))}, "
+            f"{said(duration(self.cpu_s))} of CPU time"
         )
         lines += [f"unsound, without figures: {run}" for run in self.unsound[:SHOWN]]
         if len(self.unsound) > SHOWN:
@@ -104,7 +107,9 @@ def of(store: Store, check: bool = False) -> Standing:
 
     head = store.head()
     studies, runs, cpu_s = [], 0, 0.0
-    for name in store.studies():
+    there = store.studies()
+    hidden = [name for name in there if is_companion(store, name)]
+    for name in (one for one in there if one not in hidden):
         seeds = pc.list_value_length(store.read(f"studies/{name}/points.parquet", ["seeds"])["seeds"])
         studies.append(StudyStanding(name, len(seeds), pc.max(seeds).as_py() or 0, pc.sum(seeds).as_py() or 0))
     if (store.folder / RUNS).exists():
@@ -113,12 +118,24 @@ def of(store: Store, check: bool = False) -> Standing:
         cost = store.read(f"log/{name}.parquet", ["cpu_s"])
         runs += cost.num_rows
         cpu_s += pc.sum(cost["cpu_s"]).as_py() or 0.0
+    runs -= _only_in(store, hidden)
     size = _size(store.folder)
     asked = progress_of(store)
     pending = None if asked is None else PendingStanding(*asked)
     damaged = store.damaged() if check else None
     parts = (runs, studies, pending, cpu_s, size, store.tables(), unsound_of(store), damaged)
     return Standing(str(store.folder), head["incast"], head["engine"], *parts)
+
+
+def _only_in(store: Store, hidden: list[str]) -> int:
+    """Return the number of different runs that only companions have."""
+    if not hidden or not (store.folder / RUNS).exists():
+        return 0
+    rows = store.read(RUNS, ["study", "run"])
+    own: dict[bool, set[str]] = {True: set(), False: set()}
+    for study, run in zip(rows["study"].to_pylist(), rows["run"].to_pylist(), strict=True):
+        own[study in hidden].add(run)
+    return len(own[True] - own[False])
 
 
 def unsound_of(store: Store, study: str | None = None) -> list[str]:

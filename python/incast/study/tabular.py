@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from incast.batch.store import Store, parquet
 from incast.errors import FolderError, StudyError
+from incast.study.companions import known as known_study
+from incast.study.companions import shown
 from incast.system.folders import is_stream, write_named
 from incast.system.output import nearest
 
@@ -21,21 +23,21 @@ FORMATS = (".csv", ".json", ".parquet")
 
 
 def rows(store: Store, table: str, study: str | None) -> pa.Table:
-    """Return the rows of ``runs`` or of a table of runs; of one study if given."""
+    """Return the rows of ``runs`` or of a table of runs: of one study, or of all without their companions."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     known = ["runs", *store.tables()]
     if table not in known:
         raise StudyError(f"table {table}: expected one of {', '.join(known)}{nearest(table, known)}")
     runs = store.runs
-    if study is not None:
-        if study not in store.studies():
-            raise StudyError(f"study {study}: expected one of {', '.join(store.studies()) or 'none'}")
-        runs = runs.filter(pc.equal(runs["study"], study))
+    wanted = shown(store) if study is None else [known_study(store, study)]
+    if wanted != store.studies():
+        runs = runs.filter(pc.is_in(runs["study"], value_set=pa.array(wanted, pa.string())))
     if table == "runs":
         return runs
     found = store.table(table)
-    return found if study is None else found.filter(pc.is_in(found["run"], value_set=runs["run"].combine_chunks()))
+    return found.filter(pc.is_in(found["run"], value_set=runs["run"].combine_chunks()))
 
 
 def write(found: pa.Table, path: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from incast.errors import ScenarioError
+from incast.writing.numbers import quantity, said
 
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 WORTH_TELLING = 10**9
@@ -116,10 +117,7 @@ def limit_of(text: str | None) -> float:
 
 def spoken(size: float) -> str:
     """Format a number of bytes for readers."""
-    for unit in ("TB", "GB", "MB", "kB"):
-        if size >= _UNITS[unit]:
-            return f"{size / _UNITS[unit]:.3g} {unit}"
-    return f"{size:.0f} B"
+    return said(quantity(size, "B"))
 
 
 def refuse_above(needed: float, limit: float, what: str) -> None:

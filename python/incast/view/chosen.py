@@ -14,6 +14,7 @@ from incast.errors import FolderError, RunError, RunStopped, ScenarioError
 from incast.runs.scenario import Scenario
 from incast.system import memory
 from incast.view import page
+from incast.writing.numbers import duration, said
 
 PAGE = "view.html"
 RUNS = "timelines"
@@ -50,7 +51,7 @@ def cost(scenarios: Mapping[str, Scenario], folder: Path) -> str | None:
         return None
     disk, cpu_s = (sum(part) for part in zip(*(job.scenario.timeline_cost() for job in todo), strict=True))
     runs = "1 run is" if len(todo) == 1 else f"{len(todo)} runs are"
-    cost_text = f"{memory.spoken(disk)} on disk and {cpu_s:.2g} s of CPU time for their timelines"
+    cost_text = f"{memory.spoken(disk)} on disk and {said(duration(cpu_s))} of CPU time for their timelines"
     return f"{runs} repeated for the viewer page, with up to about {cost_text}"
 
 

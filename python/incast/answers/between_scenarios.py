@@ -1,0 +1,81 @@
+"""Two scenarios of a comparison against each other, seed by seed, where they carry the same traffic."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from incast.answers.answer import Answer, Claim, Kind, claim_of, difference_text
+from incast.answers.choices import LISTED
+from incast.answers.facts import Facts, Point
+from incast.answers.limits import at
+from incast.answers.measures import Measure
+from incast.answers.paired import Apart, Verdict
+from incast.comparisons.comparison import Comparison, Run
+from incast.system.output import counted
+
+TRAFFIC = ["src", "dst", "size_bytes"]
+"""Columns that two runs with the same flows share; start times depend on the network where flows wait for others."""
+
+
+def between_scenarios(one: Facts, other: Facts, measure: Measure, point: Point) -> Apart | None:
+    """Return a figure of one scenario against another's under the same seeds; ``None`` if either lacks it."""
+    mine, their = one.of(measure, {one.scenario: point}), other.of(measure, {other.scenario: point})
+    if not (mine and their):
+        return None
+    return measure.apart(one.scenario, other.scenario, {**mine, **their})
+
+
+def have_same_traffic(comparison: Comparison, one: str, other: str) -> bool:
+    """Return whether two scenarios have the same traffic entries and, under every seed, the same flows."""
+    runs: dict[tuple[Any, ...], list[Run]] = {}
+    for case, run in comparison.runs.items():
+        if case.scenario in (one, other):
+            runs.setdefault((case.controller.text, case.value, case.seed), []).append(run)
+    return all(len(pair) == 2 and _same(*pair) for pair in runs.values())
+
+
+def _same(one: Run, other: Run) -> bool:
+    entries = [
+        [{k: v for k, v in entry.items() if k != "controller"} for entry in tomllib.loads(run.toml)["traffic"]]
+        for run in (one, other)
+    ]
+    return entries[0] == entries[1] and one.rows("flows", TRAFFIC).equals(other.rows("flows", TRAFFIC))
+
+
+def answers(one: Facts, other: Facts, value: str) -> Iterator[Answer]:
+    """Yield for every controller what differs between two scenarios at a value of the key, the share finished first."""
+    measures = sorted(one.measures, key=lambda measure: measure.key != "share")
+    theirs = {measure.key for measure in other.measures}
+    for controller in one.controllers:
+        point = Point(controller, value)
+        found = [
+            (measure, pair)
+            for measure in measures
+            if measure.key in theirs and (pair := between_scenarios(one, other, measure, point)) is not None
+        ]
+        decided = [(m, p) for m, p in found if p.verdict in (Verdict.BETTER, Verdict.WORSE)]
+        rest = [(m, p) for m, p in found if p.verdict in (Verdict.UNDECIDED, Verdict.OPEN)]
+        where = at(one, point, "at")
+        lead = f"{one.scenario} against {other.scenario}{f', {where}' if where else ''}"
+        if one.seeds > 1 and (decided or rest):
+            yield Answer(Kind.SCENARIOS, lead, _text(decided, rest), _claims([*decided, *rest], point, one, other))
+
+
+def _text(decided: Sequence[tuple[Measure, Apart]], rest: Sequence[tuple[Measure, Apart]]) -> str:
+    shown = [f"{measure.title} {difference_text(pair, measure)}" for measure, pair in decided[: LISTED + 1]]
+    more = f", and {counted(len(decided) - LISTED - 1, 'more figure')}" if len(decided) > LISTED + 1 else ""
+    text = f": {', '.join(shown)}{more}." if shown else ": no figure is told apart."
+    if rest:
+        names = [f"{measure.title} ({difference_text(pair, measure)})" for measure, pair in rest[:2]]
+        further = f" and {len(rest) - 2} more" if len(rest) > 2 else ""
+        text += f" Not decided: {', '.join(names)}{further}."
+    return text
+
+
+def _claims(pairs: Sequence[tuple[Measure, Apart]], point: Point, one: Facts, other: Facts) -> tuple[Claim, ...]:
+    return tuple(
+        claim_of(pair, measure, point, point, scenario=one.scenario, other_scenario=other.scenario)
+        for measure, pair in pairs
+    )

@@ -1,0 +1,125 @@
+"""Facts about one scenario of a comparison: the readings from which answers are derived."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from incast import _core
+from incast.answers.measures import Measure, measures_of, throughput_of
+from incast.comparisons.comparison import Comparison, Run
+from incast.comparisons.declaration import named
+from incast.pictures.style import places
+from incast.runs.completions import Reading
+
+
+@dataclass(frozen=True)
+class Point:
+    """Runs of one controller at one value of the key."""
+
+    controller: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Timers:
+    """Duration of the runs and their longest waits before a retransmission, where packets were lost."""
+
+    run_s: float
+    rto_s: float
+    syn_s: float
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Readings of one scenario."""
+
+    scenario: str
+    """Name of the scenario."""
+    key: str
+    """The varied key."""
+    values: tuple[str, ...]
+    """In the order of their size, where they have one."""
+    controllers: tuple[str, ...]
+    """Names."""
+    seeds: int
+    measures: tuple[Measure, ...]
+    readings: Mapping[tuple[str, Point], Reading]
+    """By the measure's key; a point without the figure is missing."""
+    throughput: Mapping[Point, Reading] = field(default_factory=dict)
+    """The throughput that says how much a controller carries."""
+    began: Mapping[Point, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
+    """Finished and begun flows, queries and writes."""
+    without_effect: frozenset[str] = frozenset()
+    """Controllers whose figures do not depend on the key."""
+    timers: Timers | None = None
+    """``None`` if no packet was lost."""
+    numeric: bool = False
+    """True if the values have an order, so that neighbours make a range."""
+
+    def of(self, measure: Measure, points: Mapping[str, Point]) -> dict[str, Reading]:
+        """Return the readings of a measure at points, by their names, without those that lack it under a seed."""
+        found = {name: self.readings.get((measure.key, point)) for name, point in points.items()}
+        return {
+            name: reading for name, reading in found.items() if reading is not None and len(reading.low) == self.seeds
+        }
+
+    def points(self) -> list[Point]:
+        """Return all points."""
+        return [Point(controller, value) for value in self.values for controller in self.controllers]
+
+
+def facts_of(comparison: Comparison, scenario: str) -> Facts:
+    """Gather the facts of a scenario of a comparison, by the name it was given there."""
+    study = comparison.study
+    names = dict(zip(study.scenarios, study.scenario_names(), strict=True))
+    controllers = {controller.text: name for name, controller in named(study.controllers).items()}
+    measures = measures_of(comparison, scenario)
+    runs = [run for case, run in comparison.runs.items() if case.scenario == scenario]
+    throughput = throughput_of(runs)
+    readings, carried, began = {}, {}, {}
+    for value in study.values:
+        for text, name in controllers.items():
+            point = Point(name, value)
+            began[point] = comparison.began(scenario, text, value)
+            if (rate := comparison.reading(scenario, text, value, throughput)) is not None:
+                carried[point] = rate
+            for measure in measures:
+                if (reading := measure.of(comparison, scenario, text, value)) is not None:
+                    readings[measure.key, point] = reading
+    order = places(study.values)
+    idle = {name for text, name in controllers.items() if comparison.is_without_effect(scenario, text)}
+    return Facts(
+        names[scenario],
+        study.key,
+        tuple(study.values[i] for i in order.order),
+        tuple(controllers.values()),
+        study.seeds,
+        tuple(measures),
+        readings,
+        carried,
+        began,
+        frozenset(idle),
+        _timers(runs),
+        order.numeric,
+    )
+
+
+def _timers(runs: list[Run]) -> Timers | None:
+    """Return the timers of runs that lost packets; the longest of all entries and runs."""
+    found = [_timers_of(run) for run in runs if run.figure("queues.drops") or run.figure("queues.losses")]
+    if not found:
+        return None
+    return Timers(min(t.run_s for t in found), max(t.rto_s for t in found), max(t.syn_s for t in found))
+
+
+def _timers_of(run: Run) -> Timers:
+    scenario = tomllib.loads(run.toml)
+    transports = [{**scenario["transport"], **entry.get("transport", {})} for entry in scenario["traffic"]]
+    by_timer = [one for one in transports if "rto_min" in one and not one.get("tail_loss_probe")]
+    rto = [_core.model_quantity("time", one["rto_min"]) for one in by_timer]
+    syn = [_core.model_quantity("time", one["syn_timeout"]) for one in transports if one.get("handshake")]
+    return Timers(
+        _core.model_quantity("time", scenario["run"]["duration"]), max(rto, default=0.0), max(syn, default=0.0)
+    )

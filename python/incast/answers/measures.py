@@ -1,0 +1,117 @@
+"""Figures that answers compare, by the kind of traffic.
+
+Sized flows are judged by slowdown by size, then the share that finished, then throughput; flows of one size, queries
+and writes by completion times; endless flows by throughput, delay, loss and queue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from incast.answers.paired import Apart, Ranking, apart, ranked
+from incast.comparisons.comparison import Band, Comparison, Run
+from incast.runs.completions import NAMES, Reading
+from incast.runs.result import COMPLETIONS
+from incast.writing.numbers import SPACE
+
+SHARE = "share"
+"""Key of the share that finished."""
+
+ACTIVE = "flows.throughput_active_mean_bps"
+THROUGHPUT = "flows.throughput_mean_bps"
+
+_UNIT = re.compile(r"(?<=[0-9]) (?=[kMGT]?B)")
+"""Space between a size and its unit."""
+
+_ONE = {"fct": "flow", "queries": "query", "writes": "write"}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure of answers."""
+
+    key: str
+    """Key of the summary, ``share``, or entry, bin and statistic of a slowdown."""
+    title: str
+    """Name in a sentence: ``p99 slowdown below 10 kB``."""
+    unit: str
+    """SI unit without a prefix; percent for shares."""
+    better: str
+    """``"higher"`` or ``"lower"``."""
+    delivers: bool = True
+    """False for a figure that is good for a controller that sends nothing: delay, loss and queue."""
+    band: Band | None = None
+    statistic: str = ""
+    """Statistic of completions: ``mean`` or ``p99``."""
+
+    def of(self, comparison: Comparison, scenario: str, controller: str, value: str) -> Reading | None:
+        """Read the figure at one point."""
+        if self.band is not None:
+            return comparison.slowdown(scenario, controller, value, self.band, self.statistic)
+        if self.key != SHARE:
+            return comparison.reading(scenario, controller, value, self.key)
+        share = comparison.share(scenario, controller, value)
+        if share is None:
+            return None
+        percent = {seed: 100 * one for seed, one in share.low.items()}
+        return Reading(percent, percent)
+
+    def ranked(self, readings: Mapping[str, Reading]) -> Ranking:
+        """Rank readings of the figure, by their names."""
+        return ranked(readings, self.better, self.unit == "%")
+
+    def apart(self, one: str, other: str, readings: Mapping[str, Reading]) -> Apart:
+        """Compare two readings of the figure; percentages differ by points."""
+        return apart(one, other, readings, self.better, self.unit == "%")
+
+
+def measures_of(comparison: Comparison, scenario: str) -> list[Measure]:
+    """Return the figures of a scenario in the order of their importance."""
+    runs = [run for case, run in comparison.runs.items() if case.scenario == scenario]
+    parts = [part for part in COMPLETIONS if any(run.figure(f"{part}.count") for run in runs)]
+    if not parts:
+        return list(_endless())
+    found = list(_by_size(comparison, scenario))
+    for part in parts:
+        if part != "fct" or not found:
+            found += _completion(part)
+    found.append(
+        Measure(SHARE, f"share of {' and '.join(COMPLETIONS[part] for part in parts)} finished", "%", "higher")
+    )
+    if "fct" in parts:
+        known = any(run.figure(ACTIVE) is not None for run in runs)
+        found.append(Measure(ACTIVE if known else THROUGHPUT, "throughput of an active flow", "b/s", "higher"))
+    return found
+
+
+def throughput_of(runs: list[Run]) -> str:
+    """Return the key of the throughput that says how much controllers carry."""
+    sized = any(run.sizes is not None for run in runs) and any(run.figure(ACTIVE) is not None for run in runs)
+    return ACTIVE if sized else THROUGHPUT
+
+
+def _endless() -> Iterator[Measure]:
+    yield Measure(THROUGHPUT, "throughput per flow", "b/s", "higher")
+    yield Measure("flows.delay_p99_s", "p99 delay", "s", "lower", delivers=False)
+    yield Measure("flows.loss_total_pct", "loss", "%", "lower", delivers=False)
+    yield Measure("queues.busiest.mean_packets", "mean queue at the busiest port", "packets", "lower", delivers=False)
+
+
+def _completion(part: str) -> Iterator[Measure]:
+    for statistic in ("p99", "mean"):
+        title = f"{NAMES[statistic]} completion time of a {_ONE[part]}"
+        yield Measure(f"{part}.{statistic}_s", title, "s", "lower", statistic=statistic)
+
+
+def _by_size(comparison: Comparison, scenario: str) -> Iterator[Measure]:
+    bands = comparison.bands(scenario)
+    several = len({band.entry for band in bands}) > 1
+    for band in bands:
+        for statistic in ("p99", "mean"):
+            where = band.label if band.label.startswith(("below", "from", "above", "all")) else f"of {band.label}"
+            entry = f" ({band.entry})" if several else ""
+            title = f"{NAMES[statistic]} slowdown {_UNIT.sub(SPACE, where)}{entry}"
+            key = f"slowdown.{band.entry}.{band.number}.{statistic}"
+            yield Measure(key, title, "", "lower", band=band, statistic=statistic)

@@ -1,0 +1,88 @@
+"""Answers on a terminal and in a page."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from html import escape
+
+from rich.console import Console
+
+from incast.answers.answer import Answer, Kind
+from incast.answers.answering import answers_of, shown_first
+from incast.comparisons.comparison import Comparison
+from incast.system.output import counted
+from incast.writing.numbers import SPACE
+
+SIGNS = {
+    Kind.WARNING: "!",
+    Kind.CHOICE: "▸",
+    Kind.TRADE_OFF: "▸",
+    Kind.SCENARIOS: "▸",
+    Kind.UNDECIDED: "?",
+    Kind.BOUND: "≥",
+    Kind.NO_EFFECT: "=",
+}
+"""Sign before an answer."""
+
+WIDTH = 80
+"""Columns of a terminal that answers fill, at most."""
+
+
+def print_answers(comparison: Comparison, console: Console) -> None:
+    """Print the first answers, and the number of the others."""
+    first, others = shown_first(answers_of(comparison))
+    for line in lines_of(first, min(console.width, WIDTH)):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if others:
+        rest = f"{counted(len(others), 'more answer')} in the report and in comparison.json"
+        console.print(rest, highlight=False, markup=False, soft_wrap=True)
+    console.print()
+
+
+def lines_of(answers: Sequence[Answer], width: int) -> list[str]:
+    """Break answers into lines of at most a width; a number stays with its unit."""
+    lines = []
+    for answer in answers:
+        words = textwrap.wrap(
+            answer.text,
+            width,
+            initial_indent=f"{SIGNS[answer.kind]} ",
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+        lines += [line.replace(SPACE, " ") for line in words]
+    return lines
+
+
+def answers_html(comparison: Comparison) -> str:
+    """Return the section of a page that answers: the first answers, the others folded."""
+    return html_of(answers_of(comparison), comparison.study.seeds)
+
+
+def html_of(answers: Sequence[Answer], seeds: int) -> str:
+    """Return the section of some answers."""
+    first, others = shown_first(answers)
+    folded = (
+        f"<details><summary>{counted(len(others), 'more answer')}</summary><ul>{_items(others)}</ul></details>"
+        if others
+        else ""
+    )
+    compared = sum(bool(claim.other_controller) for answer in answers for claim in answer.claims)
+    note = (
+        '<p class="note">Brackets: 95&nbsp;% intervals of differences under the same seed, over '
+        f"{counted(seeds, 'seed')}. Told apart: the interval excludes zero, and the difference is at least 1&nbsp;%. "
+        f"Of {compared:,} differences about one in 20 without a cause is told apart by chance.</p>"
+        if seeds > 1
+        else ""
+    )
+    return f'<section id="answer" class="answer"><h2>Answer</h2><ul>{_items(first)}</ul>{folded}{note}</section>'
+
+
+def _items(answers: Sequence[Answer]) -> str:
+    return "".join(
+        f'<li class="{answer.kind}"><span aria-hidden="true">{SIGNS[answer.kind]}</span> '
+        f"<b>{escape(answer.lead)}</b>{escape(answer.rest)}</li>"
+        for answer in answers
+    )

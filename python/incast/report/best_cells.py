@@ -1,0 +1,108 @@
+"""Best cell of a study: readings by cell become the cells that no other beats, with paired differences.
+
+A cell leads if its mean is the best of the candidates. Another cell is *told apart* from it if the 95 % interval of the
+paired difference, seed by seed, excludes zero for every value that unfinished flows allow, and the means differ by
+``LEAST`` or more. The leading cell is the best if all others are told apart; otherwise these cells are level with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from incast.comparisons.ranking import CARRIES, clearly_better
+from incast.runs.completions import ENOUGH, Reading, difference
+from incast.statistics import Estimate
+
+LEAST = 0.01
+"""Least relative difference that counts: smaller ones are never marked."""
+
+Cell = TypeVar("Cell", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Standing(Generic[Cell]):
+    """Outcome at one figure among some cells."""
+
+    level: tuple[Cell, ...]
+    """Leading cell, then the cells not told apart from it; empty if no cell can lead."""
+    others: tuple[Cell, ...] = ()
+    """Candidates that are told apart from the leading one, the nearest first."""
+    excluded: tuple[Cell, ...] = ()
+    """Cells that are no candidates: too little finished, or too little was carried."""
+
+    @property
+    def best(self) -> Cell | None:
+        """The leading cell, if all other candidates are told apart from it, and there is one."""
+        return self.level[0] if len(self.level) == 1 and self.others else None
+
+    @property
+    def undecided(self) -> bool:
+        """Return whether no candidate is told apart from another one."""
+        return not self.others
+
+
+def standing(readings: Mapping[Cell, Reading], better: str, allowed: Collection[Cell] | None = None) -> Standing[Cell]:
+    """Rank cells at a figure; ``better`` is ``"higher"`` or ``"lower"``.
+
+    Cells that are not ``allowed``, or whose figure is not bounded on the worse side, cannot lead and are excluded.
+    """
+    fitting = {cell for cell, one in readings.items() if _worst(one, better) is not None}
+    candidates = [cell for cell in readings if cell in fitting and (allowed is None or cell in allowed)]
+    excluded = tuple(cell for cell in readings if cell not in candidates)
+    if not candidates:
+        return Standing((), (), excluded)
+    sign = 1.0 if better == "lower" else -1.0
+    order = sorted(candidates, key=lambda cell: sign * _known(readings[cell], better).mean)
+    lead = order[0]
+    apart = [cell for cell in order[1:] if told_apart(readings[lead], readings[cell], better)]
+    level = tuple(cell for cell in order if cell not in apart)
+    return Standing(level, tuple(apart), excluded)
+
+
+def told_apart(one: Reading, other: Reading, better: str) -> bool:
+    """Return whether the first figure is clearly better, and by ``LEAST`` of the other one or more."""
+    if not clearly_better(one, other, better):
+        return False
+    mine, their = _worst(one, better), other.least if better == "lower" else other.most
+    if mine is None or their is None:
+        return mine is not None  # the other figure has no bound on its better side
+    return abs(mine.mean - their.mean) >= LEAST * abs(their.mean)
+
+
+def relative(one: Reading, other: Reading) -> Estimate | None:
+    """Return how much larger the second figure is than the first, in percent of the first one's mean.
+
+    The interval is that of the paired difference. ``None`` where it has bounds only, or the first is 0.
+    """
+    apart, base = difference(other, one), one.least
+    found = None if apart is None or not apart.exact else apart.least
+    if found is None or base is None or base.mean == 0:
+        return None
+    scale = 100 / abs(base.mean)
+    half = None if found.half_width is None else found.half_width * scale
+    return Estimate(found.mean * scale, half, found.count)
+
+
+def eligible(shares: Mapping[Cell, float], throughput: Mapping[Cell, Reading], delivers: bool) -> frozenset[Cell]:
+    """Return the cells that may lead at a figure: enough of their transfers finished, and they carry traffic.
+
+    ``shares`` are the least shares finished under a seed, by cell; a cell without transfers has none. ``throughput``
+    is not asked of figures that are bad for a cell that sends nothing, ``delivers``.
+    """
+    known = {cell: found.mean for cell, one in throughput.items() if (found := one.least) is not None}
+    most = max(known.values(), default=0.0)
+    finished = {cell for cell in throughput if shares.get(cell, 1.0) >= ENOUGH}
+    return frozenset(cell for cell in finished if delivers or known.get(cell, 0.0) >= CARRIES * most)
+
+
+def _worst(one: Reading, better: str) -> Estimate | None:
+    """Return the bound of a figure on its worse side; ``None`` without one."""
+    return one.most if better == "lower" else one.least
+
+
+def _known(one: Reading, better: str) -> Estimate:
+    found = _worst(one, better)
+    assert found is not None, "candidates have it"
+    return found

@@ -1,0 +1,439 @@
+"""Report of a study: answer, heat maps or lines, tables; one HTML file, a table on a terminal, and readings as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure as Canvas
+from rich.console import Console
+
+from incast import _core
+from incast.batch.store import Store
+from incast.pictures import gallery, heat_map
+from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
+from incast.pictures.style import INK, abreast, dress, legend, new_canvas, places, x_axis
+from incast.report import tables
+from incast.report.arenas import Arenas, is_choice
+from incast.report.cells import Cell, Cells, Group
+from incast.report.document import PAGE, document, embedded
+from incast.report.figures import Figure, axis_name, side_by_side
+from incast.report.numbers import scaled, share_of, shown_reading
+from incast.report.page_tables import cell_of
+from incast.report.study_answers import range_of, sentences
+from incast.report.study_figures import HEADLINE, KEYS, figures_of, silent
+from incast.report.tables import Column
+from incast.runs.completions import Reading
+from incast.system.output import counted
+
+CELLS = "cells.json"
+"""File of the readings by cell."""
+MOST_PANELS = 12
+"""Most heat maps in a picture: more have a table alone."""
+MOST_ROWS = 40
+"""Most rows of the table on a terminal."""
+BEST, LEVEL = "*", "="
+"""Marks on a terminal: the best of its arena, and those level with it."""
+
+
+@dataclass
+class Report:
+    """A study to report on."""
+
+    cells: Cells
+    title: str
+    again: str
+    """Command that makes the runs and the report."""
+    note: str = ""
+    """Statement on unfinished runs."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Labels of arms, if they are not their names."""
+
+    @cached_property
+    def arenas(self) -> Arenas:
+        """Arenas in which cells compete."""
+        return Arenas(self.cells)
+
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """Figures that some cell has."""
+        return figures_of(self.cells)
+
+    @cached_property
+    def answer(self) -> list[str]:
+        """Sentences of the answer."""
+        found = [*filter(None, [self.note]), *sentences(self.arenas, self.figures)]
+        if not any(self.arenas.chosen(cell) for arena in self.arenas.all for cell in arena.cells):
+            found += filter(None, (range_of(self.arenas, figure) for figure in self.figures[:HEADLINE]))
+        return found
+
+    @property
+    def arm(self) -> str:
+        """Word for an arm of the study."""
+        return "controller" if self.names else "arm"
+
+    def label(self, arm: str) -> str:
+        """Name of an arm in the report."""
+        return self.names.get(arm, arm)
+
+
+def read(store: Store, study: str, again: str, note: str = "") -> Report:
+    """Read the report of a finished study of a store."""
+    cells = Cells.of(store, study, KEYS)
+    scenarios = list(dict.fromkeys(group.scenario for group in cells.groups))
+    arms = list(filter(None, dict.fromkeys(group.arm for group in cells.groups)))
+    who = f"{', '.join(arms)} on {' and '.join(scenarios)}" if arms else " and ".join(scenarios)
+    return Report(cells, f"{study}: {who}", again, note)
+
+
+def write(report: Report, folder: Path, formats: Sequence[str] = ("png",)) -> Path:
+    """Write ``report.html``, its pictures in these formats and ``cells.json`` into a folder; return the page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = gallery.draw(pictures(report), formats)
+    files = {CELLS: as_json(report), PAGE: html(report, gallery.pngs(drawn), formats)}
+    gallery.write(folder, drawn, formats, files, lambda name: name.startswith("study-"))
+    return folder / PAGE
+
+
+# Pictures
+
+
+def draw(report: Report, folder: Path, formats: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Draw the pictures into a folder; return the names of the files, and reasons for missing ones."""
+    drawn = gallery.draw(pictures(report), formats)
+    gallery.write(folder, drawn, formats)
+    left_out = [one for one in report.figures if file_of(one) not in drawn]
+    missing = [f"no {file_of(one)}: more keys or panels than a picture can show" for one in left_out]
+    return [f"{picture}.{kind}" for picture in drawn for kind in formats], missing
+
+
+def pictures(report: Report) -> dict[str, Canvas]:
+    """Draw the figures that a picture shows better than a table, by file name without extension."""
+    drawn: dict[str, Canvas] = {}
+    for figure in report.figures:
+        canvas = _picture(report, figure)
+        if canvas is not None:
+            drawn[file_of(figure)] = canvas
+    return drawn
+
+
+def file_of(figure: Figure) -> str:
+    """Return the name of a figure's picture."""
+    return f"study-{figure.name}"
+
+
+def _picture(report: Report, figure: Figure) -> Canvas | None:
+    """Draw a figure as heat maps over two keys, as lines over one, or with all arms side by side."""
+    groups = report.cells.groups
+    keys = list(dict.fromkeys(key for group in groups for key in group.axes))
+    if len(keys) >= 2 and all(group.is_grid and len(group.axes) >= 2 for group in groups):
+        return _maps(report, figure)
+    if len(keys) == 1 and all(group.axes for group in groups):
+        return _lines(report, figure, keys[0])
+    return _dots(report, figure) if not keys and len(groups) > 1 else None
+
+
+def _sides(group: Group) -> tuple[str, str]:
+    """Return the keys on the x and the y axis of a heat map: a condition on the x axis, a choice on the y axis."""
+    keys = list(group.axes)
+    conditions = [key for key in keys if not is_choice(key)]
+    x = conditions[0] if conditions else keys[0]
+    return x, next(key for key in [*(k for k in keys if is_choice(k)), *keys] if key != x)
+
+
+def _maps(report: Report, figure: Figure) -> Canvas | None:
+    """Draw heat maps: a panel for each scenario, arm and value of further keys."""
+    panels, sides = [], []
+    first, own = report.arenas.first(figure), report.arenas.own(figure)
+    for group in report.cells.groups:
+        x, y = _sides(group)
+        rest = [key for key in group.axes if key not in (x, y)]
+        at = [list(group.axes).index(key) for key in (x, y)]
+        for fixed in product(*(group.axes[key] for key in rest)):
+            wanted = dict(zip(rest, fixed, strict=True)).items()
+            inside = [cell for cell in group.cells if wanted <= dict(zip(group.axes, cell.values, strict=True)).items()]
+            found = {(cell.values[at[0]], cell.values[at[1]]): cell for cell in inside}
+            readings = {place: report.cells.reading(cell, figure.key) for place, cell in found.items()}
+            means = {place: one.least.mean * figure.scale for place, one in readings.items() if one and one.least}
+            texts = {place: _text(readings[place], figure) for place in means}
+            words = [*_place(report, group), *(f"{k} = {v}" for k, v in zip(rest, fixed, strict=True))]
+            if means:
+                panels.append(
+                    heat_map.Panel(
+                        ", ".join(words),
+                        group.axes[x],
+                        group.axes[y],
+                        means,
+                        texts,
+                        [place for place in means if found[place] in first],
+                        [place for place in means if found[place] in own],
+                    )
+                )
+                sides.append((x, y))
+    if not panels or len(panels) > MOST_PANELS or len(set(sides)) > 1:
+        return None
+    return heat_map.draw(panels, axis_name(sides[0][0]), axis_name(sides[0][1]), figure.label)
+
+
+def _text(reading: Reading | None, figure: Figure) -> str:
+    return shown_reading(reading, figure.scale, interval=False)
+
+
+def _place(report: Report, group: Group) -> list[str]:
+    """Return the words that tell a group from the others: scenario and arm, if there are several."""
+    groups = report.cells.groups
+    words = [group.scenario] if len({one.scenario for one in groups}) > 1 else []
+    return words + ([report.label(group.arm)] if group.arm else [])
+
+
+def _lines(report: Report, figure: Figure, key: str) -> Canvas:
+    """Draw lines over one key: a panel for each scenario, a line for each arm."""
+    groups = report.cells.groups
+    scenarios = list(dict.fromkeys(group.scenario for group in groups))
+    arms = list(dict.fromkeys(group.arm for group in groups))
+    columns = abreast(len(scenarios), 3)
+    canvas = new_canvas(max(6.4, 4.9 * columns), 4.4 * -(-len(scenarios) // columns))
+    panels = canvas.subplots(-(-len(scenarios) // columns), columns, squeeze=False).ravel().tolist()
+    for unused in panels[len(scenarios) :]:
+        unused.remove()
+    panels, footnote, drawn = panels[: len(scenarios)], Footnote(), []
+    for scenario in scenarios:
+        own = [group for group in groups if group.scenario == scenario]
+        x = places(list(dict.fromkeys(value for group in own for value in group.axes[key])))
+        lines = []
+        for group in own:
+            by_value = {cell.values[0]: report.cells.reading(cell, figure.key) for cell in group.cells}
+            kept = [(x.at[j], one) for j in x.order if (one := by_value.get(x.values[j])) is not None]
+            name = report.label(group.arm) or scenario
+            lines.append(Points(name, arms.index(group.arm), [at for at, _ in kept], [one for _, one in kept]))
+        drawn.append((x, lines))
+    log = figure.log and fit_a_log_axis([line for _, lines in drawn for line in lines])
+    seen: list[float] = []
+    for axes, scenario, (x, lines) in zip(panels, scenarios, drawn, strict=True):
+        dress(axes)
+        seen += draw_points(axes, lines, figure.scale, footnote, log)
+        x_axis(axes, x)
+        axes.set_xlabel(axis_name(key), fontsize=9, color=INK)
+        axes.set_ylabel(figure.label, fontsize=9, color=INK)
+        axes.set_title(scenario, fontsize=10, color=INK, loc="left", fontweight="bold")
+    y_axis(panels, seen, log, figure.key == "flows.jain")
+    legend(canvas, panels if len(arms) > 1 else [], footnote.note())
+    return canvas
+
+
+def _dots(report: Report, figure: Figure) -> Canvas:
+    """Draw all groups side by side."""
+    canvas, footnote = new_canvas(6.4, 4.0), Footnote()
+    axes = canvas.subplots()
+    dress(axes)
+    found = [(group, report.cells.reading(group.cells[0], figure.key)) for group in report.cells.groups]
+    lines = [Points("", i, [float(i)], [one]) for i, (_, one) in enumerate(found) if one is not None]
+    log = figure.log and fit_a_log_axis(lines)
+    seen = draw_points(axes, lines, figure.scale, footnote, log, join=False)
+    side_by_side(axes, [", ".join(_place(report, group)) or group.scenario for group, _ in found])
+    axes.set_ylabel(figure.label, fontsize=9, color=INK)
+    y_axis([axes], seen, log, figure.key == "flows.jain")
+    legend(canvas, [], footnote.note())
+    return canvas
+
+
+# Page
+
+
+def html(report: Report, pngs: dict[str, bytes], formats: Sequence[str] = ("png",)) -> str:
+    """Make the page."""
+    cells, figures = report.cells, report.figures
+    answer = "".join(f"<li>{escape(_ended(text))}</li>" for text in report.answer)
+    parts = [
+        f"<header><h1>{escape(report.title)}</h1>{_lead(report)}</header>",
+        f'<section id="answer"><h2>Answer</h2><ul>{answer}</ul>{_rules(report)}</section>',
+        _simulated(report),
+    ]
+    for figure in figures:
+        parts.append(f'<section id="{escape(figure.name)}"><h2>{escape(figure.label)}</h2>')
+        if file_of(figure) in pngs:
+            caption = f"{escape(figure.title)}; {figure.better} is better."
+            parts.append(embedded(pngs[file_of(figure)], file_of(figure), caption, formats))
+        parts += [_matrix(report, group, figure) for group in cells.groups if len(group.axes) == 2 and group.is_grid]
+        parts.append("</section>")
+    if zero := silent(cells, figures):
+        parts.append(f'<p class="note">0 in all cells: {escape(", ".join(zero))}.</p>')
+    parts += [_numbers(report), _again(report)]
+    return document(report.title, parts)
+
+
+def _ended(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith(".") else f"{text}."
+
+
+def _lead(report: Report) -> str:
+    cells = report.cells
+    made, asked = cells.count
+    seeds = max(len(own) for own in cells.seeds.values())
+    runs = counted(asked, "run") if made == asked else f"{made} of {counted(asked, 'run')} with figures"
+    hops = scaled(cells.total("run.hops"))
+    return f'<p class="lead">{counted(len(cells.cells), "point")}, {counted(seeds, "seed")}: {runs}, {hops} hops.</p>'
+
+
+def _rules(report: Report) -> str:
+    """Explain the marks of the answer and the pictures."""
+    if not report.arenas.all:
+        return ""
+    return (
+        '<p class="note">Cells compete under equal conditions: keys of traffic, topology and run are conditions, keys '
+        "of controller, queue, transport and routing are choices, and so are arms. A cell is <b>best</b> if the "
+        "95&nbsp;% interval of its paired difference to every other one, seed by seed, excludes zero and the means "
+        "differ by 1&nbsp;% or more; cells that are not told apart from it are <b>level</b>. In heat maps a thick "
+        "outline marks the best cell of a condition, or all that are level with it, over all panels; a thin, dashed "
+        "outline the same within the panel. No outline: nothing is told apart. By chance alone about 1 in 20 "
+        "differences is told apart wrongly.</p>"
+    )
+
+
+def _simulated(report: Report) -> str:
+    """Return the list of scenarios, arms and axes."""
+    cells, rows = report.cells, []
+    scenarios = list(dict.fromkeys(group.scenario for group in cells.groups))
+    rows.append(("scenario", ", ".join(scenarios)))
+    for group in cells.groups:
+        if group.scenario == scenarios[0] and group.arm:
+            rows.append(
+                (f"{report.arm} {report.label(group.arm)}", f"flows governed by {cells.governing[group.cells[0]]}")
+            )
+    for key in dict.fromkeys(key for group in cells.groups for key in group.axes):
+        values = dict.fromkeys(value for group in cells.groups for value in group.axes.get(key, ()))
+        rows.append((key, ", ".join(values)))
+    fixed = {key: value for group in cells.groups for key, value in group.fixed.items()}
+    rows += fixed.items()
+    body = "".join(f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in rows)
+    notes = "".join(f'<p class="note">{escape(one)}.</p>' for one in report.arenas.idle_notes())
+    return f'<section id="simulated"><h2>What was simulated</h2><table>{body}</table>{notes}</section>'
+
+
+def _matrix(report: Report, group: Group, figure: Figure) -> str:
+    """Return the table of a heat map, with intervals."""
+    x, y = _sides(group)
+    at = [list(group.axes).index(key) for key in (x, y)]
+    found = {(cell.values[at[0]], cell.values[at[1]]): cell for cell in group.cells}
+    first = report.arenas.first(figure)
+    rows = ""
+    columns, lines = ([group.axes[key][i] for i in places(group.axes[key]).order] for key in (x, y))
+    for line in lines:
+        own = "".join(
+            cell_of(report.cells.reading(cell, figure.key), figure.scale, cell in first)
+            for cell in (found[column, line] for column in columns)
+        )
+        rows += f"<tr><th>{escape(line)}</th>{own}</tr>"
+    head = "".join(f"<th>{escape(value)}</th>" for value in columns)
+    title = ", ".join(_place(report, group)) or group.scenario
+    return (
+        f'<h3>{escape(title)}</h3><div class="wide"><table><thead><tr><th>{escape(y)} by {escape(x)}</th>{head}</tr>'
+        f"</thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _numbers(report: Report) -> str:
+    """Return the table of all cells."""
+    heads, rows = _heads(report), ""
+    marks = {figure.key: report.arenas.first(figure) for figure in report.figures}
+    for cell in report.cells.cells:
+        begin = "".join(f"<th>{escape(text)}</th>" for text in _beginning(report, cell))
+        own = "".join(cell_of(report.cells.reading(cell, f.key), f.scale, cell in marks[f.key]) for f in report.figures)
+        rows += f"<tr>{begin}{own}<td>{len(report.cells.seeds[cell])}</td></tr>"
+    head = "".join(f"<th>{escape(text)}</th>" for text in [*heads, *(f.label for f in report.figures), "runs"])
+    return (
+        '<section id="numbers"><h2>All numbers</h2><p class="note">Means ± half the 95&nbsp;% Student-t interval over '
+        "the seeds. Bold: best of its condition, or level with the best. A percentage in a cell is the share that "
+        f'finished, if not all did. The same as data: <a href="{CELLS}">{CELLS}</a>.</p>'
+        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></section>'
+    )
+
+
+def _heads(report: Report) -> list[str]:
+    """Return the first columns: scenario and arm if there are several, and each key."""
+    groups = report.cells.groups
+    words = ["scenario"] if len({group.scenario for group in groups}) > 1 else []
+    words += [report.arm] if any(group.arm for group in groups) else []
+    return words + list(dict.fromkeys(key for group in groups for key in group.axes))
+
+
+def _beginning(report: Report, cell: Cell) -> list[str]:
+    group = next(one for one in report.cells.groups if (one.scenario, one.arm) == (cell.scenario, cell.arm))
+    values = dict(zip(group.axes, cell.values, strict=True)) | group.fixed
+    known = {"scenario": cell.scenario, report.arm: report.label(cell.arm)} | values
+    return [known.get(head, "") for head in _heads(report)]
+
+
+def _again(report: Report) -> str:
+    place = escape(str(report.cells.store.folder))
+    return (
+        f"<section><h2>Reproduce</h2><pre><code>{escape(report.again)}</code></pre><p>Incast "
+        f"{escape(_core.__version__)}. All runs are in the store <code>{place}</code>, study "
+        f"<code>{escape(report.cells.study)}</code>.</p></section>"
+    )
+
+
+# Terminal and data
+
+
+def print_answer(report: Report, console: Console) -> None:
+    """Print the answer, and a table of the first figures by cell."""
+    for text in report.answer:
+        console.print(_ended(text), highlight=False, soft_wrap=True)
+    figures, cells = report.figures[:HEADLINE], report.cells.cells[:MOST_ROWS]
+    begin = [_beginning(report, cell) for cell in cells]
+    first = [
+        Column(report.arenas.short.get(head, head), [row[i] for row in begin], "left")
+        for i, head in enumerate(_heads(report))
+    ]
+    columns = []
+    for figure in figures:
+        marked = report.arenas.first(figure)
+        alone = {cell for arena in report.arenas.all if (cell := report.arenas.standing(arena.cells, figure).best)}
+        texts = []
+        for cell in cells:
+            reading = report.cells.reading(cell, figure.key)
+            mark = BEST if cell in alone else LEVEL if cell in marked else " "
+            texts.append(f"{shown_reading(reading, figure.scale, interval=False)} {share_of(reading)}".strip() + mark)
+        columns.append(Column(figure.short, texts))
+    for text in report.arenas.idle_notes():
+        console.print(f"{text}.", highlight=False, soft_wrap=True)
+    if columns and cells:
+        seeds = max(len(own) for own in report.cells.seeds.values())
+        tables.show(console, f"means over {counted(seeds, 'seed')}", first, columns)
+        if len(report.cells.cells) > len(cells):
+            console.print(f"{len(report.cells.cells) - len(cells)} more points: see the report", highlight=False)
+        if any(mark in text for column in columns for text in column.cells for mark in (BEST, LEVEL)):
+            text = f"{BEST} best under its condition; {LEVEL} level with the best: not told apart"
+            console.print(text, highlight=False, soft_wrap=True)
+
+
+def as_json(report: Report) -> str:
+    """Write every cell with its readings, and the marks, as JSON."""
+    points = []
+    for cell in report.cells.cells:
+        group = next(one for one in report.cells.groups if (one.scenario, one.arm) == (cell.scenario, cell.arm))
+        row: dict[str, Any] = {"scenario": cell.scenario, "arm": cell.arm}
+        row["values"] = dict(zip(group.axes, cell.values, strict=True)) | group.fixed
+        row["seeds"] = list(report.cells.seeds[cell])
+        for figure in report.figures:
+            reading = report.cells.reading(cell, figure.key)
+            row[figure.key] = None if reading is None else _reading_json(reading, cell in report.arenas.first(figure))
+        points.append(row)
+    data = {"study": report.cells.study, "answer": [_ended(text) for text in report.answer], "points": points}
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _reading_json(reading: Reading, marked: bool) -> dict[str, Any]:
+    found = {
+        name: None if end is None else {"mean": end.mean, "half_width": end.half_width}
+        for name, end in (("at_least", reading.least), ("at_most", reading.most))
+    }
+    return found | {"finished": reading.finished, "count": reading.count, "best_or_level": marked}

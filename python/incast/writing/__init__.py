@@ -1,0 +1,1 @@
+"""Texts of numbers, the same on terminals, pages and pictures."""

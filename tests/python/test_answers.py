@@ -1,0 +1,350 @@
+"""Answers of comparisons: no sentence says what its numbers do not carry."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import statistics
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from incast.answers.answer import Answer, Claim, Kind
+from incast.answers.answering import answers_to, shown_first
+from incast.answers.between_scenarios import answers as scenarios_apart
+from incast.answers.choices import choices_of
+from incast.answers.facts import Facts, Point, Timers
+from incast.answers.measures import Measure
+from incast.answers.paired import MOST_SEEDS, further_seeds
+from incast.answers.showing import html_of, lines_of
+from incast.runs.completions import Reading
+from incast.statistics import estimate
+
+MEASURES = (
+    Measure("slow", "p99 slowdown below 10 kB", "", "lower", statistic="p99"),
+    Measure("rate", "throughput per flow", "b/s", "higher"),
+    Measure("share", "share of flows finished", "%", "higher"),
+    Measure("delay", "p99 delay", "s", "lower", delivers=False),
+)
+SCALE = {"slow": 1.0, "rate": 1e9, "share": 10.0, "delay": 1e-5}
+QUICK = settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.generate))
+"""No shrinking: whole facts take minutes to shrink."""
+
+KEY, VALUES, NAMES = "queue.mark", ("15p", "30p", "65p"), ("dctcp", "swift", "cubic")
+
+
+@st.composite
+def facts(draw: st.DrawFn) -> Facts:
+    """Draw readings with few distinct numbers, so that ties, clear differences and open bounds all occur."""
+    seeds = draw(st.integers(1, 5))
+    values, names = VALUES[: draw(st.integers(1, 3))], NAMES[: draw(st.integers(1, 3))]
+    points = [Point(name, value) for value in values for name in names]
+    number = st.one_of(st.integers(0, 6).map(float), st.floats(1, 1.2), st.floats(2, 9))
+    readings, began = {}, {}
+    for point in points:
+        count = draw(st.integers(1, 400))
+        began[point] = {"fct": (draw(st.integers(max(count - 3, 0), count)), count)}
+        for measure in MEASURES:
+            steady = draw(st.one_of(st.none(), number))
+            low = {seed: SCALE[measure.key] * (draw(number) if steady is None else steady) for seed in range(seeds)}
+            open_by = draw(st.sampled_from([0.0, 0.0, 0.0, 0.3, math.inf])) if measure.statistic else 0.0
+            high = {seed: one + open_by for seed, one in low.items()}
+            finished = began[point]["fct"] if measure.statistic else (0, 0)
+            readings[measure.key, point] = Reading(low, high, *finished)
+    throughput = {point: readings["rate", point] for point in points}
+    timers = draw(st.sampled_from([None, Timers(5e-3, 0.2, 1.0), Timers(1.5, 0.2, 1.0)]))
+    return Facts("s", KEY, values, names, seeds, MEASURES, readings, throughput, began, timers=timers, numeric=True)
+
+
+@dataclass
+class Slowly:
+    """An independent computation of what a claim says, from the values under each seed."""
+
+    facts: Facts
+
+    def values(self, figure: str, controller: str, value: str) -> Reading:
+        return self.facts.readings[figure, Point(controller, value)]
+
+    def interval(self, differences: list[float]) -> tuple[float, float, float]:
+        """Mean and ends of the 95 % interval; without ends with a single seed."""
+        mean = statistics.fmean(differences)
+        if len(differences) == 1:
+            return mean, -math.inf, math.inf
+        half = stats.t.ppf(0.975, len(differences) - 1) * statistics.stdev(differences) / math.sqrt(len(differences))
+        return mean, mean - half, mean + half
+
+    def told_apart(self, one: Reading, other: Reading, better: str) -> bool | None:
+        """Return whether one is better for sure; ``None`` if it is too close to call in floating point."""
+        sign = 1 if better == "higher" else -1
+        mine, their = (one.low, other.high) if better == "higher" else (one.high, other.low)
+        gains = [sign * (mine[seed] - their[seed]) for seed in mine]
+        if not all(map(math.isfinite, gains)):
+            return False
+        mean, low, _ = self.interval(gains)
+        larger = max(abs(statistics.fmean(one.low.values())), abs(statistics.fmean(other.low.values())))
+        near = 1e-9 * max(larger, 1e-300)
+        if abs(low) < near or abs(mean - 0.01 * larger) < near:
+            return None
+        return low > 0 and mean > 0.01 * larger
+
+    def of(self, claim: Claim) -> tuple[Reading, Reading, Measure]:
+        measure = next(measure for measure in MEASURES if measure.key == claim.figure)
+        one = self.values(claim.figure, claim.controller, claim.value)
+        return one, self.values(claim.figure, claim.other_controller, claim.other_value), measure
+
+    def check(self, claim: Claim) -> None:
+        """Derive a claim about a difference again."""
+        one, other, measure = self.of(claim)
+        better = self.told_apart(one, other, measure.better)
+        worse = self.told_apart(other, one, measure.better)
+        exact = one.low == one.high and other.low == other.high
+        if claim.says in ("lower", "higher"):
+            decided = better if claim.says == measure.better else worse
+            assert decided in (True, None), claim
+        elif claim.says == "undecided":
+            assert exact
+            assert better in (False, None), claim
+            assert worse in (False, None), claim
+        elif claim.says == "open":
+            assert not exact
+        else:
+            assert claim.says == "alike"
+            assert exact
+        self.check_numbers(claim, one, other)
+
+    def check_numbers(self, claim: Claim, one: Reading, other: Reading) -> None:
+        seeds = sorted(one.low)
+        if claim.relative:
+            assert claim.unit == "%"
+            lows = [100 * (one.low[seed] / other.high[seed] - 1) for seed in seeds]
+            highs = [100 * (one.high[seed] / other.low[seed] - 1) for seed in seeds]
+        else:
+            lows = [one.low[seed] - other.high[seed] for seed in seeds]
+            highs = [one.high[seed] - other.low[seed] for seed in seeds]
+        scale = max(1e-9, *(abs(x) for x in (*one.low.values(), *other.low.values()))) * 1e-7
+        near = {"rel": 1e-7, "abs": 1e-7 if claim.relative else scale}
+        if claim.low is not None:
+            assert claim.low == pytest.approx(self.interval(lows)[1], **near)
+        if claim.high is not None:
+            assert claim.high == pytest.approx(self.interval(highs)[2], **near)
+        ends = [statistics.fmean(found) for found in (lows, highs) if all(map(math.isfinite, found))]
+        if claim.mean is None:
+            assert not ends
+        else:
+            assert any(claim.mean == pytest.approx(end, **near) for end in ends)
+        if claim.says in ("lower", "higher") and claim.mean is not None:
+            assert (claim.mean > 0) == (claim.says == "higher")
+            assert claim.mean == pytest.approx(min(ends, key=abs), **near), "the bound nearer to zero"
+
+
+AMOUNT = re.compile(
+    r"(at least )?([−\d.,]+) (%|points|times as|[GMkµmn]?(?:b/s|s|B)|)( ?(?:lower|higher|high))? ?(\[[^]]*\])?"
+)
+
+
+def numbers_of(text: str) -> list[tuple[float, str, str]]:
+    """Read the differences of a sentence: amounts with a direction."""
+    found = []
+    for match in AMOUNT.finditer(text.replace("\u00a0", " ")):
+        if match[4]:
+            amount = float(match[2].replace("−", "-").replace(",", "").rstrip("."))
+            found.append((amount, match[3], match[4].strip()))
+    return found
+
+
+def carried(amount: float, unit: str, way: str, claims: list[Claim]) -> bool:
+    """Return whether some claim has an amount, within a unit of its second figure, and its direction."""
+    factors = {"T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "m": 1e-3, "µ": 1e-6, "n": 1e-9}
+    for claim in claims:
+        if claim.mean is None or claim.says not in ("lower", "higher"):
+            continue
+        told = abs(claim.mean)
+        if unit == "times as":
+            if claim.relative and claim.says == "higher" and math.isclose(1 + told / 100, amount, rel_tol=0.5):
+                return True
+            continue
+        if claim.says != way or claim.relative != (unit == "%"):
+            continue
+        amount_si = amount if unit in ("%", "points", "") else amount * factors.get(unit[0], 1.0)
+        # a wide interval leaves a mean one figure: 8.7 reads 9, and 14 reads 10 under ± 30
+        half = (claim.high or told) - (claim.low or told)
+        if math.isclose(told, amount_si, rel_tol=0.06, abs_tol=0.51 * max(half, 0)):
+            return True
+    return False
+
+
+@given(facts())
+@QUICK
+def test_every_sentence_stands_on_its_numbers(found: Facts) -> None:
+    slowly = Slowly(found)
+    for answer in answers_to(found):
+        claims = [claim for claim in answer.claims if claim.other_controller]
+        for claim in claims:
+            slowly.check(claim)
+        if answer.kind in (Kind.CHOICE, Kind.TRADE_OFF):
+            for amount, unit, way in numbers_of(answer.text):
+                assert carried(amount, unit, way, claims), (amount, unit, way, answer)
+            assert claims
+
+
+@given(facts())
+@QUICK
+def test_the_values_of_a_choice_are_level_and_every_other_one_is_beaten(found: Facts) -> None:
+    slowly = Slowly(found)
+    for choice in choices_of(found):
+        level, readings, better = choice.ranking.level, choice.readings, choice.measure.better
+
+        def apart(one: str, other: str) -> bool | None:
+            return slowly.told_apart(readings[one], readings[other], better)  # noqa: B023
+
+        assert choice.ranking.first in level
+        for value in readings:
+            beaten = [apart(other, value) for other in readings if other != value]
+            if value in level:
+                assert True not in beaten
+            else:
+                assert any(one in (True, None) for one in beaten)
+
+
+@given(facts())
+@QUICK
+def test_what_the_runs_cannot_show_is_said(found: Facts) -> None:
+    answers = answers_to(found)
+    kinds = [answer.kind for answer in answers]
+    assert kinds == sorted(kinds, key=list(Kind).index), "limits come first"
+    late = {
+        point: 1 - done / all_ for point, parts in found.began.items() for done, all_ in parts.values() if done < all_
+    }
+    unfinished = [answer for answer in answers if "did not finish" in answer.text]
+    assert len(unfinished) == bool(late)
+    if late:
+        told = {Point(c.controller, c.value): c.mean for c in unfinished[0].claims}
+        assert told == pytest.approx({point: 100 * share for point, share in late.items()})
+        assert (unfinished[0].kind is Kind.WARNING) == (max(late.values()) > 0.01)
+    decisions = {Kind.CHOICE, Kind.TRADE_OFF, Kind.SCENARIOS, Kind.UNDECIDED} & set(kinds)
+    if found.seeds == 1:
+        assert any("One seed has no interval" in answer.text for answer in answers)
+        assert not decisions or answers[-1].lead == "Nothing to compare"
+    assert any("too short for timeouts" in answer.text for answer in answers) == (
+        found.timers == Timers(5e-3, 0.2, 1.0)
+    )
+
+
+@given(facts())
+@QUICK
+def test_a_bound_is_never_told_as_a_number(found: Facts) -> None:
+    for answer in answers_to(found):
+        if answer.kind not in (Kind.CHOICE, Kind.TRADE_OFF):
+            continue
+        for number, claim in enumerate(answer.claims):
+            if claim.says == "is" and claim.figure == "slow":
+                reading = found.readings["slow", Point(claim.controller, claim.value)]
+                assert (claim.mean is None) == (not reading.exact)
+                if not reading.exact and number == 0:
+                    assert "≥" in answer.text or " to " in answer.text or "open" in answer.text
+
+
+@given(facts())
+@QUICK
+def test_a_controller_that_sends_little_is_not_praised_without_saying_so(found: Facts) -> None:
+    for answer in answers_to(found):
+        for claim in answer.claims:
+            if answer.kind is not Kind.TRADE_OFF or claim.figure != "delay" or claim.says != "lower":
+                continue
+            rates = {
+                name: statistics.fmean(found.readings["rate", Point(name, claim.value)].low.values())
+                for name in found.controllers
+            }
+            if rates[claim.controller] < 0.89 * max(rates.values()) and "p99 delay" in answer.text:
+                assert "of the highest throughput" in answer.text
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=6))
+@settings(deadline=None)
+def test_further_seeds_are_the_fewest_that_would_decide(differences: list[float]) -> None:
+    found = estimate(differences)
+    assert found is not None
+    mean, deviation = statistics.fmean(differences), statistics.stdev(differences)
+    if abs(mean) < 1e-6 or deviation < 1e-6:
+        return
+    enough = [
+        n
+        for n in range(len(differences) + 1, MOST_SEEDS + 1)
+        if stats.t.ppf(0.975, n - 1) * deviation / math.sqrt(n) < abs(mean) * (1 - 1e-9)
+    ]
+    assert further_seeds(found) == (enough[0] - len(differences) if enough else None)
+
+
+@given(facts())
+@QUICK
+def test_at_most_five_answers_come_first_and_none_is_lost(found: Facts) -> None:
+    answers = answers_to(found)
+    first, others = shown_first(answers)
+    assert 1 <= len(first) + len(others) == len(answers)
+    assert len(first) <= 5
+    lines = lines_of(first, 80)
+    assert max(map(len, lines)) <= 80
+    assert json.loads(json.dumps([answer.json() for answer in answers]))
+    page = html_of(answers, found.seeds)
+    assert page.count("<li") == len(answers)
+
+
+def reading(*values: float) -> Reading:
+    found = dict(enumerate(values, 1))
+    return Reading(found, found)
+
+
+def of_values(key: str = KEY, **slowdowns: Reading) -> Facts:
+    values = tuple(slowdowns)
+    readings = {("slow", Point("dctcp", value)): one for value, one in slowdowns.items()}
+    return Facts("s", key, values, ("dctcp",), 3, MEASURES[:1], readings, numeric=True)
+
+
+def text_of(answers: list[Answer], kind: Kind) -> str:
+    return " ".join(answer.plain for answer in answers if answer.kind is kind)
+
+
+def test_the_best_value_is_told_with_the_differences_of_the_others() -> None:
+    found = of_values(a=reading(1, 1.1, 1.2), b=reading(1.5, 1.7, 1.8), c=reading(4, 4.2, 4.6))
+    assert text_of(answers_to(found), Kind.CHOICE) == (
+        "queue.mark = a for the lowest p99 slowdown below 10 kB: 1.10 ± 0.25; b is 52 % higher [45, 58]; "
+        "c is 3.88 times as high [3.63, 4.13]."
+    )
+
+
+def test_values_that_are_not_told_apart_are_a_range() -> None:
+    level = {"a": reading(1, 1.1, 1.2), "b": reading(1.1, 1, 1.2), "c": reading(1.2, 1.1, 1)}
+    found = of_values(**level, d=reading(3, 3.2, 3.3))
+    (choice,) = (answer for answer in answers_to(found) if answer.kind is Kind.CHOICE)
+    assert choice.lead == "queue.mark = a to c"
+    assert "d is 2.9 times as high [2.6, 3.2]" in choice.plain
+
+
+def test_an_undecided_difference_says_how_many_seeds_would_decide_it() -> None:
+    text = text_of(answers_to(of_values(a=reading(1, 1.2, 1.1), b=reading(1.1, 1.15, 1.3))), Kind.UNDECIDED)
+    assert text.startswith("No value of queue.mark is told apart in p99 slowdown below 10 kB.")
+    assert re.search(
+        r"About \d+ more seeds? would tell queue.mark = b from a, if the difference stays as it is\.", text
+    )
+    never = text_of(answers_to(of_values(a=reading(1, 3, 2), b=reading(3.01, 1, 2))), Kind.UNDECIDED)
+    assert "would need more than 100 seeds" in never
+
+
+def test_scenarios_are_told_apart_with_the_share_finished_first() -> None:
+    def of(name: str, slow: Reading, share: Reading) -> Facts:
+        point = Point("dctcp", "15p")
+        readings = {("slow", point): slow, ("share", point): share}
+        return Facts(name, KEY, ("15p",), ("dctcp",), 3, (MEASURES[0], MEASURES[2]), readings)
+
+    whole = of("whole", reading(2, 2.1, 2.2), reading(100, 100, 100))
+    low = {1: 1.5, 2: 1.6, 3: 1.7}
+    failed = of("failed", Reading(low, dict.fromkeys(low, math.inf), 63, 100), reading(63, 62, 64))
+    (answer,) = scenarios_apart(failed, whole, "15p")
+    assert answer.plain == (
+        "failed against whole: share of flows finished 37.0 points lower [34.5, 39.5]. "
+        "Not decided: p99 slowdown below 10 kB (≥ −23.8 %)."
+    )

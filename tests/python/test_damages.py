@@ -114,7 +114,7 @@ def test_an_error_of_drawing_is_none_of_a_file(made: Path, place: Path, monkeypa
 
     for of, name, words, expected in (
         (run_pictures, "dress", READS_RUN["plot"], ValueError),
-        (run_pictures, "_refuse_zeros", READS_RUN["plot"], FolderError),
+        (run_pictures, "refuse_zeros", READS_RUN["plot"], FolderError),
         (run_table, "show", READS_RUN["report"], ValueError),
         (run_notes, "reasons", READS_RUN["report"], FolderError),
     ):

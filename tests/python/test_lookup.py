@@ -51,6 +51,7 @@ def test_the_figure_of_a_paper_is_run_and_its_claims_are_a_table(
     assert all(f"fig1: {row['verdict']}: {row['claim']}" in repr(done) for row in rows)
 
 
+@pytest.mark.slow("a search by Optuna with its pictures")
 def test_a_search_returns_its_best_values(tmp_path: Path) -> None:
     settings = {"run.duration": "2ms", "run.warmup": "0s"}
     study = incast.Study("dumbbell", axes={"controller.g": {"from": 0.01, "to": 1}}, settings=settings)

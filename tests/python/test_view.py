@@ -19,7 +19,7 @@ import pytest
 
 import incast
 import viewed
-from conftest import ROOT, Command
+from conftest import ROOT
 from incast import FolderError
 from incast.view import framed as framing
 from incast.view import packets, packing, page, reading, sources
@@ -187,12 +187,6 @@ def test_texts_of_a_run_stand_nowhere_as_markup(tmp_path: Path) -> None:
     assert "<img" not in text
     assert "<b>" not in text
     assert "<i>" not in text
-
-
-def test_a_folder_without_a_timeline_is_refused_with_what_makes_one(incast: Command, tmp_path: Path) -> None:
-    incast("run", "dumbbell", "--set", "run.duration=1ms", "--set", "run.warmup=0s", "--quiet", "--out", "r")
-    incast("view", "r").refused("timeline.json", "--set measure.timeline=auto")
-    incast("view", "nothing").refused("nothing does not exist")
 
 
 def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path) -> None:
@@ -363,13 +357,6 @@ def test_a_notebook_shows_a_view_in_a_frame_that_reads_nothing_of_it(tmp_path: P
     (text,) = re.findall(r'srcdoc="([^"]*)"></iframe>$', shown)
     assert html.unescape(text) == view.html
     assert repr(view) == "<View of 1 run: dumbbell, dctcp, seed 1>"
-
-
-def test_a_run_of_python_without_a_timeline_says_what_makes_one() -> None:
-    asked = {"run.warmup": "0s", "run.duration": "1ms"}
-    result = incast.Scenario.load("dumbbell").with_(asked).run()
-    with pytest.raises(incast.IncastError, match=r'scenario.with_\(\{"measure.timeline": "auto"\}\)'):
-        result.view()
 
 
 def test_runs_of_one_name_are_told_apart() -> None:

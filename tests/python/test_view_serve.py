@@ -439,7 +439,7 @@ def test_options_that_contradict_each_other_are_refused(incast: Command, tmp_pat
     viewed.write(tmp_path / "r", frames=3, flows=2)
     incast("view", "r", "--serve", "--out", "x.html").refused("--serve")
     incast("view", "r", "--port", "8000").refused("--port 8000", "--serve")
-    incast("view", "nothing", "--serve").refused("nothing does not exist")
+    incast("view", "nothing", "--serve").refused("nothing: no file and no built-in scenario of this name")
 
 
 @pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])

@@ -79,9 +79,10 @@ def draw(
     formats = formats_of(format_ or look.format)
     picture, home = _picture(texts, kind, look, asked, workers, quiet)
     folder = folder or home
+    name = f"{kind}-{look.name}"  # reports have pictures named by their figures
     with _writing(folder):
-        gallery.write(folder, gallery.draw({kind: picture}, formats), formats)
-    return Drawn(folder, [f"{kind}.{one}" for one in formats])
+        gallery.write(folder, gallery.draw({name: picture}, formats), formats)
+    return Drawn(folder, [f"{name}.{one}" for one in formats])
 
 
 def _picture(

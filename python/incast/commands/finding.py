@@ -15,6 +15,7 @@ from incast.commands.subjects import OF_COMPARISON, Asked
 from incast.comparisons import picked
 from incast.comparisons.coexistence import Pairs
 from incast.comparisons.declaration import ComparisonStudy, value_of
+from incast.comparisons.grid import Grid
 from incast.comparisons.picked import Choice
 from incast.comparisons.report_folder import governed, read
 from incast.errors import FolderError, PaperError, StudyError
@@ -53,13 +54,14 @@ class Found:
 
 
 def kind_of(text: str) -> str:
-    """Return what a text names: ``run``, ``comparison``, ``pairs``, ``store``, ``figure`` or ``scenario``.
+    """Return what a text names: ``run``, ``comparison``, ``grid``, ``pairs``, ``store``, ``figure`` or ``scenario``.
 
     Raises ``FolderError`` for another folder, and ``PaperError`` for a paper without a figure, with what to type.
     """
     path = Path(text)
     for kind, file in (
         ("comparison", ComparisonStudy.FILE),
+        ("grid", Grid.FILE),
         ("pairs", Pairs.FILE),
         ("run", run_folder.MANIFEST),
         ("store", STORE_FILE),
@@ -139,7 +141,7 @@ def _aside(scenario: Scenario) -> Path:
 def _of_comparison(text: str, asked: Asked) -> Found:
     asked.refuse(text, "a comparison", OF_COMPARISON)
     folder = Path(text)
-    kind: type[ComparisonStudy] = ComparisonStudy if (folder / ComparisonStudy.FILE).is_file() else Pairs
+    kind = next(one for one in (ComparisonStudy, Grid, Pairs) if (folder / one.FILE).is_file())
     study, home = read(kind, folder)
     wanted, told = picked.wanted(governed(study, home), home, choice_of(asked))
     return Found(wanted, folder / picked.file_name(told), told)
@@ -241,6 +243,7 @@ _FINDERS: dict[str, Callable[[str, Asked], Found]] = {
     "run": _of_run,
     "scenario": _of_scenario,
     "comparison": _of_comparison,
+    "grid": _of_comparison,
     "pairs": _of_comparison,
     "figure": _of_figure,
     "store": _of_store,

@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement
 
 from incast.batch.plan import slug
 from incast.comparisons.declaration import Case, ComparisonStudy, Controller, named
+from incast.comparisons.grid import APART
 from incast.comparisons.report_folder import Home
 from incast.errors import StudyError
 from incast.runs import repeated
@@ -47,7 +48,7 @@ def wanted(study: ComparisonStudy, home: Home, choice: Choice) -> tuple[list[Wan
     names = {label: label if is_default else f"{label}-{scenario}-{value}-{seed}" for label in cases}
     places = chosen.places(home.folder, names.values())
     found = [timelines.of_run(results[case][0], label, places[names[label]], timeline) for label, case in cases.items()]
-    at = [f"{study.key} = {value}"] if len(study.values) > 1 else []
+    at = [f"{study.keys} = {value}"] if len(study.stations) > 1 else []
     where = [f"in {scenario}"] if len(study.scenarios) > 1 else []
     return found, ", ".join([" and ".join(cases), *where, *at, f"seed {seed}"])
 
@@ -99,11 +100,12 @@ def _listed(study: ComparisonStudy) -> str:
 
 def _value(study: ComparisonStudy, value: str | None) -> str:
     if value is None:
-        return study.values[len(study.values) // 2]
-    if value not in study.values:
-        near = nearest(value, study.values)
-        raise StudyError(f"value {value}: {study.key or 'the scenario'} has {', '.join(study.values)}{near}")
-    return value
+        return study.stations[len(study.stations) // 2]
+    asked = APART.join(value.split(",")) if len(study.varied) > 1 else value
+    if asked not in study.stations:
+        near = nearest(asked, study.stations)
+        raise StudyError(f"value {value}: {study.keys or 'the scenario'} has {', '.join(study.stations)}{near}")
+    return asked
 
 
 def _seed(study: ComparisonStudy, seed: int | None) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from incast.pictures.interval_plot import Measured
@@ -63,7 +65,8 @@ def fct(groups: Groups, look: Look, words: str) -> Picture:
     times = np.concatenate([run.times_s[run.finished] for own in groups.values() for run in own.values()])
     if not len(times):
         raise NothingToDraw("no finite flow finished: nothing to draw")
-    picture, drawn = panels(look, 1 if single else len(bins))
+    few: dict[str, Any] = {"abreast": max(2, look.abreast), "height": 0.8}
+    picture, drawn = panels(look, 1) if single else panels(look, len(bins), **few)
     unit, scale = time_word(float(np.median(times)))
     for place, number in enumerate(bins):
         axes = drawn[0 if single else place]
@@ -72,9 +75,12 @@ def fct(groups: Groups, look: Look, words: str) -> Picture:
             values = np.sort(np.concatenate([part.times_s[part.finished] for part in parts])) * scale
             count = sum(map(len, parts))
             shares = np.arange(1, len(values) + 1) / max(1, count)
-            ended = f"{count:,}" if len(values) == count else f"{len(values):,} of {count:,} finished"
-            name = f"{SIZES.labels[number]} ({ended})" if single else label
+            ended = "" if len(values) == count else f": {len(values):,} of {count:,} finished"
+            name = f"{SHORT[number]}{ended}" if single else label
             cdf(axes, look, place if single else i, values, shares, name)
+            if not single and not len(values):
+                words_ = f"{label}: 0 of {count:,} finished"
+                axes.text(0.5, 0.6 - 0.15 * i, words_, transform=axes.transAxes, ha="center", color=INK)
         if not single:
             name_panel(axes, SIZES.labels[number])
     share_axes(drawn, "Share of flows")
@@ -173,7 +179,7 @@ class Spot:
     name: str = ""
 
 
-def throughput_delay(groups: Mapping[str, Sequence[Spot]], look: Look, words: str, whose: str, joined: bool) -> Picture:
+def throughput_delay(groups: Mapping[str, Sequence[Spot]], look: Look, words: str, rate: str, joined: bool) -> Picture:
     """Throughput against delay: a colour a group, with 95 % intervals where there are any; better is up and left."""
     points = [spot for own in groups.values() for spot in own]
     if not points:
@@ -181,6 +187,7 @@ def throughput_delay(groups: Mapping[str, Sequence[Spot]], look: Look, words: st
     picture, (axes,) = panels(look, 1)
     word, scale = time_word(max(spot.delay_s.mean for spot in points))
     unit, factor = unit_of(max(spot.rate_bps.mean for spot in points), RATES)
+    named: list[tuple[float, float]] = []
     for i, (label, own) in enumerate(groups.items()):
         style = stroke(look, i, 1) | {"markevery": 1}
         if not joined:
@@ -191,14 +198,16 @@ def throughput_delay(groups: Mapping[str, Sequence[Spot]], look: Look, words: st
         for x, y, spot in zip(xs, ys, own, strict=True):
             axes.plot([spot.delay_s.low * scale, spot.delay_s.high * scale], [y, y], **whisker)
             axes.plot([x, x], [spot.rate_bps.low * factor, spot.rate_bps.high * factor], **whisker)
-            if spot.name:
+            near = [abs(x / x_ - 1) < 0.1 and abs(y / y_ - 1) < 0.1 for x_, y_ in named]
+            if spot.name and not any(near):
+                named.append((x, y))
                 axes.annotate(
                     spot.name, (x, y), (3, 3), textcoords="offset points", fontsize=look.points - 2, color=INK
                 )
     axes.set_xlim(0, max(spot.delay_s.high for spot in points) * scale * 1.12)
     axes.set_ylim(0, max(spot.rate_bps.high for spot in points) * factor * 1.12)
-    axes.set_xlabel(f"Mean delay{whose} ({word})", color=INK)
-    axes.set_ylabel(f"Throughput{whose} ({unit})", color=INK)
+    axes.set_xlabel(f"Mean delay ({word})", color=INK)
+    axes.set_ylabel(f"{rate} ({unit})", color=INK)
     title(look, axes, f"{words}; better is up and left")
     legend(picture, [axes])
     return picture
@@ -222,7 +231,7 @@ def shares(rows: Mapping[str, Sequence[Share]], look: Look, words: str, dotted: 
         for part in own:
             number = numbers.setdefault(part.name, len(numbers))
             width = part.percent.mean
-            axes.barh(row, width, left=begin, height=0.6, label=part.name, **area(number))
+            axes.barh(row, width, left=begin, height=0.6, label=part.name, **area(number) | {"linewidth": 0.8})
             if width >= 8:
                 axes.text(
                     begin + width / 2,
@@ -253,9 +262,11 @@ def size_map(panels_: Mapping[str, Groups], look: Look, x_label: str) -> Picture
     """99th percentile of the slowdown by size and value of a key: a panel a controller, one colour scale."""
     bins = _bins({f"{name} {value}": own for name, groups in panels_.items() for value, own in groups.items()})
     tables: dict[str, Numbers] = {}
+    bounds: dict[str, npt.NDArray[np.bool_]] = {}
     for name, groups in panels_.items():
         cells = [[_reading(own, number, "p99") for own in groups.values()] for number in bins]
         tables[name] = np.array([[_mean(cell) for cell in row] for row in cells])
+        bounds[name] = np.array([[cell is not None and not cell.exact for cell in row] for row in cells])
     known = np.concatenate([table[~np.isnan(table)] for table in tables.values()])
     if not len(known):
         raise NothingToDraw("no flow has an ideal completion time: nothing to draw")
@@ -268,7 +279,7 @@ def size_map(panels_: Mapping[str, Groups], look: Look, x_label: str) -> Picture
         image = axes.imshow(np.log(table), aspect="auto", origin="lower", cmap=COLOURS, vmin=low, vmax=high)
         for (y, x), value in np.ndenumerate(table):
             shade = (np.log(value) - low) / (high - low) if value == value else 0
-            words_ = "–" if value != value else f"{value:.3g}"
+            words_ = "–" if value != value else f"{'≥' * int(bounds[name][y, x])}{value:.3g}"
             colour = "white" if shade > 0.55 else INK
             axes.text(x, y, words_, ha="center", va="center", fontsize=look.points - 1.5, color=colour)
         axes.set_xticks(range(len(values)), values)

@@ -45,7 +45,7 @@ def throughput_delay(shown: Shown, look: Look) -> Picture:
             if rate is not None and delay is not None:
                 name = label if len(shown) > 1 else row["controller"] or row["group"]
                 groups.setdefault(name, []).append(Spot(_known(delay), _known(rate)))
-    return by_flow.throughput_delay(groups, look, names_of(shown), " of a flow", False)
+    return by_flow.throughput_delay(groups, look, names_of(shown), "Throughput of a flow", False)
 
 
 def _known(value: float) -> Estimate:

@@ -114,13 +114,13 @@ class Picture(Canvas):
 
 
 def panels(
-    look: Look, count: int, *, height: float = 1.0, share: Literal["none", "all"] = "all"
+    look: Look, count: int, *, height: float = 1.0, share: Literal["none", "all"] = "all", abreast: int = 0
 ) -> tuple[Picture, list[Axes]]:
-    """Make a picture with equal panels, as many in a row as the look has room for.
+    """Make a picture with equal panels, as many in a row as the look has room for, or ``abreast``.
 
     ``height`` is a factor of the look's height per row; ``share``: which axes share their scales.
     """
-    columns = min(count, look.abreast)
+    columns = min(count, abreast or look.abreast)
     rows = -(-count // columns)
     picture = Picture(look, look.height * height * (rows if rows == 1 else 0.8 * rows))
     grid = picture.subplots(rows, columns, squeeze=False, sharex=share, sharey=share).ravel().tolist()

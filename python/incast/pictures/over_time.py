@@ -38,7 +38,7 @@ Shown = Sequence[tuple[str, Result]]
 MOST_LINES = 8
 """Most flows in one panel, equal to the number of colours."""
 MOST_ROWS = 40
-"""Most ports in a heat map; the longest queues are chosen."""
+"""Most ports in a heat map, half of it with several panels; the longest queues are chosen."""
 CELLS = 300
 """Most time steps of a heat map."""
 RATE_STEPS, FAIR_STEPS = 80, 60
@@ -162,7 +162,8 @@ def heat_map(shown: Shown, look: Look) -> Picture:
             most[port] = max(most.get(port, 0.0), float(values.max()))
     if not most:
         raise NothingToDraw("no port has a queue: nothing to draw")
-    ports = sorted(sorted(most, key=lambda port: (-most[port], port))[:MOST_ROWS])
+    rows_ = MOST_ROWS if len(found) == 1 else MOST_ROWS // 2
+    ports = sorted(sorted(most, key=lambda port: (-most[port], port))[:rows_])
     unit, factor = unit_of(max(most.values()), BYTES)
     rows = max(1.0, 0.12 * len(ports) / look.height + 0.35)
     picture, drawn = panels(look, len(found), height=rows, share="none")

@@ -1,4 +1,4 @@
-"""What a run recorded over time: its series of samples, and its timeline in steps of a picture."""
+"""Records of a run over time: its series of samples, and its timeline in steps of a picture."""
 
 from __future__ import annotations
 

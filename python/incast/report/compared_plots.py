@@ -163,7 +163,7 @@ def _throughput_delay(done: Comparison, choice: Choice, look: Look) -> Picture:
             rate, delay = (done.reading(scenario, one.text, value, key) for key in (RATE, DELAY))
             if rate is not None and delay is not None and rate.least is not None and delay.least is not None:
                 groups.setdefault(name, []).append(Spot(delay.least, rate.least, value if len(values) > 1 else ""))
-    return by_flow.throughput_delay(groups, look, study.title, ", mean over the flows", True)
+    return by_flow.throughput_delay(groups, look, study.title, "Mean throughput", True)
 
 
 def _size_map(done: Comparison, choice: Choice, look: Look) -> Picture:

@@ -149,7 +149,7 @@ def test_every_shape_of_a_study_has_a_report(tmp_path: Path, more: dict[str, Any
 @pytest.mark.parametrize("keep", [["flows"], []])
 def test_unfinished_flows_are_bounds_and_told(tmp_path: Path, keep: list[str]) -> None:
     """Without its flows nothing is known of a completion time that unfinished flows could change."""
-    short = {"topology.k": 4, "run.duration": "700us", "run.warmup": "0s"}
+    short = {"topology.k": 4, "run.duration": "300us", "run.warmup": "0s"}
     made = Study("permutation", axes={"queue.limit": ["10p", "60p"]}, settings=short, keep=keep, seeds=2, name="k")
     report = study_reports.of(made.run(tmp_path / "s", workers=1), "k")
     assert "% of the flows did not finish" in report.answer[0]

@@ -111,6 +111,7 @@ const OF: &[(&str, &str, &[&str], f64)] = &[
     ("traffic[].roots", "traffic[].pattern", &["partition-aggregate"], 1.0),
     ("traffic[].flows", "traffic[].pattern", FLOWS, 1.0),
     ("traffic[].app<query>.close", "traffic[].app<query>.connections", &["per-query"], 0.4),
+    ("failures[].detection", "failures[].kind", &["down"], 1.0),
     ("failures[].rate", "failures[].kind", &["degraded"], 0.5),
     ("failures[].delay", "failures[].kind", &["degraded"], 0.5),
     ("failures[].loss", "failures[].kind", &["degraded"], 0.5),

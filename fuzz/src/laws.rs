@@ -120,7 +120,7 @@ fn of_ports(spec: &Spec, o: &Outcome) -> Option<Broken> {
 /// Most bytes that a link carries in an interval at `rate`. Packets leave a token bucket whole: add the burst, or the
 /// first packet. At rates without a whole time per byte, each packet's time is rounded.
 fn most_bytes(spec: &Spec, link: &LinkSpec, (port, rate): (&PortRecord, u64), interval: u64) -> u128 {
-    let largest = spec.transports.iter().map(|t| (t.mss + t.header).max(t.mtu)).max().unwrap_or(0);
+    let largest = spec.transports.iter().map(|t| (t.sizes.mss + t.sizes.header).max(t.sizes.mtu)).max().unwrap_or(0);
     let held = if link.bucket > 0 { link.bucket.max(largest + link.overhead) } else { 0 };
     let rounded = if 8_000_000_000_000 % rate == 0 { 0 } else { port.packets + 1 };
     u128::from(rate) * (u128::from(interval) + u128::from(rounded)) / 8_000_000_000_000 + u128::from(held)

@@ -17,10 +17,14 @@ from typing import TYPE_CHECKING, Any
 from incast.runs import views
 
 if TYPE_CHECKING:
+    from incast import controllers
     from incast._core import __version__
     from incast.batch.evaluation import Figures, evaluate
     from incast.batch.store import Store
     from incast.commands.calls import compare
+    from incast.commands.lookup import describe, scenarios
+    from incast.commands.reproduced import paper
+    from incast.commands.tuned import tune
     from incast.errors import (
         ControllerError,
         ExtraError,
@@ -56,8 +60,13 @@ __all__ = [
     "UnsoundError",
     "__version__",
     "compare",
+    "controllers",
+    "describe",
     "evaluate",
     "model",
+    "paper",
+    "scenarios",
+    "tune",
 ]
 
 # Each name is loaded when it is first asked for: the program is to be at its own main() at once.
@@ -69,8 +78,13 @@ _HOMES = {
     "Study": "incast.study.api",
     "__version__": "incast._core",
     "compare": "incast.commands.calls",
+    "controllers": "incast.controllers",
+    "describe": "incast.commands.lookup",
     "evaluate": "incast.batch.evaluation",
     "model": "incast.models.closed_form",
+    "paper": "incast.commands.reproduced",
+    "scenarios": "incast.commands.lookup",
+    "tune": "incast.commands.tuned",
 }
 
 
@@ -78,7 +92,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'incast' has no attribute '{name}'")
     home = import_module(_HOMES.get(name, "incast.errors"))
-    value = home if name == "model" else getattr(home, name)
+    value = home if name in ("controllers", "model") else getattr(home, name)
     globals()[name] = value
     return value
 
@@ -93,10 +107,10 @@ def _pictures_of(result: views.Run) -> views.Pictures:
     return Pictures(result)
 
 
-def _view_of(results: Sequence[views.Run]) -> views.View:
+def _view_of(results: Sequence[views.Run], allow_code: bool) -> views.View:
     from incast.view.notebook import of_results
 
-    return of_results(results)
+    return of_results(results, allow_code)
 
 
 views.pictures_of, views.view_of = _pictures_of, _view_of

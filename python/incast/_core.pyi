@@ -8,19 +8,23 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+from incast.errors import IncastError
+
 __version__: str
 KINDS: list[str]
+HAS_ASSERTIONS: bool
+"""Whether the engine is a debug build, which is many times slower."""
 
-class ScenarioError(Exception):
+class ScenarioError(IncastError):
     """A scenario or one of its keys is wrong; the message names the key and what was expected."""
 
-class RunError(Exception):
+class RunError(IncastError):
     """A run failed."""
 
 class ControllerError(RunError):
     """A custom controller raised an exception, which is the cause of this one."""
 
-class ModelError(Exception):
+class ModelError(IncastError):
     """A model is unknown, or a parameter is out of its range; the message has what was expected."""
 
 class RunStopped(RunError):
@@ -52,6 +56,7 @@ class Scenario:
     def threads(self) -> int | None: ...
     def memory(self, most: int = ...) -> int: ...
     def timeline_rows(self) -> int: ...
+    def extent(self) -> dict[str, Any]: ...
 
 # (name, unit, definition, values, valid, names)
 _Column = tuple[str, str, str, npt.NDArray[Any] | list[str], npt.NDArray[np.bool_] | None, list[str] | None]

@@ -29,6 +29,7 @@ from incast.errors import ScenarioError
 from incast.external import consent, own_code
 from incast.external.own_code import Code
 from incast.system.files import RUN_FILE
+from incast.system.listing import Listing
 
 ECN = ("off", "classic", "dctcp")
 HERE = "./"
@@ -489,3 +490,13 @@ def _add_code(digest: Any, code: CodeType) -> None:
         else:
             digest.update(repr(constant).encode())
     digest.update(repr(code.co_names).encode())
+
+
+class _Callable(ModuleType):
+    """Module that can be called: ``incast.controllers()`` lists the built-in controllers."""
+
+    def __call__(self) -> Listing:
+        return Listing(_core.list_kind("controllers"), "controllers")
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -21,7 +21,13 @@ __all__ = [
 
 
 class IncastError(Exception):
-    """Base of the errors raised on the Python side."""
+    """Base of all errors of the package."""
+
+    __slots__ = ()  # the layout of Exception, so that it can become the base of the engine's exceptions
+
+
+for _engine in (ModelError, RunError, ScenarioError):
+    _engine.__bases__ = (IncastError,)
 
 
 class FolderError(IncastError):

@@ -17,4 +17,5 @@ def small(**more: Any) -> Study:
 def contents(folder: Path) -> dict[str, bytes]:
     """Bytes of every file of a store that is a result."""
     found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
-    return {name: path.read_bytes() for name, path in found.items() if not name.startswith(("log/", ".lock"))}
+    others = ("log/", "reports/", ".lock")
+    return {name: path.read_bytes() for name, path in found.items() if not name.startswith(others)}

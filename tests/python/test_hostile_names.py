@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -129,3 +132,26 @@ def test_pages_of_papers_show_names_as_text(incast: Command, paper: Path) -> Non
     answer = incast("paper", "run", "./small/fig1", "--seeds", "1", "--out", "p")
     assert answer.status == 0, answer.err
     check((paper.parent / "p/report.html").read_text(encoding="utf-8"), scripts=True)
+
+
+@pytest.mark.slow("ten starts of the program")
+def test_a_name_that_is_no_text_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    """Names of folders may be any bytes; pages, JSON and SQL hold texts alone."""
+    odd = os.fsdecode(b"a\xff")
+    own = ("--cc", "dctcp", "--set", "run.duration=1ms", "--set", "run.warmup=0s", "--seeds", "1")
+    commands = [
+        ["compare", "dumbbell", *own, "--out", odd],
+        ["compare", "dumbbell", *own, "--store", odd, "--out", "c"],
+        ["compare", "dumbbell", *own, "--vary", "queue.mark=5p", "--vary", "traffic.flows=2", "--out", odd],
+        ["coexist", "--cc", "dctcp", "--cc", "swift", "--out", odd],
+        ["query", odd, "SELECT 1"],
+        ["report", odd],
+        ["study", "status", odd],
+    ]
+    (tmp_path / odd).mkdir()
+    (tmp_path / odd / "store.json").write_text("{}")
+    for words in commands:
+        done = subprocess.run([sys.executable, "-m", "incast", *words], cwd=tmp_path, capture_output=True)
+        told = done.stderr.decode()
+        assert done.returncode == 2 and "Traceback" not in told, (words, told)
+        assert r"a\xff: the name is not UTF-8: rename the folder, or give another one" in told, (words, told)

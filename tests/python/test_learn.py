@@ -292,3 +292,12 @@ def test_a_step_costs_little_beside_its_simulation() -> None:
     print(f"{step_s * 1e6:.0f} us of CPU time a step")
     assert step_s < 1e-3
     env.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("expresspass", {}), ("dumbbell", {"transport.preset": "homa"}), ("dumbbell", {"transport.preset": "roce"})],
+)
+def test_a_transport_without_a_window_is_refused_in_words(name: str, changes: dict[str, object]) -> None:
+    with pytest.raises(StudyError, match="sends without a congestion window that an agent could set"):
+        FlowEnv(name, changes)

@@ -280,7 +280,7 @@ main()
 
 
 def test_asking_for_a_list_loads_neither_tables_nor_plots() -> None:
-    program = "import sys; from incast.cli import program; program(); print(*sys.modules)"
+    program = "import sys; from incast.commands.program import program; program(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "incast.commands.run" in done.stdout.split()
     assert not {"pyarrow", "matplotlib", "scipy"} & set(done.stdout.split())

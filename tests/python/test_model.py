@@ -63,7 +63,7 @@ def test_every_model_has_a_function_and_texts_are_quantities() -> None:
     ("name", "given", "words"),
     [
         ("reno", {"q": 0.1}, "reno: no such model; expected one of mathis, tcp"),
-        ("fair-shar", {"q": 0.1}, "ideal-fct, fair-share (did you mean"),
+        ("fair-shar", {"q": 0.1}, "fair-shar: no such model (did you mean"),
         ("swift", {}, "q must be given: expected a number above 0, at most 1/4"),
         ("swift", {"q": 0.5}, "q = 0.5: expected"),
         ("swift", {"q": [0.01, 0.5]}, "q = 0.5: expected"),

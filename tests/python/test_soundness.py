@@ -16,7 +16,7 @@ from conftest import Command
 from incast import Scenario, Store, Study, UnsoundError
 from incast.batch import run_folders
 from incast.batch.plan import Job
-from incast.cli import program
+from incast.commands.program import program
 from incast.learn import FlowEnv
 from incast.runs import soundness
 from incast.study import estimate, reading, status

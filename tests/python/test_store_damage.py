@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -126,3 +129,39 @@ def test_any_changed_byte_of_a_record_is_noticed_and_asks_for_no_memory() -> Non
             changed[place] ^= bit
             with pytest.raises(FolderError, match="damaged"):
                 read_record(bytes(changed))
+
+
+@pytest.mark.slow("a study with its report, made and repaired")
+def test_a_lost_log_says_what_restores_it(tmp_path: Path, incast: Command) -> None:
+    (tmp_path / "s.toml").write_text(small(name="s").toml())
+    made = ("study", "run", "s.toml", "--store", "s", "--quiet")
+    assert incast(*made).status == 0
+    shutil.rmtree(tmp_path / "s/log")
+    incast("study", "status", "s").refused("s has no log/", "repeat the command that made it with --rebuild")
+    assert incast(*made, "--rebuild").status == 0
+    assert incast("study", "status", "s").status == 0
+
+
+@pytest.mark.slow("a study with its report, made and repaired three times")
+def test_a_damaged_study_file_has_a_way_out(tmp_path: Path, incast: Command) -> None:
+    (tmp_path / "s.toml").write_text(small(name="s").toml())
+    made = ("study", "run", "s.toml", "--store", "s", "--quiet")
+    assert incast(*made).status == 0
+    kept = tmp_path / "s/studies/s/study.toml"
+    for text in (b"\xff\xfe", b"scenario = ", b"names = 3\n"):
+        kept.write_bytes(text)
+        incast("study", "extend", "s", "--seeds", "3").refused("study.toml", "--rebuild")
+        # without its checksum the text itself is read
+        sums = (tmp_path / "s/SHA256SUMS").read_text().splitlines(keepends=True)
+        (tmp_path / "s/SHA256SUMS").write_text("".join(line for line in sums if "study.toml" not in line))
+        incast("study", "extend", "s", "--seeds", "3").refused(
+            "study.toml", "incast study run FILE --store s --rebuild"
+        )
+        assert incast(*made, "--rebuild").status == 0
+        assert 'name = "s"' in kept.read_text()
+
+
+def test_a_worker_started_by_hand_says_so() -> None:
+    for words, status in ((["--help"], 0), ([], 2), (["a", "b"], 2)):
+        done = subprocess.run([sys.executable, "-m", "incast.batch", *words], capture_output=True, text=True)
+        assert done.returncode == status and "usage: " in done.stderr and "Traceback" not in done.stderr

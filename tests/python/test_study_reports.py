@@ -226,3 +226,28 @@ def test_a_comparison_over_two_keys_is_a_study_with_heat_maps(incast: Command, t
 )
 def test_wrong_pairs_of_keys_are_refused_before_any_run(incast: Command, words: list[str], told: str) -> None:
     incast("compare", "hotspot", "--cc", "dctcp", *words).refused(told)
+
+
+@pytest.mark.slow("two comparisons and their growth")
+def test_extending_the_folder_of_a_comparison_grows_the_comparison(incast: Command, tmp_path: Path) -> None:
+    key = ("--vary", "queue.mark=5p,60p")
+    assert incast("compare", "hotspot", "--cc", "dctcp", *key, *SMALL, "--out", "c", "--quiet").status == 0
+    more = ("--seeds", "3", "--axis", "queue.mark=20p", "--arm", "n:controller=newreno")
+    grown = incast("study", "extend", "c", *more, "--quiet")
+    assert grown.status == 0, grown.err
+    assert grown.out.startswith("report: c/report.html")
+    points = json.loads((tmp_path / "c/comparison.json").read_text())["points"]
+    assert [(point["controller"], point["queue.mark"], point["runs"]) for point in points] == [
+        (controller, mark, 3) for mark in ("5p", "60p", "20p") for controller in ("dctcp", "newreno")
+    ]
+    for words, told in (
+        (["--axis", "queue.limit=90p"], "axis queue.limit: the comparison has no such key; expected queue.mark"),
+        (["--arm", "n:queue.limit=90p"], "a comparison grows by controllers; expected n:controller=TEXT"),
+        (["--seeds", "4,7"], "a comparison has seeds 1 to N"),
+        (["--samples", "4"], "not allowed for the folder of a comparison"),
+    ):
+        incast("study", "extend", "c", *words).refused(told)
+    two = ("--vary", "queue.mark=5p,60p", "--vary", "traffic.flows=2,4")
+    assert incast("compare", "hotspot", "--cc", "dctcp", *two, *SMALL, "--out", "g", "--quiet").status == 0
+    assert incast("study", "extend", "g", "--axis", "traffic.flows=6", "--quiet").out == "report: g/report.html\n"
+    assert incast("query", "g", "SELECT count(*) AS n FROM runs", "--csv").out.split() == ['"n"', "12"]

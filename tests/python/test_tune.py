@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -82,6 +83,14 @@ def test_a_search_finds_the_least_queue_and_holds_it_against_the_defaults(tmp_pa
         assert (tmp_path / "found" / name).read_bytes().startswith(b"\x89PNG")
     assert "chosen: set" in answer.out
     assert "scenario: found/tuned.toml" in answer.out
+    # one page: the verdict on the held-out seeds before the search, and every set
+    page = (tmp_path / "found" / "report.html").read_text()
+    places = [page.index(f'id="{name}"') for name in ("answer", "held-out", "best", "pictures", "sets")]
+    assert places == sorted(places) and page.count("<img ") == 2
+    assert "Mean queue at the busiest port" in page and "lower than the defaults [" in page
+    all_sets = page[places[-1] :]
+    assert all(f"<th>{number + 1}" in all_sets for number in range(result["tried"]))
+    assert "incast tune marks.toml" in page and "http" not in re.sub(r"data:image[^\"]*", "", page)
 
 
 def killed_in_the_middle(folder: Path, file: str, sets: int) -> None:
@@ -123,7 +132,9 @@ def test_a_killed_search_goes_on_and_ends_in_the_same_bytes(tmp_path: Path, inca
     tried = (broken / "found" / search.JOURNAL).read_bytes().count(b'"by_seed"')
     again = incast(*words, "--format", "svg,pdf", cwd=broken)
     assert again.status == 0, again.err
-    assert "pictures: parameters.pdf parameters.svg progress.pdf progress.svg\n" in again.out
+    assert again.out == "scenario: found/tuned.toml\nreport: found/report.html\n"
+    made = {path.name for path in (broken / "found").iterdir() if path.suffix in (".pdf", ".svg")}
+    assert made == {"parameters.pdf", "parameters.svg", "progress.pdf", "progress.svg"}
     assert not list((broken / "found").glob("*.png")), "none of an earlier format beside them"
     assert (broken / "found" / "progress.svg").read_text().startswith("<?xml")
     assert (broken / "found" / search.JOURNAL).read_bytes().count(b'"by_seed"') == tried

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import viewed
-from incast import cli
+from incast.commands.program import program
 from incast.pictures import style
 
 LOADED = (
@@ -87,7 +87,7 @@ def serve() -> None:
     """Carry out the commands that come, a line each; a fork of this process returns, and is the command."""
     for name in LOADED:
         importlib.import_module(name)
-    cli.program()  # loads every command
+    program()  # loads every command
     viewed.stand_in()
     _draw()
     for line in sys.stdin:

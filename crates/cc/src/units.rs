@@ -159,9 +159,18 @@ impl Bytes {
 }
 
 impl Rate {
-    /// Units in bits per second, largest first.
-    pub const UNITS: [(&str, u64); 5] =
-        [("Tbps", 1_000_000_000_000), ("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("kbps", 1_000), ("bps", 1)];
+    /// Units in bits per second, those first in which rates are written, largest first.
+    pub const UNITS: [(&str, u64); 9] = [
+        ("Tbps", 1_000_000_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Mbps", 1_000_000),
+        ("kbps", 1_000),
+        ("bps", 1),
+        ("T", 1_000_000_000_000),
+        ("G", 1_000_000_000),
+        ("M", 1_000_000),
+        ("k", 1_000),
+    ];
     /// Description of a valid text.
     pub const EXPECTED: &str = "a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or \"inf\", such as \"10Gbps\"";
     /// No serialization delay at all; written `"inf"`.
@@ -302,7 +311,7 @@ impl fmt::Display for Rate {
         if *self == Rate::INFINITE {
             return f.write_str("inf");
         }
-        display(f, self.0, &Rate::UNITS)
+        display(f, self.0, &Rate::UNITS[..5])
     }
 }
 impl fmt::Display for Bytes {

@@ -24,8 +24,8 @@ macro_rules! table {
                 }
             }
 
-            /// Needs in its row of the table, a bit each.
-            pub const fn needs(self) -> u32 {
+            /// Row of the table, a bit a need: what a feature needs, or what a fast path lacks.
+            pub const fn row(self) -> u32 {
                 match self {
                     $($name::$variant => 0 $($(| 1 << Need::$need as u32)*)?,)*
                 }
@@ -143,7 +143,7 @@ impl Features {
 impl FastPath {
     /// True if a feature needs what the path lacks.
     pub const fn excludes(self, feature: Feature) -> bool {
-        self.needs() & feature.needs() != 0
+        self.row() & feature.row() != 0
     }
 
     /// The features that exclude the path.
@@ -179,13 +179,13 @@ pub fn page() -> String {
     };
     let mut page = String::from("| fast path | what it does | it lacks |\n|---|---|---|\n");
     for path in FastPath::ALL {
-        page += &format!("| `{path:?}` | {} | {} |\n", path.text(), needs(path.needs()));
+        page += &format!("| `{path:?}` | {} | {} |\n", path.text(), needs(path.row()));
     }
     page += "\n| feature | it needs | excluded |\n|---|---|---|\n";
     for feature in Feature::ALL {
         let excluded = FastPath::ALL.iter().filter(|path| path.excludes(*feature));
         let excluded = names(excluded.map(|path| format!("`{path:?}`")).collect());
-        page += &format!("| {} | {} | {excluded} |\n", feature.text(), needs(feature.needs()));
+        page += &format!("| {} | {} | {excluded} |\n", feature.text(), needs(feature.row()));
     }
     page
 }

@@ -8,8 +8,7 @@ use crate::program::table;
 use crate::spec::refusal::{invalid, refuse_flow, refuse_link};
 use crate::spec::{
     About, CellSpec, D3, Discipline, Entropy, FlowSpec, LinkSpec, Loss, MAX_DATAGRAM, MAX_DISCOVERY, MAX_PSDU,
-    MAX_STATIONS, Pacer, PathChoice, Program, ProgramSpec, Protocol, Qjump, Rcp, Rules, RunError, Spec, Ties,
-    TransportSpec, Xcp,
+    MAX_STATIONS, Pacer, PathChoice, Program, ProgramSpec, Qjump, Rcp, Rules, RunError, Spec, Ties, TransportSpec, Xcp,
 };
 use crate::transport::check as transport;
 use incast_cc::{Rate, Time};
@@ -38,8 +37,7 @@ fn check_all(spec: &Spec) -> Result<(), RunError> {
             spec.routers.len()
         ));
     }
-    each(&spec.transports, About::Transport, check_segments)?;
-    each(&spec.transports, About::Transport, check_demotion)?;
+    each(&spec.transports, About::Transport, check_values)?;
     check_transports(spec)?;
     if spec.choice == PathChoice::Flowcell(0) {
         return invalid("flowcells of 0 B, expected at least 1".into());
@@ -53,26 +51,17 @@ fn check_all(spec: &Spec) -> Result<(), RunError> {
     check_returns(spec)?;
     each(&spec.programs, About::Program, |own| check_program(spec, own))?;
     (0..).zip(&spec.cells).try_for_each(|(i, cell)| check_cell(spec, i, cell).map_err(|e| e.about(About::Cell(i))))?;
-    let given = |f: &FlowSpec| spec.transports[f.transport as usize].demotion.len().saturating_sub(1);
+    let given = |f: &FlowSpec| spec.transports[f.transport as usize].output.demotion.len().saturating_sub(1);
     let class = spec.flows.iter().map(|f| given(f).max(f.class.max(f.ack_class) as usize)).max().unwrap_or(0);
     each(&spec.links, About::Link, |link| check_queue(spec, link, class))
 }
 
-/// Sizes of segments.
-fn check_segments(t: &TransportSpec) -> Result<(), RunError> {
-    if t.mss == 0 || t.mss + t.header > 65_535 || (t.mtu > 0 && t.mtu < 68) {
-        return invalid(format!(
-            "a segment of {} + {} bytes, expected payload, at most 65535 bytes, and an MTU of 0 or at least 68",
-            t.mss, t.header
-        ));
+/// Values of a transport.
+fn check_values(t: &TransportSpec) -> Result<(), RunError> {
+    match t.refused().first() {
+        Some(refused) => invalid(format!("{}: {refused}", t.protocol.name())),
+        None => Ok(()),
     }
-    if t.mtu > 0 && (t.mss + t.header).div_ceil((t.mtu - 20) / 8 * 8) > 16 {
-        return invalid(format!("a segment of {} bytes needs more than 16 fragments", t.mss + t.header));
-    }
-    if t.rank.is_some() && t.protocol.numbers_packets() {
-        return invalid(format!("{} does not support ranks", t.protocol.name()));
-    }
-    Ok(())
 }
 
 /// Processing times at hosts.
@@ -105,20 +94,6 @@ fn check_returns(spec: &Spec) -> Result<(), RunError> {
         }
         None => Ok(()),
     }
-}
-
-/// Demotion: sizes, and transport.
-fn check_demotion(t: &TransportSpec) -> Result<(), RunError> {
-    let sizes = &t.demotion;
-    let rise = sizes.is_sorted_by(|a, b| a < b) && sizes.first() != Some(&0);
-    if rise && sizes.len() <= TransportSpec::MAX_SIZES && (sizes.is_empty() || t.protocol == Protocol::Tcp) {
-        return Ok(());
-    }
-    invalid(format!(
-        "demotion of {} by sizes {sizes:?}, expected tcp, and at most {} sizes above 0 that rise",
-        t.protocol.name(),
-        TransportSpec::MAX_SIZES
-    ))
 }
 
 /// Transports, and features that they exclude.
@@ -271,9 +246,9 @@ fn check_cell(spec: &Spec, number: u32, cell: &CellSpec) -> Result<(), RunError>
         }
     }
     for t in &spec.transports {
-        let size = (t.mss + t.header).max(t.ack_size + 4 * t.sack_block).max(t.syn_size);
+        let size = (t.sizes.mss + t.sizes.header).max(t.sizes.ack_size + 4 * t.loss.sack_block).max(t.sizes.syn_size);
         let fits = match &framing.adaptation {
-            Some(_) => size <= MAX_DATAGRAM && (t.mtu == 0 || t.mtu >= MAX_DATAGRAM),
+            Some(_) => size <= MAX_DATAGRAM && (t.sizes.mtu == 0 || t.sizes.mtu >= MAX_DATAGRAM),
             None => size <= framing.payload,
         };
         if !fits {
@@ -377,9 +352,10 @@ fn check_queue(spec: &Spec, link: &LinkSpec, max: usize) -> Result<(), RunError>
         if queue.device > 0 {
             return invalid(format!("link {}: a trimming queue does not support a device queue", link.name));
         }
-        let whole = |t: &TransportSpec| t.mtu == 0 || t.mss + t.header <= t.mtu;
-        let fit =
-            |t: &TransportSpec| whole(t) && (t.protocol.numbers_packets() || t.sack && t.scoreboard != Rules::Ns3);
+        let whole = |t: &TransportSpec| t.sizes.mtu == 0 || t.sizes.mss + t.sizes.header <= t.sizes.mtu;
+        let fit = |t: &TransportSpec| {
+            whole(t) && (t.protocol.numbers_packets() || t.loss.sack && t.loss.scoreboard != Rules::Ns3)
+        };
         if !spec.transports.iter().all(fit) {
             return invalid(format!(
                 "link {}: with a trimming queue, transports must not fragment segments, and must detect losses by SACK \

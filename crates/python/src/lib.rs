@@ -241,6 +241,7 @@ mod _core {
     fn init(m: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
         incast_scenario::text::external::resolve_with(super::external::resolve);
         super::PyModuleMethods::add(m, "KINDS", incast_scenario::catalogue::KINDS)?;
+        super::PyModuleMethods::add(m, "HAS_ASSERTIONS", cfg!(debug_assertions))?;
         super::PyModuleMethods::add(m, "__version__", env!("CARGO_PKG_VERSION"))
     }
 }

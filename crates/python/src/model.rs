@@ -27,9 +27,9 @@ fn model_error(error: impl std::fmt::Display) -> PyErr {
 /// The model of this name; `others` are further names known to the caller, for the error.
 fn found(name: &str, others: &[String]) -> PyResult<&'static Model> {
     incast_model::find(name).ok_or_else(|| {
-        let names = || incast_model::MODELS.iter().map(|m| m.name).chain(others.iter().map(String::as_str));
-        let message = format!("no such model; expected one of {}", names().collect::<Vec<_>>().join(", "));
-        model_error(Problem::new(name, message).suggest(name, names()))
+        let own = incast_model::MODELS.iter().map(|m| m.name);
+        let names: Vec<&str> = own.chain(others.iter().map(String::as_str)).collect();
+        model_error(Problem::new(name, "no such model").among(name, "expected one of", &names, "incast list models"))
     })
 }
 

@@ -5,6 +5,7 @@ use incast_cc::Config;
 use incast_engine::spec::{Governor, Spec};
 use incast_scenario::Errors;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -143,6 +144,21 @@ impl Scenario {
     /// can be run.
     fn timeline_rows(&self, py: Python<'_>) -> PyResult<u64> {
         py.detach(|| self.scenario.timeline_rows()).map_err(scenario_error)
+    }
+
+    /// Size of a run, by name: `hosts`, `switches`, `ports`, `flows`, `host_rate_bps`, `duration_s`, and `hops`, an
+    /// estimate, or `None` with radio cells. Raises `ScenarioError` unless the scenario can be run.
+    fn extent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = py.detach(|| self.scenario.extent()).map_err(scenario_error)?;
+        let named = PyDict::new(py);
+        named.set_item("hosts", found.hosts)?;
+        named.set_item("switches", found.switches)?;
+        named.set_item("ports", found.ports)?;
+        named.set_item("flows", found.flows)?;
+        named.set_item("host_rate_bps", found.host_rate_bps)?;
+        named.set_item("duration_s", found.duration_s)?;
+        named.set_item("hops", found.hops)?;
+        Ok(named)
     }
 
     /// Seed of the scenario.

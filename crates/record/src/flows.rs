@@ -119,6 +119,14 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
          where nothing was sent.";
 };
 
+/// Last column of `flows.parquet`, if links have failures.
+pub(crate) const CROSSED: &[Quantity<FlowRecord>] = &rows! {
+    "crossed_failure" [""] = U64(|f| u64::from(f.crossed_failure)),
+        "1 if the flow crossed a failure of a link: a packet of it, data or acknowledgement, was lost to the failure, \
+         or sent while the link was degraded; or the flow was under way when the link failed, and all its packets \
+         took the link until then. 0 if not. Only in runs with failures.";
+};
+
 fn throughput(flow: &FlowRecord, interval_ps: u64) -> Option<f64> {
     if flow.unopened { None } else { bits_per_second(flow.delivered_m as f64, interval_ps) }
 }
@@ -163,10 +171,20 @@ pub(crate) struct Flows<'a> {
 impl<'a> Flows<'a> {
     /// Flows of the groups for which `here` holds.
     pub(crate) fn of(outcome: &'a Outcome, here: impl Fn(usize) -> bool) -> Self {
-        let all: Vec<&FlowRecord> = outcome.flows.iter().filter(|f| here(f.group as usize)).collect();
+        Self::among(outcome, |f| here(f.group as usize), &here)
+    }
+
+    /// Flows that crossed a failure. Delays and round-trip times are collected by group: their percentiles are missing.
+    pub(crate) fn crossed(outcome: &'a Outcome) -> Self {
+        Self::among(outcome, |f| f.crossed_failure, |_| false)
+    }
+
+    /// The flows for which `here` holds, with the delays and round-trip times of the groups for which `group` holds.
+    fn among(outcome: &'a Outcome, here: impl Fn(&FlowRecord) -> bool, group: impl Fn(usize) -> bool) -> Self {
+        let all: Vec<&FlowRecord> = outcome.flows.iter().filter(|f| here(f)).collect();
         let merged = |histograms: &[Histogram]| {
             let mut merged = Histogram::new();
-            histograms.iter().enumerate().filter(|(i, _)| here(*i)).for_each(|(_, h)| merged.merge(h));
+            histograms.iter().enumerate().filter(|(i, _)| group(*i)).for_each(|(_, h)| merged.merge(h));
             merged
         };
         Self {
@@ -188,11 +206,23 @@ impl<'a> Flows<'a> {
             all
         };
         let (slowdowns, delivery_slowdowns) = (ascending(slowdown), ascending(delivery_slowdown));
-        let began = self.all.iter().filter(|f| f.size.is_some()).count();
+        let pending = || self.all.iter().filter(|f| f.size.is_some() && f.finish_ps.is_none());
+        let so_far = |f: &FlowRecord| f.stopped_ps.unwrap_or(self.outcome.end_ps).saturating_sub(f.start_ps);
+        let pending_times = pending().map(|f| so_far(f)).collect();
+        // a flow cannot be faster than its ideal
+        let pending_slowdowns =
+            pending().filter_map(|f| Some(ratio(so_far(f) as f64, f.ideal_fct_ps? as f64)?.max(1.0))).collect();
         let times = self.all.iter().filter_map(|f| fct_ps(f)).collect();
         let missed = self.all.iter().filter_map(|f| missed(f, self.outcome));
         let span_ps = span_ps(&self.all);
-        Completions { slowdowns, delivery_slowdowns, span_ps, ..Completions::new(began, times) }.judged(missed)
+        Completions {
+            slowdowns,
+            pending_slowdowns,
+            delivery_slowdowns,
+            span_ps,
+            ..Completions::new(times, pending_times)
+        }
+        .judged(missed)
     }
 
     fn throughput_active_mean(&self) -> Option<f64> {
@@ -290,7 +320,17 @@ pub(crate) const COMPLETION: Figures<Completions> = &rows! {
         "Flows with a size over the whole run, not only the measured interval. Only these have a completion time; \
          datagrams have none.";
     "fct.finished" ["flows"] = |c| c.times.len(),
-        "Number of completed flows. The statistics below cover these flows only.";
+        "Number of completed flows. The statistics below cover these flows only, except those named at_least.";
+    "fct.finished_pct" ["%"] = |c| c.finished_pct(), "100 * fct.finished / fct.count; null without a flow with a size.";
+    "fct.mean_at_least_s" ["s"] = |c| c.mean_at_least_s(),
+        "Lower bound of the mean over all flows of fct.count: a flow that did not finish counts with the time that it \
+         has run so far (until its stop, or the end of the run). Equals fct.mean_s if all finished.";
+    "fct.p99_at_least_s" ["s"] = |c| c.percentile_at_least_s(0.99),
+        "Lower bound of the 99th percentile over all flows of fct.count, by the same rule. Equals fct.p99_s if all \
+         finished; fct.p99_s alone falls when slow flows do not finish.";
+    "fct.slowdown_p99_at_least" ["1"] = |c| c.slowdown_at_least(0.99),
+        "Lower bound of the 99th percentile of the slowdown over all flows of fct.count, by the same rule; an \
+         unfinished flow counts with at least 1.";
     "fct.mean_s" ["s"] = |c| c.mean_s(),
         "Mean flow completion time: from the opening of the flow until its last byte is acknowledged at the sender.";
     "fct.p50_s" ["s"] = |c| c.percentile_s(0.50), "50th percentile of the completion times.";

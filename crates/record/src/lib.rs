@@ -67,6 +67,8 @@ pub struct Outcome {
     pub controllers: Vec<String>,
     /// One record per flow, in flow order.
     pub flows: Vec<FlowRecord>,
+    /// Names of the links that failed during the run, one direction of each.
+    pub failed_links: Vec<Name>,
     /// Labels that the traffic gives the flows.
     pub labels: Vec<Label>,
     /// One record per directed link, in link order.
@@ -227,6 +229,8 @@ pub struct FlowRecord {
     pub stopped_ps: Option<u64>,
     /// Arrival time of the last byte at the receiver.
     pub received_ps: Option<u64>,
+    /// True if the flow crossed a failure of a link.
+    pub crossed_failure: bool,
     /// Bytes the application asked for; `None` for a flow without an end.
     pub size: Option<u64>,
     /// Deadline: time from its opening until the receiver must have the last byte, if any.

@@ -72,8 +72,12 @@ pub(crate) struct Completions {
     pub(crate) began: usize,
     /// Completion times (ps), ascending.
     pub(crate) times: Vec<u64>,
+    /// Times so far (ps) of those that did not finish.
+    pub(crate) pending_times: Vec<u64>,
     /// Slowdowns of flows (completion time over the ideal one), ascending.
     pub(crate) slowdowns: Vec<f64>,
+    /// Slowdowns so far of the flows that did not finish.
+    pub(crate) pending_slowdowns: Vec<f64>,
     /// Slowdowns of flows at their receivers, ascending.
     pub(crate) delivery_slowdowns: Vec<f64>,
     /// Flows only: time from the first beginning to the last end, if all finished.
@@ -86,9 +90,10 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn new(began: usize, mut times: Vec<u64>) -> Self {
+    /// Those with these completion times, and those that did not finish, with these times so far.
+    pub(crate) fn new(mut times: Vec<u64>, pending_times: Vec<u64>) -> Self {
         times.sort_unstable();
-        Self { began, times, ..Self::default() }
+        Self { began: times.len() + pending_times.len(), times, pending_times, ..Self::default() }
     }
 
     /// Messages of one kind in the groups for which `here` holds.
@@ -96,7 +101,9 @@ impl Completions {
         let all: Vec<_> = of_kind(outcome, kind).into_iter().filter(|m| here(m.group as usize)).collect();
         let with_timeout = all.iter().filter(|m| m.finish_ps.is_some() && m.timeouts > 0).count();
         let times = all.iter().filter_map(|m| completion_ps(m)).collect();
-        Self { with_timeout, ..Self::new(all.len(), times) }.judged(all.iter().filter_map(|m| missed(m, outcome)))
+        let pending = all.iter().filter(|m| m.finish_ps.is_none());
+        let pending_times = pending.map(|m| outcome.end_ps.saturating_sub(m.start_ps)).collect();
+        Self { with_timeout, ..Self::new(times, pending_times) }.judged(all.iter().filter_map(|m| missed(m, outcome)))
     }
 
     /// Adds the outcome of deadlines; `missed` has one item per deadline known to be met or missed.
@@ -114,8 +121,31 @@ impl Completions {
     }
 
     pub(crate) fn mean_s(&self) -> Option<f64> {
-        let sum: u128 = self.times.iter().map(|&t| u128::from(t)).sum();
-        ratio(sum as f64, self.times.len() as f64 * PS)
+        ratio(sum(&self.times) as f64, self.times.len() as f64 * PS)
+    }
+
+    /// Per cent that finished.
+    pub(crate) fn finished_pct(&self) -> Option<f64> {
+        ratio(100.0 * self.times.len() as f64, self.began as f64)
+    }
+
+    /// Lower bound of the mean over all that began.
+    pub(crate) fn mean_at_least_s(&self) -> Option<f64> {
+        ratio((sum(&self.times) + sum(&self.pending_times)) as f64, self.began as f64 * PS)
+    }
+
+    /// Lower bound of a percentile over all that began.
+    pub(crate) fn percentile_at_least_s(&self, p: f64) -> Option<f64> {
+        let mut all = [&self.times[..], &self.pending_times].concat();
+        all.sort_unstable();
+        percentile_nearest_rank(&all, p).map(seconds)
+    }
+
+    /// Lower bound of a percentile of the slowdown over all flows that began.
+    pub(crate) fn slowdown_at_least(&self, p: f64) -> Option<f64> {
+        let mut all = [&self.slowdowns[..], &self.pending_slowdowns].concat();
+        all.sort_unstable_by(f64::total_cmp);
+        percentile_nearest_rank(&all, p)
     }
 
     pub(crate) fn percentile_s(&self, p: f64) -> Option<f64> {
@@ -123,11 +153,20 @@ impl Completions {
     }
 }
 
+fn sum(times: &[u64]) -> u128 {
+    times.iter().map(|&t| u128::from(t)).sum()
+}
+
 /// Part `queries` of the summary.
 pub(crate) const QUERIES: Figures<Completions> = &rows! {
     "queries.count" ["queries"] = |c| c.began, "Queries that began, whole run.";
     "queries.finished" ["queries"] = |c| c.times.len(),
-        "Number of queries answered completely. The statistics below cover these queries only.";
+        "Number of queries answered completely. The statistics below cover these queries only, except those named \
+         at_least.";
+    "queries.mean_at_least_s" ["s"] = |c| c.mean_at_least_s(),
+        "Lower bound of the mean over all queries that began: one without an answer counts with its time so far.";
+    "queries.p99_at_least_s" ["s"] = |c| c.percentile_at_least_s(0.99),
+        "Lower bound of the 99th percentile over all queries that began, by the same rule.";
     "queries.mean_s" ["s"] = |c| c.mean_s(),
         "Mean query completion time: from writing the requests until the root has the last byte of the last response.";
     "queries.p50_s" ["s"] = |c| c.percentile_s(0.50),
@@ -147,7 +186,12 @@ pub(crate) const QUERIES: Figures<Completions> = &rows! {
 pub(crate) const WRITES: Figures<Completions> = &rows! {
     "writes.count" ["writes"] = |c| c.began, "Closed-loop writes that began, whole run.";
     "writes.finished" ["writes"] = |c| c.times.len(),
-        "Number of completely acknowledged writes. The statistics below cover these writes only.";
+        "Number of completely acknowledged writes. The statistics below cover these writes only, except those named \
+         at_least.";
+    "writes.mean_at_least_s" ["s"] = |c| c.mean_at_least_s(),
+        "Lower bound of the mean over all writes that began: an unfinished one counts with its time so far.";
+    "writes.p99_at_least_s" ["s"] = |c| c.percentile_at_least_s(0.99),
+        "Lower bound of the 99th percentile over all writes that began, by the same rule.";
     "writes.mean_s" ["s"] = |c| c.mean_s(),
         "Mean completion time of writes: from the instant the write is due until its last byte is acknowledged.";
     "writes.p50_s" ["s"] = |c| c.percentile_s(0.50),

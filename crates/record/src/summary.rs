@@ -44,6 +44,14 @@ const GROUPS: Stated = Stated {
                  figures, if any.",
 };
 
+const CROSSED: Stated = Stated {
+    key: "crossed_failure.*",
+    unit: "",
+    definition: "The flows and fct figures of the flows that crossed a failure of a link, alone (column crossed_failure \
+                 of flows), and links, the names of the links with failures in one text. Percentiles of delays and round-trip times \
+                 are null. Only in runs with failures.",
+};
+
 /// Every figure of the summary, in its order there.
 pub fn figures() -> impl Iterator<Item = Stated> {
     stated(RUN)
@@ -56,7 +64,7 @@ pub fn figures() -> impl Iterator<Item = Stated> {
         .chain(stated(ports::FIGURES))
         .chain(stated(hosts::FIGURES))
         .chain(stated(radios::FIGURES))
-        .chain([GROUPS])
+        .chain([GROUPS, CROSSED])
         .chain(stated(flows::FLOWMONITOR))
 }
 
@@ -74,8 +82,14 @@ pub fn summarize(outcome: &Outcome, scenario: &str, version: &str) -> Value {
     fill(&mut summary, hosts::FIGURES, outcome);
     fill(&mut summary, radios::FIGURES, outcome);
     summary.insert("groups".to_owned(), groups(outcome));
+    if !outcome.failed_links.is_empty() {
+        summary.insert("crossed_failure".to_owned(), crossed(outcome));
+    }
     fill(&mut summary, flows::FLOWMONITOR, outcome);
-    let by_key = |text: fn(Stated) -> &'static str| figures().map(|f| (f.key.to_owned(), text(f).into())).collect();
+    let there = |f: &Stated| f.key != CROSSED.key || !outcome.failed_links.is_empty();
+    let by_key = |text: fn(Stated) -> &'static str| {
+        figures().filter(there).map(|f| (f.key.to_owned(), text(f).into())).collect()
+    };
     summary.insert("units".to_owned(), Value::Object(by_key(|f| f.unit)));
     summary.insert("definitions".to_owned(), Value::Object(by_key(|f| f.definition)));
     Value::Object(summary)
@@ -85,6 +99,14 @@ fn fill_flows(summary: &mut Map<String, Value>, flows: &Flows<'_>) {
     fill(summary, flows::FIGURES, flows);
     fill_totals(summary, flows::COLUMNS, &flows.all);
     fill(summary, flows::COMPLETION, &flows.completions());
+}
+
+/// Figures of the flows that crossed a failure.
+fn crossed(outcome: &Outcome) -> Value {
+    let links: Vec<&str> = outcome.failed_links.iter().map(|name| &**name).collect();
+    let mut figures = Map::from_iter([("links".to_owned(), links.join(", ").into())]);
+    fill_flows(&mut figures, &Flows::crossed(outcome));
+    Value::Object(figures)
 }
 
 fn groups(outcome: &Outcome) -> Value {

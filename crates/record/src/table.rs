@@ -29,7 +29,8 @@ pub const TABLES: [(&str, Make); 14] = [
     ("timeline_paths", timeline_paths),
 ];
 
-/// `flows.parquet`: one row per flow, in flow order. The label columns follow `dst`.
+/// `flows.parquet`: one row per flow, in flow order. The label columns follow `dst`; with failures
+/// of links a last column says which flows crossed one.
 pub fn flows(outcome: &Outcome) -> Vec<Column> {
     let mut columns = of(flows::COLUMNS, &outcome.flows, outcome);
     let ends = columns.iter().take_while(|c| c.name != "hops").count();
@@ -39,6 +40,9 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
         Column { name: label.name, unit: "", doc: label.definition, values }
     });
     columns.splice(ends..ends, labels);
+    if !outcome.failed_links.is_empty() {
+        columns.extend(of(flows::CROSSED, &outcome.flows, outcome));
+    }
     columns
 }
 

@@ -98,12 +98,12 @@ fn kind_of(word: &str) -> Result<&'static str, Errors> {
     let word = if word == "app" { "applications" } else { word };
     let found = KINDS.iter().find(|k| **k == word || singular(k) == word);
     found.copied().ok_or_else(|| {
-        let known = || KINDS.into_iter().chain(BESIDE);
-        let mut message = format!("no such kind of thing; expected one of {}", known().collect::<Vec<_>>().join(", "));
+        let known: Vec<&str> = KINDS.into_iter().chain(BESIDE).collect();
+        let mut message = "no such kind of thing".to_owned();
         if let Some(kind) = KINDS.into_iter().find(|kind| has(kind, word)) {
             message += &format!("; {word} is one of the {kind}: incast describe {} {word}", singular(kind));
         }
-        Problem::new(word, message).suggest(word, known()).into()
+        Problem::new(word, message).among(word, "expected one of", &known, "incast list").into()
     })
 }
 
@@ -180,11 +180,11 @@ pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
     let mut d = Description { kind: kind.into(), name: name.into(), title: name.into(), ..Description::default() };
     let unknown = || {
         let names: Vec<String> = list(kind).unwrap_or_default().into_iter().map(|i| i.name).collect();
-        let mut message = format!("no such {}; there are {}", singular(kind), names.join(", "));
+        let mut message = format!("no such {}", singular(kind));
         if let Some(other) = KINDS.iter().filter(|k| **k != kind).find(|other| has(other, name)) {
             message += &format!("; {name} is one of the {other}: incast describe {} {name}", singular(other));
         }
-        Errors::from(Problem::new(name, message).suggest(name, names.iter().map(String::as_str)))
+        Errors::from(Problem::new(name, message).among(name, "there are", &names, &format!("incast list {kind}")))
     };
     match kind {
         "controllers" => {

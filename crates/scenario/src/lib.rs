@@ -37,8 +37,10 @@ pub use document::schema;
 pub use files::builtin;
 pub use text::problem::{Errors, Problem};
 
+use build::extent::Extent;
 use document::Document;
 use document::edit::{LeftOut, entry, insert, resolved, unknown_key};
+use document::spelling::{canonical, canonical_table, with_spellings};
 use files::{read_file, read_named};
 use incast_engine::About;
 use incast_engine::spec::Spec;
@@ -87,8 +89,8 @@ impl Scenario {
         }
         if !path.exists() && path.extension().is_none() && !name_or_path.contains(std::path::MAIN_SEPARATOR) {
             let known = builtin::names();
-            let message = format!("no file and no built-in scenario of this name; built in are {}", known.join(", "));
-            return Err(Problem::new(name_or_path, message).suggest(name_or_path, known).into());
+            let problem = Problem::new(name_or_path, "no file and no built-in scenario of this name");
+            return Err(problem.among(name_or_path, "built in are", &known, "incast list scenarios").into());
         }
         let text = read_file(name_or_path, path).map_err(|mut p| {
             let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("");
@@ -112,11 +114,12 @@ impl Scenario {
 
     /// Reads the text of `file` as [`Scenario::from_toml`] does.
     fn read(text: &str, dir: &Path, name: &str, file: &str) -> Result<Scenario, Errors> {
-        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
+        let mut table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
             // the wrong line is shown, unless it is unreadably long
             let (whole, short) = (e.to_string(), e.message());
             Problem::new(file, if whole.len() > LONGEST_TOLD { short } else { whole.trim_end() })
         })?;
+        canonical_table(&mut table, Schema::new(schema()), dir);
         let own = table.get("name").and_then(Toml::as_str).unwrap_or(name).to_owned();
         let (dir, left_out, document) = (dir.to_owned(), Vec::new(), OnceLock::new());
         let scenario = Scenario { name: own, dir, table, left_out, document };
@@ -159,7 +162,8 @@ impl Scenario {
             entry.remove("controller");
         }
         other.document = OnceLock::new();
-        other.left_out.clear();
+        // whatever the controllers had is replaced
+        other.left_out.retain(|l| !l.path.ends_with("controller"));
         Ok(other)
     }
 
@@ -204,7 +208,9 @@ impl Scenario {
                 Toml::Table([(tag.to_owned(), Toml::String(word.to_owned()))].into_iter().collect()),
             );
         }
-        let had = insert(place, &parts, found.read(value), found);
+        let mut given = found.read(value);
+        canonical(&mut given, found, &self.dir);
+        let had = insert(place, &parts, given, found);
         let full = format!("{path}{}", parts.join("."));
         let mut problems = Vec::new();
         schema.check(&Toml::Table(place.clone()), path.trim_end_matches('.'), &mut problems);
@@ -345,10 +351,15 @@ impl Scenario {
         to_toml(&doc)
     }
 
+    /// Number of hosts, switches, ports and flows, and an estimate of the hops of a run.
+    pub fn extent(&self) -> Result<Extent, Errors> {
+        Ok(Extent::of(&self.build()?))
+    }
+
     /// JSON schema of scenario files (draft 2020-12): keys, types, bounds, units, defaults and
     /// documentation.
     pub fn schema() -> String {
-        format!("{:#}", schema())
+        format!("{:#}", with_spellings(schema().clone()))
     }
 }
 

@@ -19,9 +19,14 @@ from incast.batch.workers import error_text, read_frame, write_frame
 from incast.errors import RunStopped
 from incast.external import consent
 
+USAGE = "usage: python -P -m incast.batch PARENT FOLDER KEEP CORES MEMORY ALLOWED"
+
 
 def main() -> None:
     """Work until the input ends."""
+    if len(sys.argv) != 7:
+        print(f"{USAGE}: started by incast, not by hand", file=sys.stderr)
+        sys.exit(0 if sys.argv[1:] in (["--help"], ["-h"]) else 2)
     parent, folder, keep = int(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
     each = Each(int(sys.argv[4]), float(sys.argv[5]))
     consent.inherit(json.loads(sys.argv[6]))

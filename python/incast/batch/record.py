@@ -56,7 +56,7 @@ def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | Non
     if wrong:  # identity of the run without figures
         figures = {key: value for key, value in figures.items() if key.startswith("run.")} | {soundness.COLUMN: wrong}
     for name in () if wrong else keep:
-        rows = getattr(result, name)
+        rows = getattr(result, name).arrow
         if rows.num_rows:
             tables[name] = _stream(rows)
     cost = {key: float(result.cost[key] or 0.0) for key in ("cpu_s", "wall_s", "peak_rss_bytes", "threads")}

@@ -11,11 +11,11 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Protocol, TypeVar
 
 from incast.errors import RunError, RunStopped
 from incast.runs.scenario import Progress
@@ -40,11 +40,19 @@ class Status:
     hops: int = 0
     under_way: dict[str, float] = field(default_factory=dict)
     """Progress of the active runs, 0 to 1."""
+    what: str = "runs"
+    """Name of the runs, for a batch with several phases."""
 
     @property
     def done(self) -> float:
         """Number of runs done, with the fractions of active ones."""
         return self.finished + sum(list(self.under_way.values()))
+
+
+def phase(options: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """Return the options of a batch whose progress is shown under a name of its own."""
+    show = options.get("show")
+    return dict(options) | ({"show": lambda status: show(replace(status, what=what))} if show else {})
 
 
 class WorkerDied(RunError):

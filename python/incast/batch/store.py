@@ -35,7 +35,7 @@ from incast.runs.named_files import FILES
 from incast.runs.run_folder import engine_digest, refuse_odd_columns
 from incast.system import files
 from incast.system.files import STORE_FILE
-from incast.system.folders import alone_in, put_first, sync_folder, write_whole
+from incast.system.folders import alone_in, put_first, refuse_odd_name, sync_folder, write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -97,6 +97,7 @@ class Store:
     """A store of runs."""
 
     def __init__(self, folder: Path) -> None:
+        refuse_odd_name(folder)
         self.folder = folder
         self._sums: dict[str, str] | None = None
         self.originals: dict[str, str] = {}
@@ -233,9 +234,9 @@ class Store:
         try:
             data = files.read_bytes(path)
         except FileNotFoundError:
-            raise FolderError(f"{self.folder} has no {name}: not a whole store") from None
+            raise FolderError(f"{self.folder} has no {name}: not a whole store; {_way_out(name)}") from None
         except (OSError, ValueError) as error:
-            raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
+            raise FolderError(f"cannot read {path}: {files.message_of(error)}; {_way_out(name)}") from None
         sums = self.sums()
         if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
             # Another program may be replacing both: tables have checksums per page then.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import product
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,25 +15,32 @@ from incast.answers.answering import answers_of, best_of
 from incast.answers.measures import measures_of
 from incast.answers.showing import WIDTH, answers_html, lines_of
 from incast.batch.plan import slug
-from incast.comparisons import comparison
+from incast.commands import arguments
+from incast.comparisons import comparison, picked
 from incast.comparisons.comparison import Comparison, slowdowns_of
 from incast.comparisons.declaration import ComparisonStudy
-from incast.errors import IncastError, StudyError
+from incast.comparisons.picked import Choice
+from incast.errors import IncastError
 from incast.external import consent
 from incast.pictures.style import formats_of
 from incast.report import comparison_page
+from incast.report.compared_plots import ComparedPictures
 from incast.report.figures import figures_of
 from incast.report.page_tables import table_of
 from incast.runs.completions import STATISTICS, Bins
 from incast.runs.result import COMPLETIONS, Result, needed
-from incast.runs.scenario import text_of
+from incast.runs.scenario import Scenario, text_of
 from incast.system.folders import write_named
-from incast.view import chosen
+from incast.view import timelines
 from incast.view.notebook import View
 
 if TYPE_CHECKING:
     import pandas
     import polars
+
+
+ScenarioLike = str | PathLike[str] | Scenario
+"""Name, path or object of a scenario."""
 
 
 class Picture:
@@ -138,19 +146,31 @@ class Compared:
             raise IncastError(f'no picture "{name}"; expected one of {", ".join(self.pictures())}')
         return Picture(self._pictures[name])
 
-    def view(self) -> View:
-        """View runs over time, one per controller: the runs that the report draws over time.
+    def view(
+        self,
+        controllers: str | Sequence[str] | None = None,
+        value: object = None,
+        *,
+        seed: int | None = None,
+        scenario: str | None = None,
+    ) -> View:
+        """View runs over time: ``view("swift", 650)``, or ``view()``, the first two controllers beside one another.
 
-        Raises ``IncastError`` for runs without a timeline.
+        Defaults: the middle value, the first seed, the first scenario. Runs are repeated with a timeline, and kept in
+        the folder. Raises ``StudyError`` for a choice that the comparison does not have.
         """
-        done = self.comparison
-        if done.view_gap:
-            raise IncastError(f"no view over time: {done.view_gap}")
-        if not (self.folder / chosen.PAGE).is_file():
-            how = 'compare with settings={"measure.timeline": "auto"}'
-            raise IncastError(f"no view over time: these runs have no timeline: {how}")
-        names = done.study.viewed()
-        return View([(name, Result.load(place)) for name, place in chosen.places(self.folder, names).items()])
+        text = None if value is None else text_of(value)
+        choice = Choice(picked.listed(controllers), text, seed, scenario)
+        wanted, told = picked.wanted(self.comparison.study, self.comparison.home, choice)
+        with timelines.made(wanted, lambda _: None) as there:
+            view = View([(f"{name}, {told}", Result.load(place)) for name, place in there])
+            assert view.html, "read before the block ends"
+            return view
+
+    @property
+    def plot(self) -> ComparedPictures:
+        """Pictures by kind, each a matplotlib figure: ``plot.slowdown(style="paper")``."""
+        return ComparedPictures(self.comparison)
 
     def __repr__(self) -> str:
         return f"<Compared {self.comparison.study.title}: {len(self.comparison.runs)} runs in {self.folder}>"
@@ -160,49 +180,48 @@ class Compared:
 
 
 def compare(
-    scenarios: str | Sequence[str],
-    controllers: Iterable[str],
+    scenarios: ScenarioLike | Iterable[ScenarioLike],
+    controllers: str | type | Iterable[str | type],
     *,
-    vary: Mapping[str, Sequence[object]] | None = None,
-    seeds: int = 3,
+    vary: Mapping[str, object] | None = None,
+    seeds: int | Sequence[int] = 3,
     settings: Mapping[str, object] | None = None,
-    out: str | Path | None = None,
+    out: str | PathLike[str] | None = None,
     workers: int = 0,
-    bins: str | None = None,
-    formats: str = "png",
+    bins: str | Sequence[str] | None = None,
+    formats: str | Sequence[str] = "png",
     memory_limit: float | None = None,
-    store: str | Path | None = None,
+    store: str | PathLike[str] | None = None,
     rebuild: bool = False,
     allow_code: bool = False,
 ) -> Compared:
     """Compare controllers on the same placements, over the values of one key and over seeds, like ``incast compare``.
 
-    ``scenarios`` are names of built-in scenarios or paths, ``controllers`` texts such as ``"swift:target=min-rtt"``.
-    ``vary`` is one key with its values, ``settings`` are keys set in all runs. ``workers`` runs go in parallel (0: one
-    per core). Results go into the folder ``out`` (default: runs/compare-...); existing runs are reused. ``store`` is a
-    store of runs that studies share (default: one in the folder); ``rebuild`` repeats its runs made by another build of
-    the engine. ``bins`` are size bins of flows, such as ``"10kB,1MB"`` (default: decades). ``formats`` are image
-    formats, such as ``"png,pdf"``. Runs that need more than ``memory_limit`` bytes (default: the machine's memory) are
+    ``scenarios`` is a name, a path or a ``Scenario``, or several of them; a ``Scenario`` is written beside the
+    results, into ``scenarios/``. ``controllers`` are texts such as ``"swift:target=min-rtt"``, or classes; ``"."`` is
+    the scenario's own controller, ``".:target=min-rtt"`` the same with a change. ``vary`` is one key with its values
+    (``{"traffic.flows": [100, 250]}``, or one value), ``settings`` are keys set in all runs. ``seeds`` is their
+    number (3: the seeds 1 to 3), or the list ``[1, 2, 3]``. ``workers`` runs go in parallel (0: one per core).
+    Results go into the folder ``out`` (default: runs/compare-...); existing runs are reused. ``store`` is a store of
+    runs that studies share (default: one in the folder); ``rebuild`` repeats its runs made by another build of the
+    engine. ``bins`` are size bins of flows, such as ``"10kB,1MB"`` (default: decades). ``formats`` are image formats,
+    such as ``"png,pdf"``. Runs that need more than ``memory_limit`` bytes (default: the machine's memory) are
     refused. Classes in ``controllers`` are run; classes that a scenario file names are run only with ``allow_code``.
 
-    Raises ``ScenarioError``, ``StudyError``, ``FolderError``, or the ``RunError`` of a run.
+    Raises ``ScenarioError``, ``StudyError``, ``FolderError``, or the ``RunError`` of a run; each is an ``IncastError``.
     """
-    names = [scenarios] if isinstance(scenarios, str) else list(scenarios)
-    varied = [f"{key}={','.join(text_of(value) for value in values)}" for key, values in (vary or {}).items()]
-    if len(varied) > 1:
-        raise StudyError(f"vary has {len(varied)} keys: a comparison varies one")
-    set_ = [(key, text_of(value)) for key, value in (settings or {}).items()]
+    place, shared = arguments.path("out", out), arguments.path("store", store)
+    names = arguments.scenarios(scenarios, lambda: (place or Path("runs") / "x").parent / arguments.KEPT)
+    governing, count = arguments.controllers(controllers), arguments.seeds(seeds)
+    varied, set_ = arguments.varied(vary), arguments.settings(settings)
+    at_once = arguments.count("workers", workers)
+    limit = arguments.number("memory_limit", memory_limit, "a number of bytes")
+    edges = None if bins is None else arguments.words("bins", bins, 'sizes such as "10kB,1MB"')
     with consent.reading("", allow_code):
-        study = ComparisonStudy.parse(names, list(controllers), varied[0] if varied else None, seeds, set_)
-        parted, kinds = None if bins is None else Bins.parse(bins), formats_of(formats)
-        folder = Path("runs") / slug(study.folder_name()[-120:]) if out is None else Path(out)
-        done = comparison.carry_out(
-            study,
-            folder,
-            store=None if store is None else Path(store),
-            workers=workers,
-            rebuild=rebuild,
-            memory_limit=memory_limit,
-        )
+        study = ComparisonStudy.parse(names, governing, varied, count, set_)
+        parted = None if edges is None else Bins.parse(edges)
+        kinds = formats_of(arguments.words("formats", formats, 'image formats such as "png,pdf"'))
+        folder = Path("runs") / slug(study.folder_name()[-120:]) if place is None else place
+        done = comparison.carry_out(study, folder, store=shared, workers=at_once, rebuild=rebuild, memory_limit=limit)
     done.bins = parted
     return Compared(done, kinds)

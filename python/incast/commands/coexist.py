@@ -21,6 +21,7 @@ from incast.commands.options import (
     Workers,
     allow,
     err,
+    next_steps,
     out,
     settings,
     tell,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 def coexist(
     cc: Annotated[
         list[str],
-        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller with its parameters; two or more."),
+        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller, or .: the scenario's; two or more."),
     ],
     scenario: Annotated[
         str,
@@ -98,3 +99,4 @@ def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
         if (view := page.parent / chosen.PAGE).is_file():
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
+        next_steps(quiet, f"open {page} in a browser", "the same command with more controllers or seeds adds runs")

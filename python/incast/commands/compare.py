@@ -26,6 +26,7 @@ from incast.commands.options import (
     allow,
     beside,
     err,
+    next_steps,
     out,
     settings,
     tell,
@@ -71,7 +72,7 @@ def compare(
     ],
     cc: Annotated[
         list[str],
-        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller with its parameters; repeats."),
+        typer.Option("--cc", metavar="NAME[:KEY=VALUE,...]", help="A controller, or .: the scenario's own; repeats."),
     ],
     vary: Vary = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N at every point.")] = 3,
@@ -108,12 +109,21 @@ def compare(
         return
     _check(study, under)
     folder = folder_of(out_, study.folder_name())
-    make: dict[str, Any] = {
-        "store": store,
-        "workers": workers,
-        "rebuild": rebuild,
-        "memory_limit": memory.limit_of(memory_limit),
-    }
+    make: dict[str, Any] = {"store": store, "workers": workers, "rebuild": rebuild}
+    make["memory_limit"] = memory.limit_of(memory_limit)
+    carry_out(study, folder, make, format_, quiet, bins, paired)
+
+
+def carry_out(
+    study: ComparisonStudy,
+    folder: Path,
+    make: Mapping[str, Any],
+    format_: str,
+    quiet: bool,
+    bins: str | None = None,
+    paired: bool = False,
+) -> None:
+    """Make the runs and the report of a comparison, over one key or two; ``make`` has options of ``planning.make``."""
     if isinstance(study, Grid):
         _grid(study, folder, format_, quiet, [*["--bins"] * (bins is not None), *["--paired"] * paired], make)
         return
@@ -198,6 +208,8 @@ def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) ->
         out.print(message, highlight=False, soft_wrap=True)
         if view.is_file():
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
+        more = "the same command with more seeds, values or controllers adds only the new runs"
+        next_steps(quiet, f"open {page} in a browser", more)
     tell(filter(None, [done.study.left_out()]))
     for what, gap in (("picture over time", done.series_gap), ("viewer page", done.view_gap)):
         if gap:

@@ -48,7 +48,7 @@ def kind_of(name: str) -> str:
     if _is_kind(name):
         raise ScenarioError(f"{name}: this is a kind; expected KIND NAME (incast list {name} shows the names)")
     near = nearest(name, [member for names in members.values() for member in names])
-    raise ScenarioError(f"{name}: unknown name; incast list KIND shows the names of {', '.join(KINDS)}{near}")
+    raise ScenarioError(f"{name}: unknown name{near}; incast list KIND shows the names of {', '.join(KINDS)}")
 
 
 def _is_kind(word: str) -> bool:

@@ -103,6 +103,11 @@ AllowCode = Annotated[
 def settings(texts: list[str] | None) -> list[tuple[str, str]]:
     """Read the values of ``--set``, and allow the classes that they name."""
     consent.grant(texts and [text.partition("=")[2] for text in texts])
+    return pairs_of(texts)
+
+
+def pairs_of(texts: list[str] | None) -> list[tuple[str, str]]:
+    """Read the values of ``--set``; classes that they name are not allowed to run."""
     pairs = []
     for text in texts or []:
         key, equals, value = text.partition("=")
@@ -153,7 +158,18 @@ def folder(given: str | None, default: str) -> Path:
     return Path(given)
 
 
+WARNING = "warning: "
+"""Words in a note that make it a warning: the run is likely to mislead."""
+
+
 def tell(notes: Iterable[str]) -> None:
-    """Print notes to standard error, each once."""
-    for note in dict.fromkeys(notes):
-        err.print(f"note: {note}", highlight=False, soft_wrap=True)
+    """Print notes to standard error, each once, warnings first."""
+    for note in sorted(dict.fromkeys(notes), key=lambda note: WARNING not in note):
+        kind = WARNING if WARNING in note else "note: "
+        err.print(f"{kind}{note.replace(WARNING, '', 1)}", highlight=False, soft_wrap=True)
+
+
+def next_steps(quiet: bool, *commands: str) -> None:
+    """Print the commands to go on with, to standard error; only at a terminal, for a person."""
+    if not quiet and err.is_terminal:
+        err.print("next: " + "\n      ".join(commands), highlight=False, soft_wrap=True)

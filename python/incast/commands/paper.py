@@ -14,7 +14,19 @@ from rich.table import Table
 
 from incast import _core
 from incast.commands import progress
-from incast.commands.options import AllowCode, Format, MemoryLimit, Quiet, Workers, allow, err, out, settings, tell
+from incast.commands.options import (
+    AllowCode,
+    Format,
+    MemoryLimit,
+    Quiet,
+    Workers,
+    allow,
+    err,
+    next_steps,
+    out,
+    settings,
+    tell,
+)
 from incast.commands.options import folder as folder_of
 from incast.comparisons.declaration import varied
 from incast.errors import FolderError, PaperError
@@ -139,7 +151,7 @@ def run(
     _known_scale(scale)
     formats = formats_of(format_)
     paper, figures = _found(name, seeds)
-    asked = _Asked(paper, figures, scale, seeds, out_, formats, set_ or [], vary, series or [])
+    asked = Asked(paper, figures, scale, seeds, out_, formats, set_ or [], vary, series or [])
     limit = memory.limit_of(memory_limit)
     paper, figures, folder = asked.changed()
     timed = None
@@ -174,7 +186,7 @@ def report(
     _known_scale(scale)
     formats = formats_of(format_)
     paper, figures = _found(name, seeds)
-    asked = _Asked(paper, figures, scale, seeds, out_, formats, set_ or [], vary, series or [])
+    asked = Asked(paper, figures, scale, seeds, out_, formats, set_ or [], vary, series or [])
     paper, figures, folder = asked.changed()
     if not (folder / planning.MARK).is_file():
         begin = asked.again(figures[0] if len(figures) == 1 else None, out_)
@@ -229,7 +241,7 @@ def copy(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """Arguments of a command: figures of a paper, scale, changes, results folder."""
 
     paper: Paper
@@ -280,40 +292,24 @@ def _known_scale(scale: str) -> None:
         raise PaperError(f'--scale "{scale}": expected one of {", ".join(SCALES)}')
 
 
-def _print_paper(
-    asked: _Asked,
-    paper: Paper,
-    figures: list[Figure],
-    folder: Path,
-    quiet: bool,
-) -> None:
-    from incast.papers import evaluation, page
+def _print_paper(asked: Asked, paper: Paper, figures: list[Figure], folder: Path, quiet: bool) -> None:
+    from incast.papers import page, reporting
 
-    found, missing = [], []
-    for figure in paper.figures.values():
-        done = evaluation.evaluate(paper, figure, asked.scale, folder)
-        if isinstance(done, evaluation.Missing):
-            missing.append(done)
-        else:
-            found.append(done)
-    if not found:
-        reasons = "; ".join(page.missing_text(one) for one in missing if one.lacking < one.runs)
-        raise FolderError(
-            f"{folder} holds no complete figure{f' ({reasons})' if reasons else ''}: "
-            f"{asked.again(figures[0] if len(figures) == 1 else None, asked.out)}"
-        )
-    # the page does not name the folder
-    report = page.write(paper, asked.scale, found, missing, folder, lambda one: asked.again(one, None), asked.formats)
+    begin = asked.again(figures[0] if len(figures) == 1 else None, asked.out)
+    done = reporting.write(paper, asked.scale, folder, lambda one: asked.again(one, None), begin, asked.formats)
     names = {figure.name for figure in figures}
+    own = [one for one in done.found if one.figure.name in names]
     with output.about(folder):
         if not quiet:
-            page.print_verdicts([done for done in found if done.figure.name in names], out)
-            for one in missing:
+            page.print_verdicts(own, out)
+            for one in done.missing:
                 # some figures of a paper may not have been started
                 if one.figure.name in names and (one.lacking < one.runs or len(figures) == 1):
                     out.print(page.missing_text(one), highlight=False, soft_wrap=True)
-        out.print(f"report: {report}", highlight=False, soft_wrap=True)
-        for view in page.views([done for done in found if done.figure.name in names], folder):
+        out.print(f"report: {done.page}", highlight=False, soft_wrap=True)
+        for view in page.views(own, folder):
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
-    if len(figures) == 1 and any(one.figure.name in names for one in missing):
+        change = f"incast paper copy {paper.called(figures[0])} DIR"
+        next_steps(quiet, f"open {done.page} in a browser", f"{change}: the parts of the figure, to change")
+    if len(figures) == 1 and any(one.figure.name in names for one in done.missing):
         raise FolderError(f"{folder} lacks runs of {figures[0].name}: {asked.again(figures[0], asked.out)}")

@@ -60,7 +60,7 @@ class _Bar:
                     return
                 self.progress.start()
                 self.task = self.progress.add_task(description, total=1.0, words=words)
-            self.progress.update(self.task, total=1.0, completed=part, words=words)
+            self.progress.update(self.task, description=description, total=1.0, completed=part, words=words)
 
     def close(self) -> None:
         with self.lock:
@@ -137,7 +137,7 @@ def of_batch(console: Console, quiet: bool) -> Iterator[Callable[[Status], None]
     def show(status: Status) -> None:
         speed = status.hops / max(time.monotonic() - bar.started, 1e-9)
         bar.update(
-            "runs",
+            status.what,
             status.done / status.total if status.total else 1.0,
             f"{status.finished} of {status.total}, {speed / 1e6:.1f} M hops/s",
         )

@@ -14,12 +14,15 @@ from incast.commands import progress
 from incast.commands.options import (
     AllowCode,
     MemoryLimit,
+    Pairs,
     Quiet,
     ScenarioName,
     Settings,
     allow,
     err,
+    next_steps,
     out,
+    pairs_of,
     settings,
     tell,
     without_effect,
@@ -28,7 +31,7 @@ from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, ScenarioError, UnsoundError
 from incast.external import consent
 from incast.report import run_table
-from incast.runs import soundness
+from incast.runs import size, soundness
 from incast.runs.result import Result
 from incast.runs.run_folder import MANIFEST, engine_digest, read_manifest
 from incast.runs.scenario import Scenario
@@ -52,30 +55,31 @@ def run(
         typer.Option(min=1, max=255, help="Threads of the run (default: the scenario's); results do not depend on it."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the size of the run, estimates and notes; run nothing.")
+    ] = False,
     memory_limit: MemoryLimit = None,
     allow_code: AllowCode = False,
+    cc: Annotated[list[str] | None, typer.Option("--cc", hidden=True)] = None,
     quiet: Quiet = False,
 ) -> None:
     """Simulate a scenario once and write a run folder.
 
     Hints about the scenario are printed to standard error as notes; they are not errors.
     """
-    allow(allow_code)
+    if cc:
+        raise ScenarioError(
+            f"--cc {cc[0]}: a run has one scenario and no controllers to compare; expected --set controller={cc[0]}, "
+            "or --set controller.KEY=VALUE to keep the scenario's own"
+        )
     if extra:
         asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"a single scenario, already given as {scenario}"
         raise ScenarioError(f"{extra[0]}: expected {asked_for}")
-    # paths in a scenario from standard input are relative to the working directory
-    text = _standard_input() if scenario == "-" else None
-    # a setting may replace a class of the file: do not ask for it before
-    with consent.looking_away() if set_ else nullcontext():
-        given = Scenario.load(scenario) if text is None else Scenario.from_toml(text, name="stdin")
-        notes = [*without_effect(settings(set_), *[lambda pairs: [given.with_(dict(pairs))]] * 2)]
-    asked = given.with_(dict(settings(set_)))
-    if seed is not None:
-        asked = asked.with_seed(seed)
-    tell(notes)
-    if threads is not None:
-        asked = asked.with_({"run.threads": threads})
+    if dry_run:
+        _print_size(_asked(scenario, pairs_of(set_), seed, threads), memory_limit)
+        return
+    allow(allow_code)
+    asked = _asked(scenario, settings(set_), seed, threads)
     with progress.of_wait(err, f"{asked.name}: reading", quiet):
         limit = memory.limit_of(memory_limit)
         needed = asked.refuse_above(limit, asked.name)
@@ -107,6 +111,32 @@ def run(
     _show(result, folder, json, quiet)
 
 
+def _asked(scenario: str, pairs: Pairs, seed: int | None, threads: int | None) -> Scenario:
+    """Read the scenario, and change it as the options say."""
+    # paths in a scenario from standard input are relative to the working directory
+    text = _standard_input() if scenario == "-" else None
+    # a setting may replace a class of the file: do not ask for it before
+    with consent.looking_away() if pairs else nullcontext():
+        given = Scenario.load(scenario) if text is None else Scenario.from_toml(text, name="stdin")
+        notes = [*without_effect(pairs, *[lambda some: [given.changed(dict(some))]] * 2)]
+    asked = given.changed(dict(pairs))
+    if seed is not None:
+        asked = asked.with_seed(seed)
+    tell(notes)
+    return asked if threads is None else asked.changed({"run.threads": threads})
+
+
+def _print_size(scenario: Scenario, memory_limit: str | None) -> None:
+    """Print the size of a run and its notes; classes that the scenario names are not imported."""
+    from incast.report import run_size
+
+    found = size.of(scenario, memory.limit_of(memory_limit))
+    out.print(f"{scenario.name}: seed {scenario.seed}, hash {scenario.hash[:8]}", highlight=False, soft_wrap=True)
+    for line in run_size.lines(found):
+        out.print(line, highlight=False, soft_wrap=True)
+    tell(scenario.notes())
+
+
 MOST_MIB = 64
 """Most MiB of a scenario from standard input, which may be endless."""
 
@@ -135,18 +165,17 @@ def _show(result: Result, folder: Path, json: bool, quiet: bool) -> None:
             sys.stdout.write(result.json())
         elif not quiet:
             run_table.show(result, folder, out)
-            if err.is_terminal:
-                err.print(_next(result, folder), highlight=False, soft_wrap=True)
+            next_steps(quiet, *_next(result, folder))
 
 
-def _next(result: Result, folder: Path) -> str:
+def _next(result: Result, folder: Path) -> list[str]:
     """Name the commands that show the run."""
     run, timed = shlex.quote(str(folder)), shlex.quote(f"{folder}-timed")
     view = f"incast view {run}"
     if result.timeline_json is None:
         scenario = shlex.quote(str(folder / "scenario.toml"))
         view = f"incast run {scenario} --set measure.timeline=auto --out {timed} && incast view {timed}"
-    return f"next: incast plot {run}\n      {view}"
+    return [f"incast plot {run}", view]
 
 
 def _is_there(folder: Path, scenario: Scenario) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -13,6 +14,7 @@ import typer
 
 from incast.batch.store import Store, study_of
 from incast.batch.workers import Processes, Threads
+from incast.commands import compare as comparing
 from incast.commands import progress, study_reports
 from incast.commands.options import (
     AllowCode,
@@ -24,11 +26,14 @@ from incast.commands.options import (
     allow,
     beside,
     err,
+    next_steps,
     out,
     tell,
 )
 from incast.commands.options import folder as folder_of
-from incast.comparisons.declaration import split_values, value_of
+from incast.comparisons.declaration import ComparisonStudy, split_values, value_of, varied
+from incast.comparisons.grid import Grid
+from incast.comparisons.report_folder import read
 from incast.errors import StudyError
 from incast.external import consent
 from incast.report import tables
@@ -96,6 +101,7 @@ def run(
             for line in estimate.of(study, folder, workers).lines():
                 out.print(line, highlight=False, soft_wrap=True)
             return
+    tell(study.drops())
     limit = memory.limit_of(memory_limit)
     where = _where(on, workers, slurm)
     with progress.of_batch(err, quiet) as show:
@@ -131,15 +137,23 @@ def extend(
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    """Extend a study by seeds, values, arms or samples; only new runs are made. Ends in a report."""
+    """Extend a study by seeds, values, arms or samples; only new runs are made. Ends in a report.
+
+    For the folder of a comparison, --arm NAME:controller=TEXT adds a controller.
+    """
     allow(allow_code)
     with loading():
         from incast.study import api
     formats = study_reports.formats_of(format_)
     if seeds is None and not axis and not arm and samples is None:
         raise StudyError("nothing to extend by: expected --seeds, --axis, --arm or --samples")
+    if study is None and study_of(store) is not None:
+        grown = _grown(store, seeds, axis or [], arm or [], samples, (on, slurm))
+        make = {"workers": workers, "rebuild": rebuild, "memory_limit": memory.limit_of(memory_limit)}
+        comparing.carry_out(grown, store, make, format_, quiet)
+        return
     there = Store.at(store)
-    name = companions.name_in(there, study or study_of(store))
+    name = companions.name_in(there, study)
     with progress.of_batch(err, quiet) as show:
         made = api.extend(
             there,
@@ -155,6 +169,38 @@ def extend(
             **_where(on, workers, slurm),
         )
     _tell_made(made, name, quiet, formats)
+
+
+def _grown(
+    folder: Path,
+    seeds: str | None,
+    axes: Sequence[str],
+    arms: Sequence[str],
+    samples: int | None,
+    elsewhere: tuple[str | None, str],
+) -> ComparisonStudy:
+    """Return the comparison of a folder with more seeds, values and controllers; raises ``StudyError``."""
+    kind = next((one for one in (ComparisonStudy, Grid) if (folder / one.FILE).is_file()), None)
+    if kind is None:
+        raise StudyError(f"{folder} has pairs of controllers: repeat incast coexist with more controllers or seeds")
+    if samples is not None or any(elsewhere):
+        raise StudyError("--samples, --on and --slurm: not allowed for the folder of a comparison")
+    declared, _ = read(kind, folder)
+    number = None if seeds is None else _seeds(seeds)
+    if isinstance(number, list):
+        raise StudyError(f"--seeds {seeds}: a comparison has seeds 1 to N; expected a number")
+    values: dict[str, list[str]] = {}
+    for text in axes:
+        key, listed = varied(text)
+        values.setdefault(key, []).extend(listed)
+    controllers = []
+    for text in arms:
+        name, settings = _arm(text)
+        if settings.keys() != {"controller"}:
+            raise StudyError(f"--arm {text}: a comparison grows by controllers; expected {name}:controller=TEXT")
+        controllers.append(str(settings["controller"]))
+    consent.grant(controllers)
+    return declared.grown(number, values, controllers)
 
 
 def work(
@@ -298,6 +344,9 @@ def _tell_made(store: Store, study: str, quiet: bool, formats: Sequence[str]) ->
             for line in statuses.of(store).lines():
                 out.print(line, highlight=False, soft_wrap=True)
     study_reports.show(study_reports.of(store, study), study_reports.folder_of(store, study), formats, quiet)
+    place = shlex.quote(str(store.folder))
+    query = f'incast query {place} "SELECT * FROM runs"'
+    next_steps(quiet, query, f"incast study export {place} --out runs.csv", f"incast study extend {place} --seeds N")
     statuses.refuse_unsound(store, study)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ from rich.table import Table
 from incast.batch.runner import Status
 from incast.batch.shares import default_workers
 from incast.commands import progress
-from incast.commands.options import AllowCode, Format, Quiet, Workers, allow, err, out
+from incast.commands.options import AllowCode, Format, Quiet, Workers, allow, err, next_steps, out, tell
 from incast.commands.options import folder as folder_of
 from incast.errors import UnsoundError
 from incast.system import output
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from incast.tuning.outcome import Chosen, Compared, Outcome
     from incast.tuning.sensitivity import Found
 
+PAGE = "report.html"
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file whose axes are ranges.")]
 
 
@@ -59,6 +61,7 @@ def tune(
     study = load(file)
     tuning = Tuning.of(study, budget)
     tuning.check()
+    tell(study.drops())
     folder = folder_of(out_, f"tune-{study.name}")
     search = Search(tuning, folder)
     cores = workers or default_workers()
@@ -71,18 +74,23 @@ def tune(
 
         tried = search.carry_out(cores, finished)
     found = outcome.of(search, tried, cores)
-    _write(found, folder, formats, json, quiet)
+    again = shlex.join(["incast", "tune", str(file), "--budget", str(tuning.budget), "--out", str(folder)])
+    _write(found, folder, formats, json, quiet, again)
     unsound = [one.refused for one in found.tried if one.unsound]
     if unsound:
         raise UnsoundError(f"{output.counted(len(unsound), 'set')} refused; the first: {unsound[0]}")
 
 
-def _write(found: Outcome, folder: Path, formats: Sequence[str], json: bool, quiet: bool) -> None:
-    """Write the results of a search, and show them."""
+def _write(found: Outcome, folder: Path, formats: Sequence[str], json: bool, quiet: bool, again: str) -> None:
+    """Write the results of a search with their report, and show them."""
+    from incast.report import tuning_page
     from incast.tuning import results
 
+    def page(pngs: Mapping[str, bytes]) -> dict[str, str]:
+        return {PAGE: tuning_page.of_search(found, pngs, formats, again)}
+
     with output.about(folder):
-        scenarios = results.write(found, folder, formats)
+        scenarios = results.write(found, folder, formats, page)
         if json:
             sys.stdout.write((folder / results.RESULT).read_text(encoding="utf-8"))
             return
@@ -90,8 +98,8 @@ def _write(found: Outcome, folder: Path, formats: Sequence[str], json: bool, qui
             _print(found)
         for path in scenarios:
             out.print(f"scenario: {path}", highlight=False, soft_wrap=True)
-        pictures = " ".join(sorted(path.name for path in folder.iterdir() if path.suffix[1:] in formats))
-        out.print(f"pictures: {pictures}", highlight=False, soft_wrap=True)
+        out.print(f"report: {folder / PAGE}", highlight=False, soft_wrap=True)
+        next_steps(quiet, *(f"incast run {shlex.quote(str(path))}" for path in scenarios[:1]))
 
 
 def _print(found: Outcome) -> None:
@@ -201,6 +209,7 @@ def sensitivity(
     allow(allow_code)
     with loading():
         from incast.pictures.style import formats_of
+        from incast.report import tuning_page
         from incast.study.api import load
         from incast.tuning import sensitivity as sensitivities
     formats = formats_of(format_)
@@ -209,14 +218,19 @@ def sensitivity(
     folder = folder_of(out_, f"sensitivity-{study.name}-{analysis.method}")
     with progress.of_batch(err, quiet) as show:
         found = sensitivities.carry_out(analysis, folder, workers, show)
+    words = ["incast", "sensitivity", str(file), "--method", analysis.method, "--samples", str(analysis.samples)]
+
+    def page(pngs: Mapping[str, bytes]) -> dict[str, str]:
+        return {PAGE: tuning_page.of_analysis(found, pngs, formats, shlex.join([*words, "--out", str(folder)]))}
+
     with output.about(folder):
-        sensitivities.write(found, folder, formats)
+        sensitivities.write(found, folder, formats, page)
         if json:
             sys.stdout.write((folder / sensitivities.RESULT).read_text(encoding="utf-8"))
             return
         if not quiet:
             _print_indices(found)
-        out.print(f"results: {folder}", highlight=False, soft_wrap=True)
+        out.print(f"report: {folder / PAGE}", highlight=False, soft_wrap=True)
 
 
 def _print_indices(found: Found) -> None:

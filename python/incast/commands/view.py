@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incast.commands import progress
-from incast.commands.options import Quiet, beside, err, out
+from incast.commands import progress, subjects
+from incast.commands.options import AllowCode, Quiet, Workers, allow, beside, err, out
 from incast.errors import FolderError
 from incast.system import interrupts, output
 from incast.system.interrupts import loading
@@ -20,11 +20,17 @@ if TYPE_CHECKING:
 
 
 def view(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs with a timeline.")],
+    runs: subjects.Subject,
     out_: Annotated[
         str | None,
-        typer.Option("--out", metavar="FILE", help="Output file (default: view.html in the first run's folder)."),
+        typer.Option("--out", metavar="FILE", help="Output file (default: view.html or view-CHOICE.html)."),
     ] = None,
+    controller: subjects.ChosenControllers = None,
+    value: subjects.ChosenValue = None,
+    seed: subjects.ChosenSeed = None,
+    scenario: subjects.ChosenScenario = None,
+    study: subjects.ChosenStudy = None,
+    run: subjects.ChosenRun = None,
     serve: Annotated[
         bool, typer.Option("--serve", help="Serve the page until Ctrl-C, for runs too large for one file.")
     ] = False,
@@ -32,32 +38,56 @@ def view(
         int | None, typer.Option(min=1, max=65535, help="Port of --serve at 127.0.0.1 (default: any free port).")
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    workers: Workers = 0,
+    allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show runs over time: fabric, queues, flows and windows, in one HTML file.
+    """Show runs over time: fabric, queues, flows and windows, in one HTML file that works offline.
 
-    The file works offline. Runs need a timeline: --set measure.timeline=auto.
+    A run without a timeline is repeated with one: the same seed gives the same figures. The repetition is kept beside
+    the run. A scenario is run first.
     """
+    allow(allow_code)
     with loading():
-        from incast.view import chosen, page, serving
+        from incast.commands import finding
+        from incast.view import page, serving, timelines
 
-    chosen.refuse_reports(runs)
-    if serve:
-        if out_ is not None:
-            raise FolderError(f'--out "{out_}": not allowed with --serve, which writes no file')
-        with serving.Server(port or 0) as server:
-            with progress.of_wait(err, "view: reading", quiet):
-                server.show(runs)
-            _serve(server, open_)
-            return
-    if port is not None:
+    path = None if out_ is None else Path(out_)
+    _check(out_, serve, port)
+    found = finding.find_all(runs, subjects.Asked.of(controller, value, seed, scenario, study, run))
+    tell = subjects.teller("view", quiet)
+    if found.told:
+        tell(f"shows {found.told}")
+    page.viewer()
+    with progress.of_batch(err, quiet) as show:
+        made = timelines.made(found.wanted, tell, workers=workers, show=show)
+        with made as there:
+            names, folders = [name for name, _ in there], [folder for _, folder in there]
+            if not serve:
+                target = found.page if path is None else path
+                size = page.write(folders, target, path is not None, names)
+                _say(target, size, open_, quiet)
+                return
+            with serving.Server(port or 0) as server:
+                with progress.of_wait(err, "view: reading", quiet):
+                    server.show(folders, names)
+                _serve(server, open_)
+
+
+def _check(out_: str | None, serve: bool, port: int | None) -> None:
+    """Refuse options that contradict each other."""
+    if serve and out_ is not None:
+        raise FolderError(f'--out "{out_}": not allowed with --serve, which writes no file')
+    if port is not None and not serve:
         raise FolderError(f"--port {port}: needs --serve too")
     if out_ is not None and not out_.strip():
         raise FolderError(f'--out "{out_}": expected the name of a file')
-    path = runs[0] / "view.html" if out_ is None else Path(out_)
-    if path.is_dir():
-        raise FolderError(f"--out {path}: expected a file, and this is a folder")
-    size = page.write(runs, path, named=out_ is not None)
+    if out_ is not None and Path(out_).is_dir():
+        raise FolderError(f"--out {out_}: expected a file, and this is a folder")
+
+
+def _say(path: Path, size: int, open_: bool, quiet: bool) -> None:
+    """Print where the page is, and open it."""
     if not quiet:
         with output.about(path):
             hint = "" if open_ else "; open it in a browser"

@@ -14,12 +14,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from incast.batch.runner import phase
 from incast.comparisons.declaration import Case, ComparisonStudy, Controller, named
 from incast.comparisons.report_folder import Home, governed, made, read
 from incast.errors import StudyError
 from incast.external import consent
+from incast.runs import own_controller
 from incast.runs.result import Result, rates_of
-from incast.runs.scenario import Scenario
+from incast.runs.scenario import Scenario, toml_value
 from incast.statistics import Estimate, estimate, jain
 from incast.view import chosen
 
@@ -78,7 +80,14 @@ class Pairs(ComparisonStudy):
 
     def arm_settings(self, texts: Sequence[str]) -> dict[str, str]:
         """Keys that give each of the two controllers to the flows of its entry."""
-        return {f"traffic.{entry}.controller": text for entry, text in zip(self.entries, texts, strict=True)}
+        (base,) = self.bases.values()
+        given = zip(self.entries, texts, strict=True)
+        return {
+            f"traffic.{entry}.controller": toml_value(own_controller.of_entry(base, entry, text))
+            if own_controller.is_own(text)
+            else text
+            for entry, text in given
+        }
 
     def saying(self) -> Said:
         """Return the description of the scenario: the stored one, or else that of the current scenario."""
@@ -169,7 +178,7 @@ def carry_out(
     Options are those of ``planning.make``. The last result is the reason why runs with timelines have no viewer page.
     """
     with made(pairs, folder, store, rebuild, **options):
-        gap = chosen.tried(pairs.viewed(), folder, **options)
+        gap = chosen.tried(pairs.viewed(), folder, **phase(options, "viewer page, runs"))
         return *load(folder), gap
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from incast.batch.runner import phase
 from incast.comparisons.declaration import Case, ComparisonStudy
 from incast.comparisons.report_folder import Home, Rows, governed, made, read
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
@@ -293,12 +294,12 @@ def carry_out(
         gap = None
         try:
             part = _series_study(_without_series(study, home), f"{home.name}{companions.SUFFIX}")
-            home.make(part, SERIES_FILE, rebuild, **options)
+            home.make(part, SERIES_FILE, rebuild, **phase(options, "time series, runs"))
         except RunStopped:
             raise
         except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
             gap = "; ".join([str(error), *getattr(error, "__notes__", [])])  # the comparison is complete without them
-        view_gap = chosen.tried(study.viewed(), folder, **options)
+        view_gap = chosen.tried(study.viewed(), folder, **phase(options, "viewer page, runs"))
     comparison = load(folder)
     comparison.series_gap, comparison.view_gap = gap or comparison.series_gap, view_gap
     return comparison
@@ -424,7 +425,7 @@ def aggregate_json(comparison: Comparison, figures: list[str], words: Mapping[st
                     row[key] = None if reading is None else _figure_json(reading)
                     apart = comparison.difference(scenario, controller.text, first, value, key)
                     if row[key] is not None and apart is not None and controller.text != first:
-                        row[key]["less_first"] = _mean_json(apart) | ({} if apart.exact else _bounds_json(apart))
+                        row[key]["less_first"] = difference_json(apart)
                 row["slowdowns"] = slowdowns_of(comparison, scenario, controller.text, value)
                 points.append(row)
     return json.dumps({**words, "key": study.key, "first": first, "points": points}, indent=2) + "\n"
@@ -435,6 +436,11 @@ def _figure_json(reading: Reading) -> dict[str, Any]:
     if not reading.count:
         return _mean_json(reading)
     return _mean_json(reading) | {"finished": reading.finished, "count": reading.count} | _bounds_json(reading)
+
+
+def difference_json(reading: Reading) -> dict[str, Any]:
+    """Write a difference: mean and half width, and the bounds if it is open."""
+    return _mean_json(reading) | ({} if reading.exact else _bounds_json(reading))
 
 
 def _mean_json(reading: Reading) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from incast.batch.plan import refuse_too_many, slug, unique_names
 from incast.controllers import built_in
 from incast.errors import StudyError
 from incast.external import consent
+from incast.runs import own_controller
 from incast.runs.scenario import Scenario, toml_value
 from incast.study.definition import KEEPS, NAME, Definition
 
@@ -70,11 +71,11 @@ class Controller:
 
     def __post_init__(self) -> None:
         external = _external_name(self.text)
-        named = re.escape(external) if external else "[A-Za-z0-9_-]+"
-        if not re.fullmatch(rf"{named}(:[^=,]+=[^,]+(,[^=,]+=[^,]+)*)?", self.text):
+        named = re.escape(external) if external else r"[A-Za-z0-9_-]+|\."
+        if not re.fullmatch(rf"(?:{named})(:[^=,]+=[^,]+(,[^=,]+=[^,]+)*)?", self.text):
             raise StudyError(
                 f'--cc "{self.text}": expected a controller and its parameters, '
-                'such as "dctcp" or "swift:target=min-rtt,epsilon=100us"'
+                'such as "dctcp" or "swift:target=min-rtt,epsilon=100us"; "." is the scenario\'s own'
             )
 
     @property
@@ -91,6 +92,8 @@ class Controller:
     def beside(self, governing: Iterable[str]) -> Controller:
         """Return the controller with what governs the flows of its runs, from the column ``controller`` of a store."""
         found = dict.fromkeys(one for names in governing for one in names.split("+") if one not in ("", "udp"))
+        if own_controller.is_own(self.text):
+            return Controller(self.text, tuple(found))
         own = [one for one in found if one.rpartition(":")[2] == self.kind.rpartition(":")[2]]
         return Controller(self.text, tuple(one for one in found if one not in own), bool(found) and not own)
 
@@ -99,6 +102,8 @@ class Controller:
         """Label in legends and tables: its name, and other controls of its flows."""
         if not self.others:
             return self.name
+        if own_controller.is_own(self.text):
+            return f"{self.name} ({' and '.join(self.others)})"
         verb = "governs" if len(self.others) == 1 else "govern"
         return f"{self.name} ({' and '.join(self.others)} {verb}{'' if self.is_idle else ' in part'})"
 
@@ -114,7 +119,8 @@ class Controller:
                 continue
             is_word = re.fullmatch(r"(?!auto$|true$|false$)[a-z][a-z-]*", value)
             words.append(value if is_word else f"{key}={value}")
-        return " ".join([self.kind.rpartition(":")[2], *words])
+        kind = "own" if own_controller.is_own(self.text) else self.kind.rpartition(":")[2]
+        return " ".join([kind, *words])
 
 
 def named(controllers: Iterable[Controller]) -> dict[str, Controller]:
@@ -263,6 +269,8 @@ class ComparisonStudy:
     """Text below the title of the report; empty without one."""
     held: Held | None = field(default=None, compare=False)
     """Earlier requests of the folder, together with this one."""
+    dropped: tuple[str, ...] | None = field(default=None, compare=False)
+    """Notes on parameters that are not used, as stored in a folder."""
 
     FILE: ClassVar[str] = "study.json"
     """File that marks a folder, with the declaration."""
@@ -356,9 +364,18 @@ class ComparisonStudy:
         names = dict(zip(self.scenarios, self.scenario_names(), strict=True))
         return {"scenario": names[case.scenario], "controller": case.controller.text, self.key: case.value}
 
+    def drops(self) -> list[str]:
+        """Return a note for each scenario whose own parameters controllers of the comparison do not use."""
+        if self.dropped is not None:
+            return list(self.dropped)
+        given = [own_controller.Given(one.text) for one in self.controllers]
+        return own_controller.drop_notes(self.bases, given, lambda _, text: f"--cc {text}")
+
     def notes(self) -> list[str]:
         """Return notes on the scenarios before the runs, with the cases that they apply to."""
-        return shared_notes({self.described(case): self.scenario(case).notes() for case in self.first_cases()})
+        return self.drops() + shared_notes(
+            {self.described(case): self.scenario(case).notes() for case in self.first_cases()}
+        )
 
     @cached_property
     def bases(self) -> dict[str, Scenario]:
@@ -467,6 +484,21 @@ class ComparisonStudy:
         values = tuple(tuple(dict.fromkeys(pair)) for pair in map(itertools.chain, old.values, new.values))
         return replace(self, held=Held(controllers, values, max(old.seeds, new.seeds)))
 
+    def grown(self, seeds: int | None, values: Mapping[str, Sequence[str]], controllers: Sequence[str]) -> Self:
+        """Return these with more seeds, values of the varied keys, and controllers; raises ``StudyError``."""
+        known = dict(self.varied)
+        for key in values:
+            if key not in known:
+                raise StudyError(f"axis {key}: the comparison has no such key; expected {' or '.join(known)}")
+        more = {key: tuple(dict.fromkeys([*own, *values.get(key, ())])) for key, own in known.items()}
+        texts = dict.fromkeys([*(one.text for one in self.controllers), *controllers])
+        given = tuple(map(Controller, texts))
+        return replace(self, controllers=given, seeds=max(self.seeds, seeds or 1), **self._fields(more), names=())
+
+    def _fields(self, values: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+        """Return the fields that have the values of the varied keys."""
+        return {"values": values[self.key]}
+
     def request(self) -> Held:
         """Return what is asked for now."""
         return Held(tuple(c.text for c in self.controllers), tuple(values for _, values in self.varied), self.seeds)
@@ -564,7 +596,8 @@ class ComparisonStudy:
     def stored(self) -> dict[str, Any]:
         """Return what the folder's file has beside the arguments: descriptions of what may change later."""
         words = {"title": self.heading, "note": self.remark}
-        return {"names": self.scenario_names()} | {name: text for name, text in words.items() if text}
+        told = {name: text for name, text in words.items() if text}
+        return {"names": self.scenario_names(), "dropped": self.drops()} | told
 
     def json(self, **others: str) -> str:
         """Write the declaration as JSON, with the further entries of the folder's file."""
@@ -587,7 +620,8 @@ class ComparisonStudy:
     def of_data(cls, data: Mapping[str, Any], **others: Any) -> Self:
         """Read the entries of this kind; the others are what all kinds have."""
         listed: dict[str, Any] = {name: tuple(data[name]) for name in ("scenarios", "values", "names")}
-        return cls(key=data["key"], heading=data.get("title", ""), remark=data.get("note", ""), **listed, **others)
+        words = {"heading": data.get("title", ""), "remark": data.get("note", "")}
+        return cls(key=data["key"], dropped=tuple(data.get("dropped", ())), **words, **listed, **others)
 
     def with_words_of(self, earlier: ComparisonStudy) -> Self:
         """Return the declaration with the title and the note of an earlier one, where it has none of its own."""

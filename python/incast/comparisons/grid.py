@@ -26,7 +26,7 @@ class Grid(ComparisonStudy):
     second: str = ""
     """The second varied key."""
     seconds: tuple[str, ...] = ()
-    """Its values."""
+    """Values of the second key."""
 
     FILE = "grid.json"
     KIND = "a comparison over two keys"
@@ -60,6 +60,9 @@ class Grid(ComparisonStudy):
     def axes(self, values: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
         """Return both axes of the study; ``values`` are those of the first key."""
         return super().axes(values) | {self.second: [axis_value_of(value) for value in self.seconds]}
+
+    def _fields(self, values: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+        return {"values": values[self.key], "seconds": values[self.second]}
 
     def labels(self) -> dict[str, str]:
         """Return the names of the controllers by the arms of the study."""

@@ -29,7 +29,7 @@ from incast.study.definition import Definition
 from incast.study.planning import make
 from incast.study.reading import Runs
 from incast.system import files
-from incast.system.folders import alone_in, clear_away, write_whole
+from incast.system.folders import alone_in, clear_away, refuse_odd_name, write_whole
 
 OWN_STORE = "runs"
 
@@ -156,6 +156,7 @@ def made(
     store; in another store only with ``rebuild``. Raises ``FolderError`` for another content. An exception restores
     the earlier declaration.
     """
+    refuse_odd_name(folder)
     study.check()
     store = None if store is None else store_of(store)
     home = Home(folder, store or folder / OWN_STORE, slug(study.folder_name()))
@@ -191,6 +192,7 @@ def made(
 
 def read(kind: type[Kind], folder: Path) -> tuple[Kind, Home]:
     """Read the declaration of a folder, and its place of runs; raises ``FolderError``."""
+    refuse_odd_name(folder)
     path = folder / kind.FILE
     again = f"give another --out, or remove {folder} first"
     try:

@@ -156,6 +156,12 @@ def _governed(
     else:
         found = found.with_({f"traffic.{entry}.controller": Agent for entry in entries})
     found.validate()
+    governing = found.governing()
+    if not any(name.endswith(f":{Agent.__name__}") for name in governing):
+        raise StudyError(
+            f"{found.name}: {' and '.join(governing)} sends without a congestion window that an agent could set: "
+            'expected flows of TCP, such as those of "dumbbell"'
+        )
     return found
 
 

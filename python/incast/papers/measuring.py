@@ -90,7 +90,7 @@ class Run:
 
     def _table(self, name: str) -> pa.Table:
         if name not in self.tables:
-            self.tables[name] = getattr(self.result, name)
+            self.tables[name] = getattr(self.result, name).arrow
         return self.tables[name]
 
     def _summary(self, measure: Measure, key: str) -> float | None:

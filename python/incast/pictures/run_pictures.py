@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +10,14 @@ import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
-from incast.errors import FolderError, IncastError, RunError, ScenarioError
-from incast.pictures import gallery
+from incast.errors import IncastError
+from incast.pictures import gallery, kinds
 from incast.pictures.interval_plot import mark_end, until
+from incast.pictures.looks import look_of
+from incast.pictures.recorded import Frames, NothingToDraw, NotRecorded, refuse_zeros, series
 from incast.pictures.style import GREY, INK, dress, line, new_canvas, time_unit
-from incast.runs import named_files
+from incast.runs import named_files, repeated
 from incast.runs.result import Result
-from incast.runs.scenario import Scenario
 from incast.system.output import counted
 
 if TYPE_CHECKING:
@@ -33,20 +31,13 @@ MOST_ROWS = 40
 """Most ports in a heat map; the longest queues are chosen."""
 COLUMNS = 400
 """Time steps of a heat map; a cell has the longest queue of its step."""
-STEPS = 200
-"""Most time steps of a picture of flows over time."""
+WINDOWS = ("cwnd_bytes", "measure.series.flows=[0,1]")
+QUEUES = ("queue_packets", "measure.series.ports=all")
+"""Series of samples, each with the key that records it."""
 MOST_S = 20.0
 """Most CPU seconds of a run that is repeated for a picture."""
 ALIKE = 0.01
 """Largest spread of values whose CDF is not drawn, as a share of the largest value."""
-
-
-class NothingToDraw(FolderError):
-    """A run has no data for a picture."""
-
-
-class NotRecorded(NothingToDraw):
-    """A run did not record the series of a picture."""
 
 
 class Pictures:
@@ -71,8 +62,8 @@ class Pictures:
             flows = self._result.flows.num_rows
             if not 0 < flows <= MOST_FLOWS:
                 raise NothingToDraw(f"the run has {counted(flows, 'flow')}, expected 1 to {MOST_FLOWS:,}")
-            frames = _Frames(_with_timeline(self._result))
-            _refuse_zeros("delivered_bytes", [frames.delivered])
+            frames = Frames(_with_timeline(self._result), until_last=True)
+            refuse_zeros("delivered_bytes", [frames.delivered])
         return self._flows_over_time(frames)
 
     def throughput(self) -> Figure:
@@ -81,27 +72,95 @@ class Pictures:
         rate, rates = _rate_unit(max(float(values.max(initial=0.0)) for values in found.values()))
         return self._distribution(found, rate, f"Throughput per flow ({rates})")
 
-    def fct(self) -> Figure:
-        """Completion times of the finished flows, as a CDF; one curve per traffic entry."""
-        found = self._values("fct_s")
-        unit, scale = time_unit(max(float(values.max(initial=0.0)) for values in found.values()))
-        return self._distribution(found, scale, f"Flow completion time ({unit})")
+    def fct(self, style: str = "screen") -> Figure:
+        """Completion times of finite flows by size, as CDFs over all flows that began."""
+        return self._kind("fct", style)
 
-    def windows(self) -> Figure:
+    def slowdown(self, style: str = "screen") -> Figure:
+        """Median and 99th percentile of the slowdown by size; an arrow marks a lower bound."""
+        return self._kind("slowdown", style)
+
+    def queue(self, style: str = "screen") -> Figure:
+        """Queue of the busiest port over simulated time: means of steps, and the largest values as a shade."""
+        return self._kind("queue", style)
+
+    def rates(self, style: str = "screen") -> Figure:
+        """Throughput of each flow over simulated time; of many flows those that delivered most."""
+        return self._kind("rates", style)
+
+    def fairness(self, style: str = "screen") -> Figure:
+        """Jain's index over simulated time, of the flows that are open for the whole of a step."""
+        return self._kind("fairness", style)
+
+    def shares(self, style: str = "screen") -> Figure:
+        """Share of the goodput by controller, beside the share of the flows."""
+        return self._kind("shares", style)
+
+    def queue_cdf(self, style: str = "screen") -> Figure:
+        """Share of the measured time in which the busiest port's queue is at most so long, in bytes and as a delay."""
+        return self._kind("queue-cdf", style)
+
+    def delay_cdf(self, style: str = "screen") -> Figure:
+        """Mean one-way delay of each flow's packets, as a CDF over the flows."""
+        return self._kind("delay-cdf", style)
+
+    def throughput_delay(self, style: str = "screen") -> Figure:
+        """Throughput against mean delay: a dot a flow."""
+        return self._kind("throughput-delay", style)
+
+    def windows(self, style: str = "screen") -> Figure:
+        """Congestion windows over simulated time: the recorded series until each flow ends, else means of steps."""
+        if style != "screen" or not self._has(WINDOWS):
+            return self._kind("windows", style)
+        return self.recorded_windows()
+
+    def queues(self, style: str = "screen") -> Figure:
+        """Queues of the recorded ports over simulated time; without a recorded series that of the busiest port."""
+        return self.recorded_queues() if style == "screen" and self._has(QUEUES) else self._kind("queue", style)
+
+    def heat_map(self, style: str = "screen") -> Figure:
+        """Heat map of the queues over simulated time: one row per port, colour = longest queue of each step."""
+        return self.recorded_heat_map() if style == "screen" and self._has(QUEUES) else self._kind("heat-map", style)
+
+    def _kind(self, kind: str, style: str) -> Figure:
+        """Draw a kind of picture; a run without the timeline that it needs is repeated with one."""
+        look = look_of(style)
+        run = repeated.in_memory(self._result) if kind in kinds.OVER_TIME else self._result
+        with self._result.reading():
+            return kinds.draw(kind, [(run.summary["run"]["scenario"], run)], look)
+
+    def _has(self, wanted: tuple[str, str]) -> bool:
+        """Return whether the run recorded a series."""
+        try:
+            series(self._result, *wanted)
+        except NotRecorded:
+            return False
+        return True
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.startswith(("_", "recorded_"))]
+
+    def __repr__(self) -> str:
+        methods = "\n".join(
+            f"  {name}()".ljust(22) + str(getattr(type(self), name).__doc__).split("\n")[0] for name in dir(self)
+        )
+        return f'pictures of {self._result!r}; style="paper" or "paper-wide" for a paper:\n{methods}'
+
+    def recorded_windows(self) -> Figure:
         """Congestion windows of the recorded flows over simulated time, kB, until each flow ends."""
         with self._result.reading():
             finished = self._result.flows.select(["flow", "finish_s"]).to_pylist()
             ends = {f"flow {row['flow']}": row["finish_s"] for row in finished if row["finish_s"] is not None}
-        return self._over_time("cwnd_bytes", 1e-3, "Congestion window (kB)", "measure.series.flows=[0,1]", ends)
+        return self._over_time(*WINDOWS, 1e-3, "Congestion window (kB)", ends)
 
-    def queues(self) -> Figure:
+    def recorded_queues(self) -> Figure:
         """Queues of the recorded ports over simulated time, packets; the longest queues if there are many."""
-        return self._over_time("queue_packets", 1.0, "Queue (packets)", "measure.series.ports=all")
+        return self._over_time(*QUEUES, 1.0, "Queue (packets)")
 
-    def heat_map(self) -> Figure:
+    def recorded_heat_map(self) -> Figure:
         """Heat map of recorded queues over simulated time: one row per port, colour = longest queue of each step."""
-        found = self._series("queue_packets", "measure.series.ports=all")
-        _refuse_zeros("queue_packets", [values for _, values in found.values()])
+        found = series(self._result, *QUEUES)
+        refuse_zeros("queue_packets", [values for _, values in found.values()])
         begin, end = 0.0, float(self._result.summary["run"]["sim_s"])
         edges = np.linspace(begin, end, COLUMNS + 1)
         rows = {port: _longest(times, values, edges) for port, (times, values) in found.items()}
@@ -136,7 +195,7 @@ class Pictures:
             everything = flows[column].drop_null().to_numpy()
             if len(everything) == 1:
                 raise NothingToDraw(f"only one flow has a value of {column}, {everything[0]:g}: nothing to draw")
-            _refuse_zeros(column, [everything])
+            refuse_zeros(column, [everything])
             groups = dict.fromkeys(flows["group"].to_pylist())
             parts = {str(one): flows.filter(pc.equal(flows["group"], one))[column] for one in groups}
             if not len(everything):
@@ -166,31 +225,11 @@ class Pictures:
             axes.legend(frameon=False, fontsize=8)
         return canvas
 
-    def _series(self, name: str, key: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Return the points of a time series by flow or port: times in seconds, and values."""
-        with self._result.reading():
-            samples = self._result.samples
-            found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-            if samples.num_rows:
-                part = samples.filter(pc.equal(samples["name"], name))
-                entities = np.array(part["entity"].to_pylist(), dtype=object)
-                times, values = part["time_s"].to_numpy(), part["value"].to_numpy()
-                for entity in dict.fromkeys(entities):
-                    own = entities == entity
-                    found[str(entity)] = (times[own], values[own])
-            if not found:
-                *tables, what = key.partition("=")[0].split(".")
-                asked = reduce(lambda part, table: part.get(table, {}), tables, tomllib.loads(self._result.toml))
-                if asked.get(what):
-                    raise NothingToDraw(f"the run recorded no value of {name}: nothing to draw")
-                raise NotRecorded(f"the run did not record {name}: run it with --set {key}")
-            return found
-
     def _over_time(
-        self, name: str, scale: float, label: str, key: str, ends: Mapping[str, float] | None = None
+        self, name: str, key: str, scale: float, label: str, ends: Mapping[str, float] | None = None
     ) -> Figure:
-        found = self._series(name, key)
-        _refuse_zeros(name, [values for _, values in found.values()])
+        found = series(self._result, name, key)
+        refuse_zeros(name, [values for _, values in found.values()])
         names = sorted(found, key=lambda one: -float(found[one][1].max(initial=0.0)))[:MOST_LINES]
         end = float(self._result.summary["run"]["sim_s"])
         unit, per_s = time_unit(end)
@@ -219,11 +258,11 @@ class Pictures:
         axes.legend(frameon=False, fontsize=7, ncols=2)
         return canvas
 
-    def _flows_over_time(self, frames: _Frames) -> Figure:
+    def _flows_over_time(self, frames: Frames) -> Figure:
         run = self._result.summary["run"]
         unit, per_s = time_unit(float(frames.edges[-1]))
         edges = frames.edges * per_s
-        has_windows, queue = bool(np.nansum(frames.windows)), frames.queue
+        has_windows, queue = bool(np.nansum(frames.windows)), frames.queue()
         panels = 1 + has_windows + (queue is not None)
         canvas = new_canvas(7.2, 1.0 + 1.7 * panels)
         rows = list(canvas.subplots(panels, 1, sharex=True, squeeze=False)[:, 0])
@@ -238,11 +277,10 @@ class Pictures:
             (_lines if few else _spread)(rows[1], frames.windows * 1e-3, edges, names)
             rows[1].set_ylabel("Congestion\nwindow (kB)", fontsize=8, color=INK)
         if queue is not None:
-            port, mean, largest = queue
-            rows[-1].stairs(largest * 1e-3, edges, baseline=None, label="largest", color=GREY, linewidth=0.8)
-            rows[-1].stairs(mean * 1e-3, edges, baseline=None, label="mean", color=INK, linewidth=1.4)
+            rows[-1].stairs(queue.largest * 1e-3, edges, baseline=None, label="largest", color=GREY, linewidth=0.8)
+            rows[-1].stairs(queue.mean * 1e-3, edges, baseline=None, label="mean", color=INK, linewidth=1.4)
             rows[-1].set_ylabel("Queue (kB)", fontsize=8, color=INK)
-            rows[-1].set_title(f"Port {port}", fontsize=8, color=INK, loc="left")
+            rows[-1].set_title(f"Port {queue.port}", fontsize=8, color=INK, loc="left")
             rows[-1].legend(frameon=False, fontsize=7, ncols=2)
         start = run["measure_from_s"]
         for axes in rows:
@@ -265,60 +303,6 @@ class Pictures:
         axes.set_title(f"{run['scenario']}, seed {run['seed']}: {words}", fontsize=9, color=INK, loc="left")
 
 
-class _Frames:
-    """The timeline of a run in at most ``STEPS`` steps: arrays with a row a flow and a column a step."""
-
-    def __init__(self, run: Result) -> None:
-        assert run.timeline_json is not None
-        timeline, flows = json.loads(run.timeline_json), run.timeline_flows
-        frame_s, every = float(timeline["frame_s"]), int(timeline["frames"])
-        frames = _busy(flows["frame"].to_numpy().astype(int), every)
-        each = -(-frames // STEPS)
-        steps = -(-frames // each)
-        begin, end = float(timeline["start_s"]), float(timeline["end_s"])
-        if frames < every:
-            end = begin + frame_s * frames
-        self.edges = np.minimum(begin + frame_s * each * np.arange(steps + 1), end)
-        self.is_cut = frames < every
-        self.step_s = frame_s * each
-        shape = (run.flows.num_rows, steps)
-        rows, columns = flows["flow"].to_numpy(), flows["frame"].to_numpy() // each
-        self.delivered = np.zeros(shape)
-        np.add.at(self.delivered, (rows, columns), flows["delivered_bytes"].to_numpy().astype(float))
-        self.throughput = self.delivered * 8 / np.diff(self.edges)
-        windows, count = np.zeros(shape), np.zeros(shape)
-        known = flows["cwnd_bytes"].is_valid().to_numpy()
-        sizes = flows["cwnd_bytes"].fill_null(0).to_numpy().astype(float)
-        np.add.at(windows, (rows, columns), sizes)
-        np.add.at(count, (rows, columns), known.astype(float))
-        self.windows = np.divide(windows, count, out=np.full(shape, np.nan), where=count > 0)
-        self.queue = _queue(run, frames, each)
-
-
-def _busy(frames: np.ndarray, every: int) -> int:
-    """Return the number of frames to draw: all, or those until the last flow ended, if it ended in the first half."""
-    last = int(frames.max(initial=-1)) + 1
-    until = last + max(1, last // 20)
-    return until if 0 < until <= every // 2 else every
-
-
-def _queue(run: Result, frames: int, each: int) -> tuple[str, np.ndarray, np.ndarray] | None:
-    """Return the busiest port, its mean and its largest queue in each step, in bytes; ``None`` without a queue."""
-    busiest = run.summary["queues"]["busiest"]
-    ports = run.ports["port"].to_pylist()
-    if not busiest or busiest["port"] not in ports:
-        return None
-    steps = -(-frames // each)
-    rows = run.timeline_ports.filter(pc.equal(run.timeline_ports["port"], ports.index(busiest["port"])))
-    rows = rows.filter(pc.less(rows["frame"], frames))
-    columns = rows["frame"].to_numpy() // each
-    mean, largest = np.zeros(steps), np.zeros(steps)
-    np.add.at(mean, columns, rows["queue_mean_bytes"].to_numpy())
-    np.maximum.at(largest, columns, rows["queue_max_bytes"].to_numpy().astype(float))
-    mean /= np.minimum(each, frames - each * np.arange(steps))
-    return (busiest["port"], mean, largest) if largest.any() else None
-
-
 def _with_timeline(run: Result) -> Result:
     """Return the run, simulated again with a timeline unless it has one; raises ``NothingToDraw`` where that fails."""
     if run.timeline_json is not None:
@@ -330,13 +314,9 @@ def _with_timeline(run: Result) -> Result:
         # drawing a folder, which may come from anybody, runs no program of it
         raise NotRecorded(f"the run has no timeline, and repeating it would run the class {own[0]}: {ask}")
     try:
-        scenario = Scenario.from_toml(run.toml) if run.folder is None else Scenario.load(run.folder / "scenario.toml")
-        again = scenario.changed({"measure.timeline": "auto"}).run()
-    except (IncastError, RunError, ScenarioError) as error:
+        return repeated.in_memory(run)
+    except IncastError as error:
         raise NotRecorded(f"the run has no timeline and cannot be repeated ({error}): {ask}") from None
-    if again.summary_json != run.summary_json:
-        raise NotRecorded(f"the run has no timeline, and repeating it gives other figures: {ask}")
-    return again
 
 
 def _rate_unit(most: float) -> tuple[float, str]:
@@ -369,12 +349,6 @@ def _spread(axes: Axes, values: np.ndarray, edges: np.ndarray, _names: Sequence[
     axes.legend(frameon=False, fontsize=7, ncols=2)
 
 
-def _refuse_zeros(name: str, series: Sequence[np.ndarray]) -> None:
-    """Raise ``FolderError`` if there are values, and all of them are 0."""
-    if any(len(values) for values in series) and not any(values.any() for values in series):
-        raise NothingToDraw(f"{name} is always 0: nothing to draw")
-
-
 def _longest(times: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Return the largest value of a step series in each interval between the edges."""
     # the value at the beginning of an interval, and the values within it
@@ -394,11 +368,11 @@ PICTURES: dict[str, Callable[[Pictures], Figure]] = {
     "over-time": Pictures.over_time,
     "throughput": Pictures.throughput,
     "fct": Pictures.fct,
-    "windows": Pictures.windows,
-    "queues": Pictures.queues,
-    "heat-map": Pictures.heat_map,
+    "windows": Pictures.recorded_windows,
+    "queues": Pictures.recorded_queues,
+    "heat-map": Pictures.recorded_heat_map,
 }
-"""Pictures by file name."""
+"""Pictures of a run by file name; those over time only of what the run recorded."""
 
 
 SPREAD = {"throughput": "throughput_bps", "fct": "fct_s"}

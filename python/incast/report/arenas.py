@@ -74,7 +74,7 @@ class Arenas:
         return [f"{name} does not depend on {key}: its runs are made once" for name, key in dict.fromkeys(named)]
 
     @cached_property
-    def _short(self) -> dict[str, str]:
+    def short(self) -> dict[str, str]:
         """Return the last word of each key, or the key itself if another one ends so too."""
         keys = list(dict.fromkeys(key for group in self.cells.groups for key in group.axes))
         ends = [key.rpartition(".")[2] for key in keys]
@@ -82,7 +82,7 @@ class Arenas:
 
     def label(self, arena: Arena) -> str:
         """Return the conditions of an arena, as in ``load = 0.4``."""
-        return ", ".join(f"{self._short[key]} = {value}" for key, value in arena.condition)
+        return ", ".join(f"{self.short[key]} = {value}" for key, value in arena.condition)
 
     @cached_property
     def _chosen(self) -> dict[Cell, str]:
@@ -92,7 +92,7 @@ class Arenas:
             own = [key for key in group.axes if is_choice(key) and key not in self.idle(group)]
             for cell in group.cells:
                 values = dict(zip(group.axes, cell.values, strict=True))
-                words = ", ".join(f"{self._short[key]} = {values[key]}" for key in own)
+                words = ", ".join(f"{self.short[key]} = {values[key]}" for key in own)
                 name = group.arm if len(arms) > 1 else ""
                 found[cell] = f"{name} ({words})" if name and words else name or words
         return found

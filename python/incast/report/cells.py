@@ -64,7 +64,7 @@ class Cells:
     groups: list[Group]
     seeds: dict[Cell, tuple[int, ...]]
     governing: dict[Cell, str]
-    """What governs the flows of each cell."""
+    """Controls of the flows, by cell."""
     _runs: dict[Cell, dict[int, str]]
     """Identities of the runs by seed."""
     _columns: dict[str, dict[str, Any]]

@@ -15,8 +15,9 @@ from incast.answers.answering import answers_of
 from incast.answers.showing import answers_html, print_answers
 from incast.comparisons.comparison import Band, Comparison, Run, aggregate_json
 from incast.comparisons.declaration import Controller, named
+from incast.comparisons.scenario_pairs import paired_json
 from incast.pictures import gallery, inline
-from incast.report import badges, first_screen, locality, run_index, slowdowns, tables
+from incast.report import badges, first_screen, locality, run_index, scenario_pairs, slowdowns, tables
 from incast.report.badges import Marks
 from incast.report.document import PAGE, contents, document, drawn
 from incast.report.figures import ZERO, Figure, axis_name, draw_all, figures_of
@@ -64,7 +65,7 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     inside = {name: inline.svg(canvas, name) for name, canvas in canvases.items()}
     words = first_screen.as_json(comparison) | {"answers": [answer.json() for answer in answers_of(comparison)]}
     files = {
-        "comparison.json": aggregate_json(comparison, shown, words),
+        "comparison.json": aggregate_json(comparison, shown, words | paired_json(comparison, shown)),
         RUNS: run_index.of(comparison.study, comparison.home),
         PAGE: html(comparison, inside, left_out, formats),
     }
@@ -110,6 +111,8 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
         notes += without_datagrams(comparison, scenario) if paired else notes_of(comparison, scenario)
         for text in notes:
             console.print(text, highlight=False, soft_wrap=True)
+    if not paired:
+        scenario_pairs.print_tables(comparison, console)
     if not paired and badges.possible(comparison):
         console.print(badges.meaning(BEST), highlight=False, soft_wrap=True)
 
@@ -194,6 +197,7 @@ def html(
     parts = [
         _slowdowns(comparison, pictures, left_out, formats),
         _figures(comparison, pictures, left_out, formats),
+        scenario_pairs.section(comparison),
         _over_time(comparison, pictures, formats),
         _differences(comparison),
         locality.section(comparison),

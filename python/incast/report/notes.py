@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from incast.comparisons.comparison import Comparison
 from incast.comparisons.declaration import Controller
+from incast.report import scenario_pairs
 from incast.report.merging import Case, merged
 from incast.runs.result import COMPLETIONS
 
@@ -21,6 +22,8 @@ def notes_of(comparison: Comparison, scenario: str) -> list[str]:
     key = f"{', '.join(unmoved)}: {comparison.study.key} has no effect: all its values give the same figures"
     return [
         *without_datagrams(comparison, scenario),
+        *(comparison.study.drops() if scenario == comparison.study.scenarios[0] else ()),
+        *scenario_pairs.crossing_lines(comparison, scenario),
         *merged(unfinished),
         *merged(of_runs),
         *([f"{key} under every seed"] if unmoved else []),

@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from incast.runs.result import MESSAGES, Result, unfinished
+from incast.runs.result import MESSAGES, Result, links_of, unfinished
 from incast.system import output
-from incast.writing.numbers import duration, quantity, said, scaled
+from incast.writing.numbers import duration, percent, quantity, said, scaled
 
 ENOUGH = 100
 """Number of samples below which the 99th percentile by nearest rank is the maximum."""
@@ -24,6 +24,8 @@ def show(result: Result, folder: Path, console: Console) -> None:
     length = said(duration(of_run["sim_s"]))
     table = _Figures(f"{output.escaped(of_run['scenario'])}, seed {of_run['seed']}: {length} simulated")
     table.add_flows(summary["flows"], summary["fct"])
+    if summary.get("crossed_failure", {}).get("links"):
+        table.add_crossed(summary["crossed_failure"])
     for what, figures in began.items():
         table.add_messages(what, figures)
     table.add_queues(summary["queues"])
@@ -48,13 +50,15 @@ class _Figures(Table):
         self.add_column()
         self.add_column(justify="right")
 
-    def add(self, name: str, value: float | None, unit: str = "", scale: float = 1.0) -> None:
+    def add(self, name: str, value: float | None, unit: str = "", scale: float = 1.0, sign: str = "") -> None:
         if value is not None:
-            self.add_row(name, said(quantity(value * scale, unit)))
+            self.add_row(name, sign + said(quantity(value * scale, unit)))
 
     def add_flows(self, flows: dict[str, Any], fct: dict[str, Any]) -> None:
         self.add("flows", flows["count"])
         self.add("finished", flows["finished"])
+        if fct["finished"] < fct["count"]:
+            self.add("  of those with a size", 100 * fct["finished"] / fct["count"], "%")
         self.add("throughput per flow", flows["throughput_mean_bps"], "b/s")
         self.add("goodput, total", flows["goodput_total_bps"], "b/s")
         self.add("one-way delay, mean", flows["delay_mean_s"], "s")
@@ -63,16 +67,37 @@ class _Figures(Table):
         self.add("Jain's index", flows["jain"])
         self.add("retransmissions", flows["retransmissions"])
         self.add("timeouts", flows["timeouts"])
-        self.add("FCT, mean", fct["mean_s"], "s")
-        self.add("FCT, p99", fct["p99_s"], "s")
-        self.add("slowdown, p99", fct["slowdown_p99"])
+        self.add_completions(fct)
         self.add("deadlines missed", fct.get("deadlines_missed_pct"), "%")
+
+    def add_completions(self, fct: dict[str, Any], indent: str = "") -> None:
+        self.add_bound(f"{indent}FCT, mean", fct, "mean{}_s", "s")
+        self.add_bound(f"{indent}FCT, p99", fct, "p99{}_s", "s")
+        self.add_bound(f"{indent}slowdown, p99", fct, "slowdown_p99{}")
+
+    def add_bound(self, name: str, part: dict[str, Any], key: str, unit: str = "") -> None:
+        """Add a figure over all that began; with unfinished ones its lower bound."""
+        if part["finished"] == part["count"]:
+            self.add(name, part[key.format("")], unit)
+        elif key.format("_at_least") in part:
+            self.add(name, part[key.format("_at_least")], unit, sign="≥ ")
+        else:  # runs of earlier versions have no bounds
+            of = f"of the {said(percent(part['finished'] / part['count']))} that finished"
+            self.add(f"{name} {of}", part[key.format("")], unit)
+
+    def add_crossed(self, crossed: dict[str, Any]) -> None:
+        """Add the flows that crossed a failure."""
+        fct = crossed["fct"]
+        self.add(f"flows over {links_of(crossed['links'].split(', '))}", crossed["flows"]["count"])
+        if fct["count"]:
+            self.add("  did not finish", fct["count"] - fct["finished"])
+            self.add_completions(fct, "  ")
 
     def add_messages(self, what: str, figures: dict[str, Any]) -> None:
         self.add(what, figures["count"])
         self.add("  finished", figures["finished"])
-        self.add("  completion time, mean", figures["mean_s"], "s")
-        self.add("  completion time, p99", figures["p99_s"], "s")
+        self.add_bound("  completion time, mean", figures, "mean{}_s", "s")
+        self.add_bound("  completion time, p99", figures, "p99{}_s", "s")
         self.add("  deadlines missed", figures.get("deadlines_missed_pct"), "%")
         self.add("  with a timeout", figures["with_timeout"] if figures["finished"] else None)
 

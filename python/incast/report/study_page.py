@@ -389,7 +389,10 @@ def print_answer(report: Report, console: Console) -> None:
         console.print(_ended(text), highlight=False, soft_wrap=True)
     figures, cells = report.figures[:HEADLINE], report.cells.cells[:MOST_ROWS]
     begin = [_beginning(report, cell) for cell in cells]
-    first = [Column(_short(head), [row[i] for row in begin], "left") for i, head in enumerate(_heads(report))]
+    first = [
+        Column(report.arenas.short.get(head, head), [row[i] for row in begin], "left")
+        for i, head in enumerate(_heads(report))
+    ]
     columns = []
     for figure in figures:
         marked = report.arenas.first(figure)
@@ -410,10 +413,6 @@ def print_answer(report: Report, console: Console) -> None:
         if any(mark in text for column in columns for text in column.cells for mark in (BEST, LEVEL)):
             text = f"{BEST} best under its condition; {LEVEL} level with the best: not told apart"
             console.print(text, highlight=False, soft_wrap=True)
-
-
-def _short(key: str) -> str:
-    return ".".join(key.split(".")[1:][-2:]) or key
 
 
 def as_json(report: Report) -> str:

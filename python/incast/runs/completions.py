@@ -179,12 +179,18 @@ _TABLES = {
 """Tables and columns of completions, by the part of the summary."""
 
 
-def read(rows: Callable[[str, Sequence[str]], pa.Table], part: str, end_s: float) -> Completions:
+def read(
+    rows: Callable[[str, Sequence[str]], pa.Table],
+    part: str,
+    end_s: float,
+    chosen: npt.NDArray[np.bool_] | None = None,
+) -> Completions:
     """Read the completions of finite flows (``fct``), ``queries`` or ``writes`` of a run that ended at ``end_s``.
 
-    ``rows`` returns columns of its tables; its exceptions pass.
+    ``rows`` returns columns of its tables; its exceptions pass. ``chosen`` are the rows to keep (default: all).
     """
-    return of_table(rows(*_TABLES[part]), part, end_s)
+    table = rows(*_TABLES[part])
+    return of_table(table if chosen is None else table.filter(pa.array(chosen)), part, end_s)
 
 
 def of_table(table: pa.Table, part: str, end_s: float) -> Completions:
@@ -281,6 +287,20 @@ def difference(one: Reading, other: Reading) -> Reading | None:
     return Reading(
         {seed: one.low[seed] - other.high[seed] for seed in seeds},
         {seed: one.high[seed] - other.low[seed] for seed in seeds},
+    )
+
+
+def ratio_less_one(one: Reading, other: Reading) -> Reading | None:
+    """Return ``one / other - 1`` seed by seed; ``None`` if they share no seed, or a lower bound is not above 0.
+
+    The bounds are those that both figures allow.
+    """
+    seeds = sorted(one.low.keys() & other.low.keys())
+    if not seeds or not all(one.low[seed] > 0 and other.low[seed] > 0 for seed in seeds):
+        return None
+    return Reading(
+        {seed: one.low[seed] / other.high[seed] - 1 for seed in seeds},
+        {seed: one.high[seed] / other.low[seed] - 1 for seed in seeds},
     )
 
 

@@ -10,12 +10,12 @@ import resource
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
 from importlib import import_module
+from inspect import Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -23,8 +23,10 @@ from incast import _core
 from incast.errors import IncastError, UnsoundError, needs
 from incast.runs import named_files, run_folder, soundness, sql, views
 from incast.runs.named_files import Copies
+from incast.runs.table import Table
 from incast.system import files, memory
 from incast.system.folders import new_folder
+from incast.system.output import counted
 from incast.writing.numbers import duration, percent, quantity, said
 
 if TYPE_CHECKING:
@@ -40,8 +42,18 @@ COMPLETIONS = {"fct": "flows", **{what: what for what in MESSAGES}}
 
 def unfinished(what: str, finished: int, count: int) -> str:
     """Return the number of finished queries or writes, of all."""
-    over = "; the figures cover these only" if finished else ""
+    over = "; figures that the others could still change are bounds" if finished else ""
     return f"{finished:,d} of {count:,d} {what} finished{over}"
+
+
+LINKS = 3
+"""Most links that a text names."""
+
+
+def links_of(links: Sequence[str]) -> str:
+    """Name the links of failures, such as ``leaf0>spine0``."""
+    more = f" and {counted(len(links) - LINKS, 'more link')}" if len(links) > LINKS else ""
+    return f"{', '.join(links[:LINKS])}{more}"
 
 
 class Cost(TypedDict):
@@ -92,29 +104,48 @@ def rates_of(flows: pa.Table, datagrams: Collection[str], column: str = "through
     return tuple(rate for rate in shares if rate is not None)
 
 
-@dataclass(frozen=True, repr=False)
 class Result:
-    """One finished run.
+    """One finished run, with its figures (``summary``), tables, notes, pictures and view.
 
     ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``radios``, ``queries``, ``writes``, ``samples``,
-    ``trace``, ``timeline_ports``, ``timeline_flows``, ``timeline_events`` and ``timeline_paths`` are Arrow tables; each
-    column's field carries its ``unit`` and ``definition`` as metadata.
-    ``polars.from_arrow(result.flows)`` makes a Polars frame without copying.
+    ``trace``, ``timeline_ports``, ``timeline_flows``, ``timeline_events`` and ``timeline_paths`` are tables
+    (``incast.runs.table.Table``, an Arrow table that prints a few rows); each column's field carries its ``unit`` and
+    ``definition`` as metadata. ``polars.from_arrow(result.flows)`` makes a Polars frame without copying.
+
+    Results are made by ``Scenario.run`` and ``Result.load``.
     """
 
-    manifest: dict[str, Any]
-    """Version, seed, scenario hash, host and cost: enough to reproduce the run."""
-    toml: str
-    """Scenario with all defaults written out."""
-    summary_json: str
-    """Content of ``summary.json``: the same for the same scenario and seed."""
-    _table: Callable[[str], pa.Table]
-    timeline_json: str | None = None
-    """Content of ``timeline.json``: frames and network of the timeline, if the run has one."""
-    _parts: Callable[[str, int, Callable[[pa.Table], None]], bool] | None = None
-    _copies: Callable[[], Copies] | None = None
-    """Returns the scenario with its files, as in a run folder."""
-    _folder: Path | None = None
+    __signature__ = Signature()
+
+    def __init__(
+        self,
+        manifest: dict[str, Any],
+        toml: str,
+        summary_json: str,
+        table: Callable[[str], pa.Table],
+        timeline_json: str | None = None,
+        *,
+        parts: Callable[[str, int, Callable[[pa.Table], None]], bool] | None = None,
+        copies: Callable[[], Copies] | None = None,
+        folder: Path | None = None,
+        source: Callable[[], Any] | None = None,
+    ) -> None:
+        """Make a result from its texts and tables.
+
+        ``parts`` yields large tables part by part. ``copies`` returns the scenario with its files, as in a run folder.
+        """
+        self.manifest = manifest
+        """Version, seed, scenario hash, host and cost: enough to reproduce the run."""
+        self.toml = toml
+        """Scenario with all defaults written out."""
+        self.summary_json = summary_json
+        """Content of ``summary.json``: the same for the same scenario and seed."""
+        self.timeline_json = timeline_json
+        """Content of ``timeline.json``: frames and network of the timeline, if the run has one."""
+        self._table, self._parts, self._copies = table, parts, copies
+        self._folder = folder
+        self.source = source
+        """Returns the scenario of a run in memory or in a store; ``None`` for a run folder, which has the file."""
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -123,74 +154,74 @@ class Result:
         return summary
 
     @cached_property
-    def flows(self) -> pa.Table:
+    def flows(self) -> Table:
         """One row per flow."""
-        return self._table("flows")
+        return Table(self._table("flows"))
 
     @cached_property
-    def ports(self) -> pa.Table:
+    def ports(self) -> Table:
         """One row per port (a directed link with its queue)."""
-        return self._table("ports")
+        return Table(self._table("ports"))
 
     @cached_property
-    def classes(self) -> pa.Table:
+    def classes(self) -> Table:
         """One row per traffic class of a port; empty if ports have a single queue."""
-        return self._table("classes")
+        return Table(self._table("classes"))
 
     @cached_property
-    def engines(self) -> pa.Table:
+    def engines(self) -> Table:
         """One row per host engine; empty if hosts have no processing time."""
-        return self._table("engines")
+        return Table(self._table("engines"))
 
     @cached_property
-    def entries(self) -> pa.Table:
+    def entries(self) -> Table:
         """One row per match-action table entry at a node; empty without tables."""
-        return self._table("entries")
+        return Table(self._table("entries"))
 
     @cached_property
-    def radios(self) -> pa.Table:
+    def radios(self) -> Table:
         """One row per station of a radio cell; empty without cells."""
-        return self._table("radios")
+        return Table(self._table("radios"))
 
     @cached_property
-    def queries(self) -> pa.Table:
+    def queries(self) -> Table:
         """One row per query that began."""
-        return self._table("queries")
+        return Table(self._table("queries"))
 
     @cached_property
-    def writes(self) -> pa.Table:
+    def writes(self) -> Table:
         """One row per closed-loop write that began."""
-        return self._table("writes")
+        return Table(self._table("writes"))
 
     @cached_property
-    def samples(self) -> pa.Table:
+    def samples(self) -> Table:
         """Requested time series: one row per point."""
-        return self._table("samples")
+        return Table(self._table("samples"))
 
     @cached_property
-    def trace(self) -> pa.Table:
+    def trace(self) -> Table:
         """Packets of traced flows: one row per event."""
-        return self._table("trace")
+        return Table(self._table("trace"))
 
     @cached_property
-    def timeline_ports(self) -> pa.Table:
+    def timeline_ports(self) -> Table:
         """Counters of ports in each frame of the timeline; empty without a timeline."""
-        return self._table("timeline_ports")
+        return Table(self._table("timeline_ports"))
 
     @cached_property
-    def timeline_flows(self) -> pa.Table:
+    def timeline_flows(self) -> Table:
         """Counters of flows in each frame of the timeline; empty without a timeline."""
-        return self._table("timeline_flows")
+        return Table(self._table("timeline_flows"))
 
     @cached_property
-    def timeline_events(self) -> pa.Table:
+    def timeline_events(self) -> Table:
         """Events of the timeline: flows, queries, timeouts, failures, pause storms."""
-        return self._table("timeline_events")
+        return Table(self._table("timeline_events"))
 
     @cached_property
-    def timeline_paths(self) -> pa.Table:
+    def timeline_paths(self) -> Table:
         """Ports that the data of each flow passes; empty without a timeline."""
-        return self._table("timeline_paths")
+        return Table(self._table("timeline_paths"))
 
     @property
     def cost(self) -> Cost:
@@ -238,7 +269,7 @@ class Result:
             share = said(percent(fct["finished"] / fct["count"]))
             notes.append(
                 f"{fct['finished']:,d} of {fct['count']:,d} finite flows finished ({share}): the summary's "
-                "completion times cover these only"
+                "completion times cover these only, except those named at_least"
             )
         return [*notes, *self._deadlocks(), *self.reasons()]
 
@@ -270,10 +301,13 @@ class Result:
         rows = []
         for key, name, unit in SHOWN:
             part, _, figure = key.partition(".")
-            value = self.summary[part].get(figure)
+            value, sign = self.summary[part].get(figure), ""
+            if part == "fct" and self.summary["fct"]["finished"] < self.summary["fct"]["count"]:
+                # over finished flows alone a percentile falls as flows starve
+                value, sign = self.summary["fct"].get(figure.replace("_s", "_at_least_s")), "≥ "
             if value is not None:
                 definition = escape(self.summary["definitions"].get(key, ""), quote=True)
-                rows.append(f'<tr><th title="{definition}">{name}</th><td>{quantity(value, unit)}</td></tr>')
+                rows.append(f'<tr><th title="{definition}">{name}</th><td>{sign}{quantity(value, unit)}</td></tr>')
         head = f"{escape(run['scenario'])}, seed {run['seed']}: {duration(run['sim_s'])} simulated"
         return f"<table><caption>{head}</caption><tbody>{''.join(rows)}</tbody></table>"
 
@@ -282,12 +316,13 @@ class Result:
         """Pictures of the run, each a matplotlib figure: ``plot.throughput()``."""
         return views.pictures_of(self)
 
-    def view(self, *others: Result) -> views.View:
+    def view(self, *others: Result, allow_code: bool = False) -> views.View:
         """View the run over time, side by side with others, in a notebook; ``save(path)`` writes one HTML file.
 
-        Raises ``IncastError`` for a run without a timeline (``measure.timeline``).
+        A run without a timeline is repeated with one (``incast.runs.repeated``). ``allow_code`` allows controller
+        classes that the folder of a loaded run names. Raises ``IncastError`` if a run cannot be repeated.
         """
-        return views.view_of([self, *others])
+        return views.view_of([self, *others], allow_code)
 
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
         """Return a table as a pandas frame (needs the package ``pandas``)."""
@@ -312,7 +347,7 @@ class Result:
             for name in run_folder.TABLES:
                 rows = getattr(self, name)
                 if rows.num_columns:
-                    database.register(name, rows)
+                    database.register(name, rows.arrow)
             try:
                 rows = sql.answer(database, query)
             except (duckdb.Error, ValueError) as error:
@@ -321,16 +356,20 @@ class Result:
             raise IncastError("the query returns no rows: expected a SELECT")
         return rows
 
-    def _named(self, table: str) -> pa.Table:
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.startswith("_") or name.startswith("__")]
+
+    def _named(self, table: str) -> Table:
         if table not in run_folder.TABLES:
             raise IncastError(f'no table "{table}"; expected one of {", ".join(run_folder.TABLES)}')
-        return getattr(self, table)
+        rows: Table = getattr(self, table)
+        return rows
 
     def polars(self, table: str = "flows") -> polars.DataFrame:
         """Return a table as a Polars frame (needs the package ``polars``)."""
         import polars
 
-        frame = polars.from_arrow(self._named(table))
+        frame = polars.from_arrow(self._named(table).arrow)
         assert isinstance(frame, polars.DataFrame)
         return frame
 
@@ -355,7 +394,7 @@ class Result:
         manifest = self.manifest | ({"files": named_files.checksums(copies.files)} if copies.files else {})
         texts = (manifest, copies.toml, self.summary_json)
         run_folder.write(
-            folder, *texts, lambda name: getattr(self, name), self.timeline_json, self._parts, copies.files
+            folder, *texts, lambda name: getattr(self, name).arrow, self.timeline_json, self._parts, copies.files
         )
 
     @classmethod
@@ -374,7 +413,7 @@ class Result:
             return Copies(scenario, named_files.in_folder(folder, manifest))
 
         tables = partial(run_folder.read_table, folder)
-        result = cls(manifest, scenario, summary, tables, timeline, _copies=copies, _folder=folder)
+        result = cls(manifest, scenario, summary, tables, timeline, copies=copies, folder=folder)
         if whole:
             run_folder.find_tables(folder, [what for what in MESSAGES if result.summary.get(what, {}).get("count")])
         return result
@@ -399,8 +438,9 @@ def measured_run(
     cores: int | None,
     set_up: Callable[[float], bool | None] | None = None,
     memory_limit: float = math.inf,
+    source: Callable[[], Any] | None = None,
 ) -> Result:
-    """Run a scenario in this thread and its own threads, and measure the cost.
+    """Run a scenario in this thread and its own threads, and measure the cost; ``source`` returns the scenario.
 
     Records point by point may take a share of ``memory_limit`` bytes, and of the free memory.
     """
@@ -442,7 +482,14 @@ def measured_run(
     def parts(name: str, most: int, take: Callable[[pa.Table], None]) -> bool:
         return core.parts(name, most, lambda columns: take(_arrow_of(columns)))
 
-    result = Result(*texts, lambda name: _arrow_of(core.table(name)), core.timeline_json(), parts, lambda: copies)
+    result = Result(
+        *texts,
+        lambda name: _arrow_of(core.table(name)),
+        core.timeline_json(),
+        parts=parts,
+        copies=lambda: copies,
+        source=source,
+    )
     if wrong := soundness.unsound(result.summary):
         error = UnsoundError(f"{scenario.name}, seed {scenario.seed}: {wrong}")
         error.result = result

@@ -46,7 +46,7 @@ WHOLE = ("count", "finished", "retransmissions", "timeouts", "hops", "seed", "pa
 """Last parts of the keys of integer figures."""
 LARGE = 1e300
 """Upper limit of all figures, in their unit or a thousandth of it."""
-WORDS = ("run.scenario", "run.version", "queues.busiest.port", "hosts.busiest.engine")
+WORDS = ("run.scenario", "run.version", "queues.busiest.port", "hosts.busiest.engine", "crossed_failure.links")
 """Text entries of these parts; all others are numbers."""
 SUMMARY_PARTS = ("run", "flows", "fct", "queues", "hosts", "groups")
 """Parts that the summary of every run has."""

@@ -16,6 +16,7 @@ from incast import _core
 from incast.controllers import from_here, register
 from incast.errors import ScenarioError
 from incast.external import consent
+from incast.runs import own_controller
 from incast.runs.result import Result, measured_run
 from incast.system import files, memory
 
@@ -102,13 +103,19 @@ class Scenario:
         return self._like(core)
 
     def with_controller(self, controller: str | type) -> Scenario:
-        """Return the scenario with one controller for all flows: ``"swift:target=min-rtt"``, or a custom class."""
+        """Return the scenario with one controller for all flows: ``"swift:target=min-rtt"``, or a custom class.
+
+        A controller by name has the defaults of its kind; ``"."`` is the scenario's own with its parameters, and
+        ``".:target=min-rtt"`` the own one with a change.
+        """
         consent.grant(controller)
         return self.governed(controller)
 
     def governed(self, controller: str | type) -> Scenario:
         """Like ``with_controller``, for a name from a file: it does not allow the class that it names."""
         text = register(controller) if isinstance(controller, type) else controller
+        if own_controller.is_own(text):
+            return own_controller.kept(self, text)
         with self.looked_at():
             return self._like(self._core.with_controller(text_of(from_here(text))))
 
@@ -132,7 +139,8 @@ class Scenario:
     @property
     def seed(self) -> int:
         """Seed of all random numbers."""
-        return self._core.seed
+        with self.looked_at():
+            return self._core.seed
 
     @property
     def hash(self) -> str:
@@ -143,7 +151,8 @@ class Scenario:
     @property
     def threads(self) -> int | None:
         """Threads of a run, ``run.threads``; ``None`` for ``"auto"``."""
-        return self._core.threads
+        with self.looked_at():
+            return self._core.threads
 
     def timeline_cost(self) -> tuple[float, float]:
         """Return upper estimates of bytes on disk and CPU seconds for the timeline of a run; 0 and 0 without one.
@@ -240,7 +249,7 @@ class Scenario:
         """
         scenario = self if seed is None else self.with_seed(seed)
         with self.looked_at():
-            return measured_run(scenario._core, progress, cores, set_up, memory_limit)
+            return measured_run(scenario._core, progress, cores, set_up, memory_limit, lambda: scenario)
 
     def __eq__(self, other: object) -> bool:
         """Return whether both resolve to the same text, seed included; names do not matter."""

@@ -49,4 +49,4 @@ class Pictures(Protocol):
 Run = Any
 """A ``Result``."""
 pictures_of: Callable[[Run], Pictures]
-view_of: Callable[[Sequence[Run]], View]
+view_of: Callable[[Sequence[Run], bool], View]

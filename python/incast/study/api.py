@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from html import escape
@@ -100,7 +101,12 @@ def of_store(store: Store, name: str | None = None, *, allow_code: bool = False)
         place = store.folder / "pending" / "study"
     else:
         store.checked(f"studies/{name}/study.toml")
-    return load(place / "study.toml", allow_code=allow_code)
+    try:
+        return load(place / "study.toml", allow_code=allow_code)
+    except StudyError as error:
+        own = f"incast study run FILE --store {shlex.quote(str(store.folder))} --rebuild"
+        error.add_note(f"{own}, with the study's own file, writes it again")
+        raise
 
 
 def extend(

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar
 from incast import controllers
 from incast.errors import ScenarioError, StudyError
 from incast.external import consent
+from incast.runs import own_controller
 from incast.runs.named_files import kinds_in
 from incast.runs.scenario import Scenario, toml_value
 from incast.study import idle
@@ -145,11 +146,29 @@ class Definition:
         for layer in layers or [{}]:
             text = layer.get("controller", self.settings.get("controller"))
             kind = layer.get("controller.kind", self.settings.get("controller.kind"))
-            if text is None and kind is None:
+            if kind is None and (text is None or own_controller.is_own(str(text))):
                 found += [k for base in self.bases.values() for k in kinds_in(base.toml())]
             else:
                 found.append(str(kind or text).partition(":")[0])
         return [kind for kind in dict.fromkeys(found) if kind in controllers.built_in()]
+
+    def drops(self) -> list[str]:
+        """Return a note for each scenario whose own controller parameters arms do not use."""
+        rest = {key: value for key, value in self.settings.items() if key != "controller"}
+        given = []
+        for arm in self.arms.values() or [Arm("", {})]:
+            text = arm.settings.get("controller", self.settings.get("controller"))
+            keys = [*arm.settings, *rest, *(axis.key for axis in (*self.axes, *arm.axes))]
+            if text is not None:
+                replaced = {key.removeprefix("controller.") for key in keys if key.startswith("controller.")}
+                given.append(own_controller.Given(str(text), arm.name, replaced))
+        bases = {name: base.changed(self._located(rest)) for name, base in self.bases.items()} if given else {}
+        with self.reading():
+            return own_controller.drop_notes(
+                bases,
+                given,
+                lambda name, text: f'{f"arm {name}: " if name else ""}controller = "{text}"',
+            )
 
     def _refuse_overlaps(self) -> None:
         for arm in [None, *self.arms.values()]:

@@ -113,6 +113,15 @@ def of(study: Definition, folder: Path, workers: int = 0) -> Estimate:
     return Estimate(points, runs, runs - len(tasks), tried, list(names), at_once, shutil.disk_usage(home).free)
 
 
+def counted(study: Definition) -> tuple[int, int]:
+    """Make and check every scenario of a study; return its numbers of points and runs."""
+    with tempfile.TemporaryDirectory(prefix="incast-") as place:
+        aside = Store.make(place)
+        with study.reading():
+            points, runs, _ = fresh_tasks(aside, inputs.canonical(aside, study), set())
+    return points, runs
+
+
 def _unseen(toml: str) -> list[str]:
     """Return the classes of a scenario that are not allowed."""
     return [kind for kind in kinds_in(toml) if ":" in kind and controllers.find(kind, [])[0] is controllers.NotLookedAt]

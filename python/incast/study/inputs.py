@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from incast import controllers
+from incast import _core, controllers
 from incast.batch.store import Store, read_copies
 from incast.errors import FolderError, ScenarioError, StudyError
 from incast.external import consent, own_code
@@ -32,7 +32,10 @@ def canonical(store: Store, study: Kind) -> Kind:
         if last in ("controller", "kind"):
             return _controller_kept(store, value, study.origin)
         if last in ("file", "sizes") and not value.startswith("builtin:"):
-            return _file_kept(store, value, study.folder_of(next(iter(study.bases))))
+            folder = study.folder_of(next(iter(study.bases)))
+            if last == "sizes" and not (folder / value).exists() and value in dict(_core.list_kind("sizes")):
+                return value  # a table that comes with the program
+            return _file_kept(store, value, folder)
         return value
 
     def table(pairs: Mapping[str, Value]) -> dict[str, Value]:
@@ -69,7 +72,8 @@ def is_there(store: Store, study: Definition, text: str) -> bool:
     except FileNotFoundError:
         return False
     except (OSError, ValueError) as error:
-        raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
+        way_out = "repeat the command that made it with --rebuild"
+        raise FolderError(f"cannot read {path}: {files.message_of(error)}; {way_out}") from None
 
 
 def install_study(store: Store, folder: Path, name: str) -> None:

@@ -11,12 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from incast import controllers
 from incast.batch.record import run_id
 from incast.batch.store import Store, read_copies
 from incast.errors import FolderError, StudyError, UnsoundError
+from incast.external import consent
 from incast.runs import run_folder, soundness
 from incast.runs.named_files import FILES, Copies
 from incast.runs.result import Result
+from incast.runs.scenario import Scenario
 from incast.study import inputs
 from incast.system import files
 
@@ -159,9 +162,15 @@ class Runs:
             "cost": {**cost, "hops_per_cpu_s": summary["run"]["hops"] / cpu_s if cpu_s > 0 else None},
         }
         kept = partial(_with_files, self._store, toml)
-        return Result(
-            manifest, toml, json.dumps(summary, indent=2) + "\n", lambda table: self.rows(run, table), _copies=kept
-        )
+        text, source = json.dumps(summary, indent=2) + "\n", partial(_scenario_of, self._store, toml, name, seed)
+        return Result(manifest, toml, text, lambda table: self.rows(run, table), copies=kept, source=source)
+
+
+def _scenario_of(store: Store, toml: str, name: str, seed: int) -> Scenario:
+    """Return the scenario of a run in a store, which has copies of its files."""
+    controllers.look_in(store.folder)
+    with consent.reading(str(store.folder)):
+        return Scenario.from_toml(toml, origin=store.folder, name=name).with_seed(seed)
 
 
 def _with_files(store: Store, toml: str) -> Copies:

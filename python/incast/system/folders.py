@@ -64,6 +64,14 @@ def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
         half_written.difference_update(asides)
 
 
+def refuse_odd_name(folder: Path) -> None:
+    """Raise ``FolderError`` if the absolute path of a folder is no text: pages, JSON and SQL could not name it."""
+    place = str(folder.absolute())
+    shown = place.encode("utf-8", "backslashreplace").decode()
+    if shown != place:
+        raise FolderError(f"{shown}: the name is not UTF-8: rename the folder, or give another one")
+
+
 def refuse_other(path: Path) -> None:
     """Raise if the name of a file of the program is taken by anything but a plain file."""
     try:

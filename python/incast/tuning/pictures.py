@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from incast.pictures import titles
 from incast.pictures.style import COLOURS, INK, dress, legend, new_canvas, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from incast.tuning.declaration import Objective
+    from incast.tuning.declaration import Objective, Parameter
     from incast.tuning.outcome import Outcome
+    from incast.tuning.search import Tried
 
 FADED = "#9aa4af"
 
@@ -51,11 +53,16 @@ def draw(outcome: Outcome) -> dict[str, Canvas]:
         found["front"] = _front(outcome)
     if outcome.importances:
         found["importance"] = bars(
-            {f"importance for {figure}": shares for figure, shares in outcome.importances.items()},
+            {f"importance for {titles.figure(one)}": _in_words(shares) for one, shares in outcome.importances.items()},
             "Importance of parameters (fANOVA)",
             "share of the variance",
         )
     return found
+
+
+def _in_words(shares: Mapping[str, float]) -> dict[str, float]:
+    """Return shares by the titles of their parameters."""
+    return {titles.parameter(key): share for key, share in shares.items()}
 
 
 def _unit(outcome: Outcome, figure: str) -> str:
@@ -85,11 +92,7 @@ def _progress(outcome: Outcome) -> Canvas:
     axes = canvas.subplots()
     seeds = len(outcome.tuning.seeds)
     whole = [(one.number + 1, one.scores[0] * scale.factor) for one in outcome.tried if one.scores is not None]
-    part = [
-        (one.number + 1, math.fsum(one.by_seed[0]) / len(one.by_seed[0]) * scale.factor)
-        for one in outcome.tried
-        if one.scores is None and one.by_seed and not one.refused and not one.unfinished
-    ]
+    part = [(one.number + 1, _mean(one, 0) * scale.factor) for one in _stopped(outcome)]
     if part:
         axes.plot(*zip(*part, strict=True), "x", color=FADED, markersize=4, label="stopped: mean over fewer seeds")
     axes.plot(*zip(*whole, strict=True), "o", color=COLOURS[0], markersize=4, label=f"mean over {seeds} tuning seeds")
@@ -100,7 +103,9 @@ def _progress(outcome: Outcome) -> Canvas:
     axes.step(numbers, best, where="post", color=COLOURS[1], linewidth=1.4, label="best so far")
     axes.axhline(outcome.default_scores[0] * scale.factor, color=INK, linestyle="--", linewidth=1.1, label="defaults")
     _wide_in_logarithms(axes, [value for _, value in [*whole, *part]], outcome.default_scores[0] * scale.factor)
-    _titled(axes, f"Search to {objective}", "set of values, in search order", scale.label(objective.figure))
+    name = titles.figure(objective.figure)
+    way = "maximise" if objective.maximise else "minimise"
+    _titled(axes, f"Search to {way} {name}", "set of values, in search order", scale.label(name))
     legend(canvas, [axes])
     return canvas
 
@@ -141,7 +146,8 @@ def _tuning_panel(axes: Axes, outcome: Outcome, x: int, y: int) -> None:
     put([outcome.best.tried.scores or ()], "o", label="chosen (tuned.toml)", **_RING)
     pair = outcome.tuning.objectives[x], outcome.tuning.objectives[y]
     title = f"Tuning seeds; better: {_towards(*pair)}"
-    _titled(axes, title, across.label(pair[0].figure), up.label(pair[1].figure))
+    names = [scale.label(titles.figure(one.figure)) for scale, one in zip((across, up), pair, strict=True)]
+    _titled(axes, title, *names)
 
 
 _RING: Mapping[str, Any] = {
@@ -180,7 +186,7 @@ def _held_out_panel(axes: Axes, outcome: Outcome, x: int, y: int) -> None:
         if number == outcome.chosen:
             axes.plot(*place, "o", **_RING)
     names = [
-        scale.label(f"{one.figure}, difference from the defaults")
+        scale.label(f"{titles.figure(one.figure)}, difference from the defaults")
         for scale, one in zip((across, up), pair, strict=True)
     ]
     _titled(axes, "Held-out seeds, paired differences", *names)
@@ -201,9 +207,10 @@ def _number(value: Any) -> float | None:
 
 
 def _parameters(outcome: Outcome) -> Canvas:
-    """Draw each objective over each parameter, for sets tried under all seeds."""
+    """Draw each objective over each parameter for all sets: stopped ones by their mean over fewer seeds."""
     tuning = outcome.tuning
     whole = [one for one in outcome.tried if one.scores is not None]
+    stopped = _stopped(outcome)
     columns, rows = len(tuning.target.parameters), len(tuning.objectives)
     canvas = new_canvas(max(2.9 * columns, 4.2), 2.7 * rows + 0.5)
     panels = canvas.subplots(rows, columns, squeeze=False, sharey="row")
@@ -212,33 +219,49 @@ def _parameters(outcome: Outcome) -> Canvas:
         for column, parameter in enumerate(tuning.target.parameters):
             axes: Axes = panels[row, column]
             span = parameter.axis.range
-            values = [one.values[parameter.key] for one in whole]
-            if span is None:
-                names = [str(value) for value in parameter.axis.values]
-                places = [float(names.index(str(value))) for value in values]
-                axes.set_xticks(range(len(names)), names, fontsize=7)
-            else:
-                places = [_number(value) or 0.0 for value in values]
-                if span.log:
-                    axes.set_xscale("log")
-                    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-                    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-                    axes.xaxis.set_minor_formatter(NullFormatter())
-            axes.plot(
-                places, [(one.scores or ())[row] * scale.factor for one in whole], "o", color=COLOURS[0], markersize=3
-            )
+            early = [_mean(one, row) * scale.factor for one in stopped]
+            axes.plot(_at(axes, parameter, stopped), early, "x", color=FADED, markersize=3)
+            places = _at(axes, parameter, whole)
+            means = [(one.scores or ())[row] * scale.factor for one in whole]
+            axes.plot(places, means, "o", color=COLOURS[0], markersize=3)
             best = whole.index(outcome.best.tried)
-            axes.plot(
-                places[best], (whole[best].scores or ())[row] * scale.factor, "*", color=COLOURS[1], markersize=11
-            )
+            axes.plot(places[best], means[best], "*", color=COLOURS[1], markersize=11)
             axes.axhline(outcome.default_scores[row] * scale.factor, color=INK, linestyle="--", linewidth=1)
             dress(axes)
             unit = f" ({span.unit})" if span is not None and span.unit else ""
-            axes.set_xlabel(f"{parameter.key}{unit}", fontsize=8, color=INK)
+            axes.set_xlabel(f"{titles.parameter(parameter.key)}{unit}", fontsize=8, color=INK)
             if column == 0:
-                axes.set_ylabel(scale.label(objective.figure), fontsize=8, color=INK)
-    canvas.suptitle("Sets tried under all seeds; star: chosen; dashes: defaults", fontsize=9, color=INK)
+                axes.set_ylabel(scale.label(titles.figure(objective.figure)), fontsize=8, color=INK)
+    title = f"All {len(whole) + len(stopped)} sets; cross: stopped early; star: chosen; dashes: defaults"
+    canvas.suptitle(title, fontsize=9, color=INK)
     return canvas
+
+
+def _stopped(outcome: Outcome) -> list[Tried]:
+    """Return the sets that were stopped after fewer seeds than the others."""
+    return [
+        one for one in outcome.tried if one.scores is None and one.by_seed and not one.refused and not one.unfinished
+    ]
+
+
+def _mean(one: Tried, row: int) -> float:
+    return math.fsum(one.by_seed[row]) / len(one.by_seed[row])
+
+
+def _at(axes: Axes, parameter: Parameter, sets: Sequence[Tried]) -> list[float]:
+    """Return the places of sets on the axis of a parameter, and label the axis."""
+    span = parameter.axis.range
+    values = [one.values[parameter.key] for one in sets]
+    if span is None:
+        names = [str(value) for value in parameter.axis.values]
+        axes.set_xticks(range(len(names)), names, fontsize=7)
+        return [float(names.index(str(value))) for value in values]
+    if span.log:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    return [_number(value) or 0.0 for value in values]
 
 
 def bars(

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,16 @@ RESULT = "result.json"
 RESULT_FORMAT = 1
 
 
-def write(outcome: Outcome, folder: Path, formats: Sequence[str] = ("png",)) -> list[Path]:
-    """Write the chosen scenarios, ``trials.csv``, ``result.json`` and the pictures; return the scenarios."""
+def write(
+    outcome: Outcome,
+    folder: Path,
+    formats: Sequence[str] = ("png",),
+    page: Callable[[Mapping[str, bytes]], Mapping[str, str]] = lambda _: {},
+) -> list[Path]:
+    """Write the chosen scenarios, ``trials.csv``, ``result.json`` and the pictures; return the scenarios.
+
+    ``page`` makes further files from the pictures as PNG.
+    """
     tuning = outcome.tuning
     scenarios: list[Path] = []
     files: dict[str, str] = {}
@@ -39,8 +47,9 @@ def write(outcome: Outcome, folder: Path, formats: Sequence[str] = ("png",)) -> 
             for number, one in enumerate(outcome.front, 1):
                 files[f"front/{number:02}{suffix}.toml"] = made(name, one.tried)
     files["trials.csv"] = _trials(outcome)
-    files[RESULT] = json.dumps(data(outcome), indent=2) + "\n"  # last: all other files exist
     drawn = gallery.draw(pictures.draw(outcome), formats)
+    files |= page(gallery.pngs(drawn))
+    files[RESULT] = json.dumps(data(outcome), indent=2) + "\n"  # last: all other files exist
     gallery.write(folder, drawn, formats, files, pictures.NAMES.__contains__)
     return scenarios
 

@@ -275,9 +275,17 @@ def columns(method: str) -> list[str]:
     return ["total index (ST)", "first-order index (S1)"]
 
 
-def write(found: Found, folder: Path, formats: Sequence[str] = ("png",)) -> None:
-    """Write the picture ``sensitivity``, ``sensitivity.csv`` and ``sensitivity.json``."""
-    from incast.pictures import gallery
+def write(
+    found: Found,
+    folder: Path,
+    formats: Sequence[str] = ("png",),
+    page: Callable[[Mapping[str, bytes]], Mapping[str, str]] = lambda _: {},
+) -> None:
+    """Write the picture ``sensitivity``, ``sensitivity.csv`` and ``sensitivity.json``.
+
+    ``page`` makes further files from the picture as PNG.
+    """
+    from incast.pictures import gallery, titles
     from incast.tuning import pictures
 
     analysis = found.analysis
@@ -292,9 +300,9 @@ def write(found: Found, folder: Path, formats: Sequence[str] = ("png",)) -> None
         if index.figure in found.still:
             continue
         scale = scales[index.figure]
-        name = scale.label(index.figure)
-        shown.setdefault(name, {})[index.parameter] = index.main * scale.factor
-        widths.setdefault(name, {})[index.parameter] = index.main_half_width * scale.factor
+        name = scale.label(titles.figure(index.figure))
+        shown.setdefault(name, {})[titles.parameter(index.parameter)] = index.main * scale.factor
+        widths.setdefault(name, {})[titles.parameter(index.parameter)] = index.main_half_width * scale.factor
     title = {"morris": "Elementary effects over the whole range (Morris)", "sobol": "Sobol's total indices"}[
         analysis.method
     ]
@@ -305,8 +313,10 @@ def write(found: Found, folder: Path, formats: Sequence[str] = ("png",)) -> None
     table.writerow(["figure", "unit", "parameter", *words])
     for index in found.indices:
         table.writerow([index.figure, index.unit, index.parameter, *(getattr(index, word) for word in words)])
-    files = {"sensitivity.csv": made.getvalue(), RESULT: json.dumps(data(found), indent=2) + "\n"}
-    gallery.write(folder, gallery.draw(drawn, formats), formats, files, drawn.__contains__)
+    rendered = gallery.draw(drawn, formats)
+    files = {"sensitivity.csv": made.getvalue(), **page(gallery.pngs(rendered))}
+    files[RESULT] = json.dumps(data(found), indent=2) + "\n"
+    gallery.write(folder, rendered, formats, files, drawn.__contains__)
 
 
 def data(found: Found) -> dict[str, Any]:

@@ -11,27 +11,14 @@ from incast.batch import run_folders
 from incast.batch.plan import Job, slug, unique_names
 from incast.batch.runner import Status
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError
-from incast.runs import run_folder
 from incast.runs.scenario import Scenario
 from incast.system import memory
 from incast.view import page
-from incast.view.sources import Folder
 from incast.writing.numbers import duration, said
 
 PAGE = "view.html"
 RUNS = "timelines"
 """Folder of runs that were repeated for the viewer page."""
-
-
-def refuse_reports(folders: Iterable[Path]) -> None:
-    """Raise ``FolderError`` for a report's folder: it has a viewer page already."""
-    for folder in folders:
-        ours = (folder / PAGE).is_file() and (folder / RUNS).is_dir()
-        if ours and not (folder / run_folder.MANIFEST).exists():
-            raise FolderError(
-                f"{folder} is the folder of a report: expected that of a run. {folder / PAGE} shows its runs; "
-                f"their folders are in {folder / RUNS}"
-            )
 
 
 def has_timeline(scenario: Scenario) -> bool:
@@ -41,7 +28,7 @@ def has_timeline(scenario: Scenario) -> bool:
 
 def write(runs: Mapping[str, Path], path: Path) -> None:
     """Write the page of named run folders; raises ``FolderError`` if it cannot be made."""
-    page.put(page.of([(name, Folder(run)) for name, run in runs.items()]), path)
+    page.write(list(runs.values()), path, names=list(runs))
 
 
 def places(folder: Path, names: Iterable[str]) -> dict[str, Path]:

@@ -7,6 +7,8 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 
+from incast.errors import IncastError
+from incast.runs import repeated
 from incast.runs.result import Result
 from incast.system.output import counted
 from incast.view import page
@@ -19,18 +21,16 @@ MAY = "allow-scripts allow-downloads allow-modals"
 class View:
     """Runs over time, shown in notebooks; ``save`` writes one HTML file."""
 
-    def __init__(self, runs: Sequence[tuple[str, Result]], height_px: int = 720) -> None:
+    def __init__(self, runs: Sequence[tuple[str, Result]], height_px: int = 720, *, allow_code: bool = False) -> None:
         """Make a view of named runs.
 
-        Raises ``IncastError`` for a run without a timeline, and ``FolderError`` if the viewer is not built.
+        A run without a timeline is repeated with one. Raises ``IncastError`` if it cannot be repeated, and
+        ``FolderError`` if the viewer is not built.
         """
-        self._runs = [(label, Made(run)) for label, run in runs]
+        page.viewer()
+        self._runs = [(label, Made(repeated.in_memory(run, allow_code=allow_code))) for label, run in runs]
         self.height_px = height_px
         """Height in a notebook, in pixels."""
-        page.viewer()
-        for _, run in self._runs:
-            if run.timeline() is None:
-                raise run.lacks
 
     @cached_property
     def html(self) -> str:
@@ -51,9 +51,12 @@ class View:
         return f"<View of {counted(len(self._runs), 'run')}: {'; '.join(label for label, _ in self._runs)}>"
 
 
-def of_results(results: Sequence[Result]) -> View:
+def of_results(results: Sequence[Result], allow_code: bool = False) -> View:
     """View runs, named by scenario, controllers and seed."""
-    return View([(_label(result), result) for result in results])
+    for one in results:
+        if not isinstance(one, Result):
+            raise IncastError(f"view: {one!r} is no result: expected runs, such as result.view(other)")
+    return View([(_label(result), result) for result in results], allow_code=allow_code)
 
 
 def _label(result: Result) -> str:

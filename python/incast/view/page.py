@@ -42,13 +42,13 @@ def labels(runs: Sequence[Path]) -> list[str]:
     return candidates
 
 
-def _named(runs: Sequence[Path]) -> list[tuple[str, Source]]:
-    return [(label, Folder(run)) for label, run in zip(labels(runs), runs, strict=True)]
+def _named(runs: Sequence[Path], names: Sequence[str] | None) -> list[tuple[str, Source]]:
+    return [(label, Folder(run)) for label, run in zip(names or labels(runs), runs, strict=True)]
 
 
-def page(runs: Sequence[Path]) -> str:
-    """Return a self-contained page of run folders."""
-    return of(_named(runs))
+def page(runs: Sequence[Path], names: Sequence[str] | None = None) -> str:
+    """Return a self-contained page of run folders; ``names`` replaces the names of the folders."""
+    return of(_named(runs, names))
 
 
 def of(runs: Sequence[tuple[str, Source]]) -> str:
@@ -60,13 +60,13 @@ def of(runs: Sequence[tuple[str, Source]]) -> str:
     return _filled(shell, [_runs_element(described, served=False), *parts])
 
 
-def served(runs: Sequence[Path]) -> tuple[str, Pack]:
+def served(runs: Sequence[Path], names: Sequence[str] | None = None) -> tuple[str, Pack]:
     """Return a page that requests parts from its own server only, and the parts, not made yet."""
     shell = viewer()
     if shell.count(POLICY) != 1:
         raise FolderError(DAMAGED)
     pack = Pack(FAST)
-    described = _described(_named(runs), pack)
+    described = _described(_named(runs, names), pack)
     shell = shell.replace(POLICY, f"{POLICY}connect-src 'self'; ")
     return _filled(shell, [_runs_element(described, served=True)]), pack
 
@@ -88,9 +88,9 @@ def _filled(shell: str, tags: Sequence[str]) -> str:
     return "".join([before, "\n".join(tags), after])
 
 
-def write(runs: Sequence[Path], path: Path, named: bool = False) -> int:
+def write(runs: Sequence[Path], path: Path, named: bool = False, names: Sequence[str] | None = None) -> int:
     """Write the page of run folders atomically; return its size in bytes. ``named``: a user gave the path."""
-    return put(page(runs), path, named)
+    return put(page(runs, names), path, named)
 
 
 def put(text: str, path: Path, named: bool = False) -> int:

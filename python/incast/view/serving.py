@@ -115,9 +115,9 @@ class Server(socketserver.ThreadingTCPServer):
             self.parts.close()
             raise FolderError(f"--port {port}: cannot listen there ({error.strerror}): give another") from None
 
-    def show(self, runs: Sequence[Path]) -> None:
+    def show(self, runs: Sequence[Path], names: Sequence[str] | None = None) -> None:
         """Set the runs to serve, before the first request; raises ``FolderError`` like the page."""
-        text, pack = page.served(runs)
+        text, pack = page.served(runs, names)
         self.parts.close()
         self.text, self.parts = text.encode(), Spool(pack)
 

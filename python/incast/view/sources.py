@@ -141,13 +141,13 @@ class Made:
 
     def shape(self, name: str) -> Shape | None:
         """Return the shape of a table with columns; a table that a folder lacks has none."""
-        table: pa.Table = getattr(self.result, name)
+        table = getattr(self.result, name).arrow
         return Shape(table.num_rows, tuple(table.column_names)) if table.num_columns else None
 
     def table(self, name: str, columns: Sequence[str]) -> pa.Table:
         """Return columns."""
-        table: pa.Table = getattr(self.result, name)
-        return table.select(list(columns))
+        rows: pa.Table = getattr(self.result, name).select(list(columns))
+        return rows
 
     def place(self, file: str) -> str:
         """Return the name of a file."""

@@ -37,6 +37,10 @@ fn what_is_not_a_time_is_refused_with_an_example() {
 fn rates_and_sizes_have_decimal_and_binary_units() {
     assert_eq!("100Gbps".parse(), Ok(Rate::gbps(100)));
     assert_eq!("2.5Mbps".parse(), Ok(Rate(2_500_000)));
+    for (short, long) in [("100G", "100Gbps"), ("400 Gbps", "400Gbps"), ("2.5M", "2.5Mbps"), ("1.6T", "1600Gbps")] {
+        assert_eq!(short.parse::<Rate>(), long.parse());
+        assert_eq!(short.parse::<Rate>().map(|rate| rate.to_string().parse()), Ok(long.parse::<Rate>()));
+    }
     assert_eq!("inf".parse(), Ok(Rate::INFINITE));
     assert_eq!("128kB".parse(), Ok(Bytes(128_000)));
     assert_eq!("128KiB".parse(), Ok(Bytes(131_072)));

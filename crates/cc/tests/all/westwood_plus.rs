@@ -1,4 +1,4 @@
-//! Westwood+ against hand-computed vectors. Its packets against ns-3's: `crates/engine/tests/vectors.rs`.
+//! Westwood+ against hand-computed vectors. Its packets against ns-3's: `crates/engine/tests/all/vectors.rs`.
 
 use crate::events::{MSS, ack, assert_close, changed, congestion, env, segments, timeout, us};
 use incast_cc::bandwidth::Filter;

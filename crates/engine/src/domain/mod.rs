@@ -2,6 +2,7 @@
 
 pub mod build;
 mod closing_connections;
+mod crossings;
 mod deadlock;
 pub mod endpoints;
 mod fast_paths;

@@ -2,6 +2,7 @@
 
 use crate::domain::Domain;
 use crate::domain::build::Simulation;
+use crate::domain::crossings;
 use crate::domain::deadlock::deadlocked;
 use crate::domain::flow_frames::joined;
 use crate::domain::timeline_events::{Traces, events};
@@ -191,6 +192,7 @@ impl Simulation<'_> {
             groups: spec.groups.clone(),
             controllers,
             flows,
+            failed_links: crossings::failed_links(spec, end),
             labels: spec.labels.clone(),
             ports: self.port_records(&stuck, end, &interval),
             port_frames,
@@ -202,6 +204,9 @@ impl Simulation<'_> {
             monitored: spec.observe.entries,
             ..Outcome::default()
         };
+        let lost_by = |port: &Port| port.crossed().filter(|(_, at)| over || *at < end).map(|(flow, _)| flow).collect();
+        let crossed: Vec<Vec<FlowId>> = self.domains.iter().flat_map(|d| &d.nodes.ports).map(lost_by).collect();
+        crossings::mark(spec, crossed.into_iter().flatten(), &mut outcome.flows, end);
         count_timeouts(&self.net, &mut left.collector, end);
         let timeouts = std::mem::take(&mut left.collector.timeouts);
         left.collector.finish(&mut outcome, &spec.observe.monitor, spec.duration.0);

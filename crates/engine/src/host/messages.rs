@@ -7,7 +7,7 @@
 
 use crate::event::packet::Ext;
 use crate::ids::{FlowId, QueryId};
-use crate::spec::{Close, TransportSpec};
+use crate::spec::{AckRules, Close, TransportSpec};
 use incast_cc::Time;
 
 /// [`Tcb`] of a one-way flow.
@@ -102,9 +102,9 @@ impl Tcb {
     /// `at_once`: the kernel processes the data before the acknowledgement on it.
     pub fn on_data(&mut self, t: &TransportSpec, now: Time, at_once: bool) -> bool {
         let rto = if at_once { self.rto_before } else { self.rto };
-        let tick = t.timer_tick.max(Time::ps(1));
+        let tick = t.timing.timer_tick.max(Time::ps(1));
         let now = tick * (now / tick);
-        let timeout = t.delayed_ack_timeout;
+        let timeout = t.acks.delayed_ack_timeout;
         let Some(at) = self.data_at.replace(now) else {
             self.ack_wait = timeout;
             return true;
@@ -122,14 +122,14 @@ impl Tcb {
     }
 
     /// Current wait of a delayed ACK.
-    pub fn ack_wait(&self, t: &TransportSpec) -> Time {
-        let timeout = t.delayed_ack_timeout;
-        if t.adaptive_ack { self.ack_wait.min(timeout) } else { timeout }
+    pub fn ack_wait(&self, acks: &AckRules) -> Time {
+        let timeout = acks.delayed_ack_timeout;
+        if acks.adaptive_ack { self.ack_wait.min(timeout) } else { timeout }
     }
 
     /// Returns whether data sent at `now` responds to received data: within the ACK wait, without its ceiling.
-    pub fn answers(&self, t: &TransportSpec, now: Time) -> bool {
-        let wait = if t.adaptive_ack { self.ack_wait } else { t.delayed_ack_timeout };
+    pub fn answers(&self, acks: &AckRules, now: Time) -> bool {
+        let wait = if acks.adaptive_ack { self.ack_wait } else { acks.delayed_ack_timeout };
         self.data_at.is_some_and(|at| now - at < wait)
     }
 
@@ -137,9 +137,9 @@ impl Tcb {
     /// after all.
     pub fn miss(&mut self, t: &TransportSpec) {
         if std::mem::take(&mut self.pingpong) {
-            self.ack_wait = t.delayed_ack_timeout;
+            self.ack_wait = t.acks.delayed_ack_timeout;
         } else {
-            self.ack_wait = (self.ack_wait * 2).min(self.rto.next_multiple_of(t.timer_tick.max(Time::ps(1))));
+            self.ack_wait = (self.ack_wait * 2).min(self.rto.next_multiple_of(t.timing.timer_tick.max(Time::ps(1))));
         }
     }
 }

@@ -42,7 +42,7 @@ pub fn of(spec: &Spec) -> Result<Vec<Option<Duplex>>, RunError> {
                 *duplex = Some(Duplex { other: FlowId(other), query: q, response, size, close: query.close });
             }
             let t = &spec.transports[spec.flows[c.request as usize].transport as usize];
-            if query.close.is_some() && !t.handshake {
+            if query.close.is_some() && !t.connection.handshake {
                 let text = "a connection that each query opens and closes needs a transport with a handshake";
                 return refused(c.request, format!("flow {}: {text}", c.request));
             }

@@ -18,7 +18,7 @@ use crate::map::paths::hops;
 use crate::map::segments::{IP_HEADER, Segments, first_packet};
 use crate::map::transfer::{Fan, Wires, is_in_proportion};
 use crate::map::ways::{Exits, FlowDirection, Ways};
-use crate::spec::{LinkSpec, Spec, TransportSpec};
+use crate::spec::{LinkSpec, Sizes, Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
 use std::collections::{BTreeMap, HashMap};
 use std::slice::from_ref;
@@ -114,10 +114,11 @@ impl<'a> Fabric<'a> {
             .filter(|&l| switch(spec.links[l].from) && switch(spec.links[l].to))
             .min_by_key(|&l| (fabric.ranks[l], l))
             .and_then(|l| Some((l, fabric.reverse_of(l)?)));
-        let rtt = |t, way: &Option<(&[LinkId], &[LinkId])>| way.map(|(there, back)| fabric.idle_rtt(there, back, t));
+        let rtt =
+            |sizes, way: &Option<(&[LinkId], &[LinkId])>| way.map(|(there, back)| fabric.idle_rtt(there, back, sizes));
         let shortest = fabric.shortest.as_ref().map(|(there, back)| (&there[..], &back[..]));
         let between = fabric.between.as_ref().map(|(there, back)| (from_ref(there), from_ref(back)));
-        fabric.quickest = spec.transports.iter().map(|t| (rtt(t, &shortest), rtt(t, &between))).collect();
+        fabric.quickest = spec.transports.iter().map(|t| (rtt(&t.sizes, &shortest), rtt(&t.sizes, &between))).collect();
         fabric
     }
 
@@ -221,9 +222,9 @@ impl<'a> Fabric<'a> {
     /// The quickest path of a flow's packets without failures, there and back.
     fn way(&self, flow: FlowId) -> Way {
         let t = &self.spec.transports[self.spec.flows[flow].transport as usize];
-        let there = self.quickest_path((flow, false), first_packet(t));
-        let back = self.quickest_path((flow, true), t.ack_size as u64);
-        let rtt = self.idle_rtt(&there, &back, t);
+        let there = self.quickest_path((flow, false), first_packet(&t.sizes));
+        let back = self.quickest_path((flow, true), t.sizes.ack_size as u64);
+        let rtt = self.idle_rtt(&there, &back, &t.sizes);
         Way { there, back, rtt }
     }
 
@@ -291,12 +292,12 @@ impl<'a> Fabric<'a> {
         let f = &self.spec.flows[flow];
         let t = &self.spec.transports[f.transport as usize];
         let (there_by, back_by) = (self.route((flow, false), there), self.route((flow, true), back));
-        let ack = || self.crosses(&back_by, t.ack_size as u64);
+        let ack = || self.crosses(&back_by, t.sizes.ack_size as u64);
         let ideal_delivery = f.app.size().filter(|_| !there.is_empty() && !back.is_empty()).map(|size| {
-            let syn = t.syn_size as u64;
-            let handshake = if t.handshake {
+            let syn = t.sizes.syn_size as u64;
+            let handshake = if t.connection.handshake {
                 self.crosses(&there_by, syn).saturating_add(self.crosses(&back_by, syn))
-            } else if t.lone_syn {
+            } else if t.connection.lone_syn {
                 self.crosses(&there_by, syn).saturating_add(ack())
             } else {
                 Time::ZERO
@@ -333,15 +334,15 @@ impl<'a> Fabric<'a> {
     fn transfer(&self, Route { path, exits }: &Route, t: &TransportSpec, segments: &Segments) -> Time {
         let wires = Wires::new(self.spec, self.ways.links(self.spec));
         let (Some(exits), [first, rest @ ..]) = (exits, path) else {
-            return wires.along(path, t, segments);
+            return wires.along(path, &t.sizes, segments);
         };
-        let largest = first_packet(t);
+        let largest = first_packet(&t.sizes);
         let onward = |size: u64| match self.ways.is_even() || rest.is_empty() {
             true => wires.cross(rest, size),
             false => self.onward_time(exits, *first, size, largest),
         };
         let last = self.ways.last(exits.to()).filter(|_| !rest.is_empty());
-        Fan { wires, first: *first, last, onward }.over(t, segments)
+        Fan { wires, first: *first, last, onward }.over(&t.sizes, segments)
     }
 
     /// Facts of its flow and of the fabric for a controller.
@@ -372,12 +373,12 @@ impl<'a> Fabric<'a> {
         } else {
             between_rtt.unwrap_or_else(|| shortest_rtt / shortest_hops.max(1) as u64)
         };
-        let period = |link: &LinkId| self.period(*link, t);
+        let period = |link: &LinkId| self.period(*link, &t.sizes);
         let rates = there.iter().map(|&link| self.spec.links[link].rate);
         Env {
             flow: flow.0,
-            mss: t.mss,
-            initial_window: t.initial_window * t.mss as f64,
+            mss: t.sizes.mss,
+            initial_window: t.windows.initial_window * t.sizes.mss as f64,
             packet_time: there.iter().map(period).max().unwrap_or(Time::ZERO),
             shortest_rtt,
             shortest_hops,
@@ -388,14 +389,14 @@ impl<'a> Fabric<'a> {
         }
     }
 
-    fn idle_rtt(&self, there: &[LinkId], back: &[LinkId], t: &TransportSpec) -> Time {
+    fn idle_rtt(&self, there: &[LinkId], back: &[LinkId], sizes: &Sizes) -> Time {
         let wires = self.wires();
-        wires.in_order(there, t, 1, &[]).saturating_add(wires.cross(back, t.ack_size as u64))
+        wires.in_order(there, sizes, 1, &[]).saturating_add(wires.cross(back, sizes.ack_size as u64))
     }
 
     /// Serialization time of a full segment with all its fragments, on one link.
-    pub fn period(&self, link: LinkId, t: &TransportSpec) -> Time {
-        self.wires().period(link, t, t.mss)
+    pub fn period(&self, link: LinkId, sizes: &Sizes) -> Time {
+        self.wires().period(link, sizes, sizes.mss)
     }
 
     fn reverse_of(&self, link: LinkId) -> Option<LinkId> {

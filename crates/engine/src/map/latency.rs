@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Size of the smallest packet, bytes.
 pub fn smallest_packet(spec: &Spec) -> u64 {
-    let sizes = spec.transports.iter().flat_map(|t| [t.ack_size, t.syn_size, t.header + 1]);
+    let sizes = spec.transports.iter().flat_map(|t| [t.sizes.ack_size, t.sizes.syn_size, t.sizes.header + 1]);
     sizes.min().unwrap_or(1).clamp(1, 20) as u64
 }
 

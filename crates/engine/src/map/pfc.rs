@@ -238,9 +238,9 @@ fn share_of(rate: Rate, hosts: Rate) -> f64 {
 /// Bytes of the largest packet that the transports of `spec` send.
 fn largest_packet(spec: &Spec) -> u64 {
     let largest = |t: &TransportSpec| {
-        let segment = t.mss + t.header;
-        let data = if t.mtu > 0 { segment.min(t.mtu) } else { segment };
-        data.max(t.ack_size + 4 * t.sack_block).max(t.syn_size)
+        let segment = t.sizes.mss + t.sizes.header;
+        let data = if t.sizes.mtu > 0 { segment.min(t.sizes.mtu) } else { segment };
+        data.max(t.sizes.ack_size + 4 * t.loss.sack_block).max(t.sizes.syn_size)
     };
     spec.transports.iter().map(largest).max().unwrap_or(0) as u64
 }

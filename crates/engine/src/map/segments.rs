@@ -6,7 +6,7 @@
 //! Otherwise two facts remain: the first segment, and one more header for a last segment shorter than with the fewest
 //! segments.
 
-use crate::spec::{App, Bulk, FlowSpec, Spec, TransportSpec};
+use crate::spec::{App, Bulk, FlowSpec, Sizes, Spec, TransportSpec};
 use incast_cc::Rate;
 
 /// IP header of a fragment: the minimum of any packet.
@@ -40,8 +40,8 @@ impl Segments {
     /// Segments of `flow`, a transfer of `size` bytes.
     pub fn of(spec: &Spec, flow: &FlowSpec, size: u64) -> Segments {
         let t = &spec.transports[flow.transport as usize];
-        let mss = t.mss.max(1) as u64;
-        let bytes = size.saturating_add(t.extra_packets as u64 * mss);
+        let mss = t.sizes.mss.max(1) as u64;
+        let bytes = size.saturating_add(t.output.extra_packets as u64 * mss);
         let rest = (bytes % mss > 0).then_some((bytes % mss) as u32);
         let write = match flow.app {
             App::Bulk(Bulk { write, .. }) if !t.protocol.numbers_packets() => write.clamp(1, bytes.max(1)),
@@ -49,10 +49,11 @@ impl Segments {
         };
         // bytes up to the first cut that may split a segment
         let uncut = t.protocol.facts().first_cut.unwrap_or(write);
-        let buffer = if bytes <= t.send_buffer { bytes } else { t.send_buffer };
+        let buffer = if bytes <= t.windows.send_buffer { bytes } else { t.windows.send_buffer };
         let window = if t.protocol.numbers_packets() { u64::MAX } else { window(spec, flow, t) };
         let whole = |part: u64| part >= bytes || part.is_multiple_of(mss);
-        let filled = whole(buffer) || t.whole_writes && !t.protocol.numbers_packets() && whole(write) && write < bytes;
+        let filled =
+            whole(buffer) || t.windows.whole_writes && !t.protocol.numbers_packets() && whole(write) && write < bytes;
         let short = !t.protocol.numbers_packets() && has_short_segments(spec, t);
         let sure = whole(uncut) && filled && !short;
         Segments {
@@ -79,8 +80,8 @@ fn window(spec: &Spec, flow: &FlowSpec, t: &TransportSpec) -> u64 {
         return 0;
     }
     let min = min_window(t);
-    match !t.handshake && t.window_scaling && !t.window_growth {
-        true => min.max(t.receive_buffer.saturating_sub(COARSEST)),
+    match !t.connection.handshake && t.windows.window_scaling && !t.acks.window_growth {
+        true => min.max(t.windows.receive_buffer.saturating_sub(COARSEST)),
         false => min,
     }
 }
@@ -88,27 +89,27 @@ fn window(spec: &Spec, flow: &FlowSpec, t: &TransportSpec) -> u64 {
 /// Lower bound of the window that a host offers at first.
 fn min_window(t: &TransportSpec) -> u64 {
     // a scale takes a byte off windows this small
-    if t.mss > LARGEST { 0 } else { (t.receive_buffer / 2).min(MIN_WINDOW).saturating_sub(1) }
+    if t.sizes.mss > LARGEST { 0 } else { (t.windows.receive_buffer / 2).min(MIN_WINDOW).saturating_sub(1) }
 }
 
 /// True if a window never smaller than `window` splits no segment: the sender waits until one fits.
 fn keeps_whole(t: &TransportSpec, window: u64) -> bool {
-    let mss = t.mss as u64;
-    if t.whole_segments { window >= mss } else { t.sws_avoidance && window >= 2 * mss }
+    let mss = t.sizes.mss as u64;
+    if t.windows.whole_segments { window >= mss } else { t.windows.sws_avoidance && window >= 2 * mss }
 }
 
 /// True if the window of the handshake may limit the size of segments.
 fn has_short_segments(spec: &Spec, t: &TransportSpec) -> bool {
-    t.half_window_mss && (!spec.programs.is_empty() || min_window(t) / 2 < t.mss as u64)
+    t.windows.half_window_mss && (!spec.programs.is_empty() || min_window(t) / 2 < t.sizes.mss as u64)
 }
 
 /// IP sizes of the packets of a segment of `payload` bytes: one packet, or IP fragments if the MTU is smaller (20 bytes
 /// of IP header each, offsets in units of 8 bytes).
-pub fn fragments(t: &TransportSpec, payload: u32) -> impl Iterator<Item = u64> {
+pub fn fragments(sizes: &Sizes, payload: u32) -> impl Iterator<Item = u64> {
     let header = IP_HEADER as u64;
-    let total = t.header as u64 + payload as u64;
-    let whole = !is_cut(t, payload);
-    let step = if whole { u64::MAX } else { (t.mtu as u64 - header) / 8 * 8 };
+    let total = sizes.header as u64 + payload as u64;
+    let whole = !is_cut(sizes, payload);
+    let step = if whole { u64::MAX } else { (sizes.mtu as u64 - header) / 8 * 8 };
     let mut left = if whole { total } else { total - header };
     let mut done = false;
     core::iter::from_fn(move || {
@@ -127,30 +128,30 @@ pub fn fragments(t: &TransportSpec, payload: u32) -> impl Iterator<Item = u64> {
 }
 
 /// True if a segment of `payload` bytes travels as fragments.
-pub fn is_cut(t: &TransportSpec, payload: u32) -> bool {
-    let total = t.header as u64 + payload as u64;
-    t.mtu >= IP_HEADER + 8 && total > t.mtu as u64
+pub fn is_cut(sizes: &Sizes, payload: u32) -> bool {
+    let total = sizes.header as u64 + payload as u64;
+    sizes.mtu >= IP_HEADER + 8 && total > sizes.mtu as u64
 }
 
 /// Bytes of a full segment on a wire that adds `overhead` to every packet.
-pub fn wire_bytes(t: &TransportSpec, overhead: u32) -> u64 {
-    fragments(t, t.mss).map(|size| size + overhead as u64).sum()
+pub fn wire_bytes(sizes: &Sizes, overhead: u32) -> u64 {
+    fragments(sizes, sizes.mss).map(|size| size + overhead as u64).sum()
 }
 
 /// Lower bounds of the number of packets that carry `bytes` of payload in `segments` segments, and of their IP bytes.
-pub fn packets(t: &TransportSpec, bytes: u64, segments: u64) -> (u64, u64) {
-    let packets = if is_cut(t, t.mss) { segments.max(bytes.div_ceil(t.mtu as u64)) } else { segments };
-    let headers = segments.saturating_mul(t.header as u64);
-    let others = (packets - segments).saturating_mul(IP_HEADER.min(t.header) as u64);
+pub fn packets(sizes: &Sizes, bytes: u64, segments: u64) -> (u64, u64) {
+    let packets = if is_cut(sizes, sizes.mss) { segments.max(bytes.div_ceil(sizes.mtu as u64)) } else { segments };
+    let headers = segments.saturating_mul(sizes.header as u64);
+    let others = (packets - segments).saturating_mul(IP_HEADER.min(sizes.header) as u64);
     (packets, bytes.saturating_add(headers).saturating_add(others))
 }
 
 /// Lower bound of the IP bytes of the last packet of a segment of at least `payload` bytes.
-pub fn last_packet(t: &TransportSpec, payload: u32) -> u64 {
-    if is_cut(t, t.mss) { IP_HEADER as u64 + 1 } else { t.header as u64 + payload as u64 }
+pub fn last_packet(sizes: &Sizes, payload: u32) -> u64 {
+    if is_cut(sizes, sizes.mss) { IP_HEADER as u64 + 1 } else { sizes.header as u64 + payload as u64 }
 }
 
 /// IP bytes of the first packet of a full segment. No packet is larger.
-pub fn first_packet(t: &TransportSpec) -> u64 {
-    fragments(t, t.mss).next().unwrap_or(0)
+pub fn first_packet(sizes: &Sizes) -> u64 {
+    fragments(sizes, sizes.mss).next().unwrap_or(0)
 }

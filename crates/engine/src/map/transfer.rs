@@ -4,7 +4,7 @@
 use crate::ids::LinkId;
 use crate::map::segments::{Segments, fragments, last_packet, packets};
 use crate::radio::frames::Frames;
-use crate::spec::{Discipline, LinkSpec, QueueSpec, Spec, TransportSpec};
+use crate::spec::{Discipline, LinkSpec, QueueSpec, Sizes, Spec};
 use incast_cc::{Rate, Time};
 
 /// Links of an empty network.
@@ -41,9 +41,9 @@ impl<'s> Wires<'s> {
     }
 
     /// Serialization time of a segment with all its fragments, on one link.
-    pub fn period(&self, link: LinkId, t: &TransportSpec, payload: u32) -> Time {
+    pub fn period(&self, link: LinkId, sizes: &Sizes, payload: u32) -> Time {
         let l = &self.links[link];
-        fragments(t, payload).fold(Time::ZERO, |sum, size| sum + self.takes(l, size))
+        fragments(sizes, payload).fold(Time::ZERO, |sum, size| sum + self.takes(l, size))
     }
 
     /// Time at which the last of several packets leaves a link, with its delay. They arrive from `arrival` on and
@@ -55,17 +55,17 @@ impl<'s> Wires<'s> {
     }
 
     /// Lower bound of the time that a link takes for `bytes` bytes in `segments` segments or more.
-    fn carries(&self, link: LinkId, t: &TransportSpec, bytes: u64, segments: u64) -> Time {
+    fn carries(&self, link: LinkId, sizes: &Sizes, bytes: u64, segments: u64) -> Time {
         let l = &self.links[link];
         if l.cell.is_some() {
             // by the segment size with the least time a byte
-            let per_byte = |payload: u32| (self.period(link, t, payload).0, payload as u64);
+            let per_byte = |payload: u32| (self.period(link, sizes, payload).0, payload as u64);
             let cross = |a: &(u64, u64), b: &(u64, u64)| a.0 as u128 * b.1 as u128;
-            let min = (1..=t.mss).map(per_byte).min_by(|a, b| cross(a, b).cmp(&cross(b, a)));
+            let min = (1..=sizes.mss).map(per_byte).min_by(|a, b| cross(a, b).cmp(&cross(b, a)));
             let (time, payload) = min.unwrap_or((0, 1));
             return Time((time as u128 * bytes as u128 / payload as u128).min(u64::MAX as u128) as u64);
         }
-        let (packets, size) = packets(t, bytes, segments);
+        let (packets, size) = packets(sizes, bytes, segments);
         let whole = size.saturating_add(packets.saturating_mul(l.overhead as u64));
         // the time of each packet is rounded by up to a picosecond
         let rounded = if is_exact(l.rate) { Time::ZERO } else { Time(packets) };
@@ -77,7 +77,7 @@ impl<'s> Wires<'s> {
     /// From an empty network, equal packets leave link j at the pace of the slowest link up to j, or, behind a bucket,
     /// as soon as it has their tokens. Either way a link delays the first or the last of them most, so all but the
     /// first take one multiplication. The rest is computed packet by packet.
-    pub fn in_order(&self, links: &[LinkId], t: &TransportSpec, full: u64, rest: &[u32]) -> Time {
+    pub fn in_order(&self, links: &[LinkId], sizes: &Sizes, full: u64, rest: &[u32]) -> Time {
         // by link: time at which it is free again, and arrival time of the latest packet
         let mut few = [(Time::ZERO, Time::ZERO); 8];
         let mut many = Vec::new();
@@ -91,7 +91,7 @@ impl<'s> Wires<'s> {
         };
         let send = |states: &mut [(Time, Time)], payload: u32| {
             let mut at = Time::ZERO;
-            for size in fragments(t, payload) {
+            for size in fragments(sizes, payload) {
                 at = Time::ZERO;
                 for (&l, (free, arrival)) in links.iter().zip(states.iter_mut()) {
                     let l = &self.links[l];
@@ -104,10 +104,10 @@ impl<'s> Wires<'s> {
         };
         let mut arrived = Time::ZERO;
         if full > 0 {
-            arrived = send(states, t.mss);
+            arrived = send(states, sizes.mss);
             // lag of the last segment behind the first at a link
             let mut behind = Time::ZERO;
-            let last = fragments(t, t.mss).last().unwrap_or(0);
+            let last = fragments(sizes, sizes.mss).last().unwrap_or(0);
             let mut saved = false;
             for (&l, (free, arrival)) in links.iter().zip(states.iter_mut()) {
                 let link = &self.links[l];
@@ -119,7 +119,7 @@ impl<'s> Wires<'s> {
                 };
                 saved |= link.bucket > 0;
                 *arrival = arrival.saturating_add(behind);
-                let passed = self.period(l, t, t.mss).saturating_mul(full - 1);
+                let passed = self.period(l, sizes, sizes.mss).saturating_mul(full - 1);
                 *free = first.saturating_add(passed).max(arrival.saturating_add(held));
                 behind = if link.bucket > 0 {
                     leave(link, *free, *arrival).saturating_sub(leave(link, first, arrival.saturating_sub(behind)))
@@ -147,31 +147,31 @@ impl<'s> Wires<'s> {
 
     /// Lower bound of the time for segments that may be cut elsewhere, along one path. `first`: IP bytes of the
     /// smallest packet that may be the first.
-    fn at_least(&self, links: &[LinkId], t: &TransportSpec, segments: &Segments, first: u64) -> Time {
+    fn at_least(&self, links: &[LinkId], sizes: &Sizes, segments: &Segments, first: u64) -> Time {
         let cut = |(count, last): (u64, u32)| {
             let mut arrival = Time::ZERO;
             let mut end = Time::ZERO;
             for (i, &l) in links.iter().enumerate() {
-                let left = self.passes(l, arrival, self.carries(l, t, segments.bytes, count));
-                end = end.max(left.saturating_add(self.cross(&links[i + 1..], last_packet(t, last))));
+                let left = self.passes(l, arrival, self.carries(l, sizes, segments.bytes, count));
+                end = end.max(left.saturating_add(self.cross(&links[i + 1..], last_packet(sizes, last))));
                 arrival = arrival.saturating_add(self.crossing(l, first));
             }
             end
         };
-        let [one, other] = segments.cuts(t.mss).map(cut);
+        let [one, other] = segments.cuts(sizes.mss).map(cut);
         one.min(other)
     }
 
     /// Time from the first bit at the source to the last bit at the destination of `segments`, along one path. A lower
     /// bound where segments may overtake or may be cut elsewhere.
-    pub fn along(&self, links: &[LinkId], t: &TransportSpec, segments: &Segments) -> Time {
-        let exact = self.in_order(links, t, segments.full, segments.rest.as_slice());
-        let first = fragments(t, segments.first).next().unwrap_or(0);
+    pub fn along(&self, links: &[LinkId], sizes: &Sizes, segments: &Segments) -> Time {
+        let exact = self.in_order(links, sizes, segments.full, segments.rest.as_slice());
+        let first = fragments(sizes, segments.first).next().unwrap_or(0);
         match (segments.certain, self.overtakes(segments)) {
             (true, false) => exact,
-            (true, true) => exact.min(self.in_order(links, t, segments.full, &[])),
-            (false, false) => exact.min(self.at_least(links, t, segments, first)),
-            (false, true) => exact.min(self.at_least(links, t, segments, first.min(last_packet(t, 1)))),
+            (true, true) => exact.min(self.in_order(links, sizes, segments.full, &[])),
+            (false, false) => exact.min(self.at_least(links, sizes, segments, first)),
+            (false, true) => exact.min(self.at_least(links, sizes, segments, first.min(last_packet(sizes, 1)))),
         }
     }
 }
@@ -206,10 +206,10 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
 
     /// Times at which a segment's last packet reaches the destination, and its first packet the last link. `before`:
     /// time for which earlier packets occupy the first link. Only the largest and the last fragments matter.
-    fn alone(&self, t: &TransportSpec, before: Time, payload: u32) -> (Time, Time) {
+    fn alone(&self, sizes: &Sizes, before: Time, payload: u32) -> (Time, Time) {
         let (mut end, mut first, mut sum) = (Time::ZERO, Time::NEVER, before);
-        let count = fragments(t, payload).count();
-        for (i, size) in fragments(t, payload).enumerate() {
+        let count = fragments(sizes, payload).count();
+        for (i, size) in fragments(sizes, payload).enumerate() {
             sum = sum.saturating_add(self.wires.takes(&self.wires.links[self.first], size));
             // fragments in between are as large as the first and the last but one
             if i == 0 || i + 2 >= count {
@@ -223,53 +223,53 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
 
     /// Time for full segments and a partial one that may overtake. Between the first and the last link packets do not
     /// wait for each other.
-    fn in_any_order(&self, t: &TransportSpec, full: u64, rest: Option<u32>) -> Time {
-        let pace = self.wires.period(self.first, t, t.mss);
+    fn in_any_order(&self, sizes: &Sizes, full: u64, rest: Option<u32>) -> Time {
+        let pace = self.wires.period(self.first, sizes, sizes.mss);
         let passed =
             |arrival: Time, takes: Time| self.last.map_or(arrival, |last| self.wires.passes(last, arrival, takes));
         let mut end = Time::ZERO;
         if full > 0 {
-            let first = self.alone(t, Time::ZERO, t.mss).1;
-            let all = |last: LinkId| self.wires.period(last, t, t.mss).saturating_mul(full);
-            let last = self.alone(t, pace.saturating_mul(full - 1), t.mss).0;
+            let first = self.alone(sizes, Time::ZERO, sizes.mss).1;
+            let all = |last: LinkId| self.wires.period(last, sizes, sizes.mss).saturating_mul(full);
+            let last = self.alone(sizes, pace.saturating_mul(full - 1), sizes.mss).0;
             end = last.max(passed(first, self.last.map_or(Time::ZERO, all)));
         }
         if let Some(rest) = rest {
-            let (last, first) = self.alone(t, pace.saturating_mul(full), rest);
-            let takes = self.last.map_or(Time::ZERO, |last| self.wires.period(last, t, rest));
+            let (last, first) = self.alone(sizes, pace.saturating_mul(full), rest);
+            let takes = self.last.map_or(Time::ZERO, |last| self.wires.period(last, sizes, rest));
             end = end.max(last).max(passed(first, takes));
         }
         end
     }
 
     /// Lower bound of the time for segments that may be cut elsewhere.
-    fn at_least(&self, t: &TransportSpec, segments: &Segments) -> Time {
+    fn at_least(&self, sizes: &Sizes, segments: &Segments) -> Time {
         let wires = &self.wires;
         // the first packet at the last link: the first to leave, or a small one that overtakes
-        let one = fragments(t, segments.first).next().unwrap_or(0);
+        let one = fragments(sizes, segments.first).next().unwrap_or(0);
         let lead = if wires.overtakes(segments) { 0 } else { segments.lead };
-        let before = wires.period(self.first, t, t.mss).saturating_mul(lead);
-        let small = last_packet(t, 1);
+        let before = wires.period(self.first, sizes, sizes.mss).saturating_mul(lead);
+        let small = last_packet(sizes, 1);
         let arrival = |last: LinkId, before: Time, size: u64| {
             let takes = before.saturating_add(wires.takes(&wires.links[self.first], size));
             wires.passes(self.first, Time::ZERO, takes).saturating_add(self.at_last(last, size))
         };
         let cut = |(count, payload): (u64, u32)| {
-            let carries = |link: LinkId| wires.carries(link, t, segments.bytes, count);
+            let carries = |link: LinkId| wires.carries(link, sizes, segments.bytes, count);
             let left = wires.passes(self.first, Time::ZERO, carries(self.first));
-            let end = left.saturating_add((self.onward)(last_packet(t, payload)));
+            let end = left.saturating_add((self.onward)(last_packet(sizes, payload)));
             let Some(last) = self.last else { return end };
             let arrival = arrival(last, Time::ZERO, one).min(arrival(last, before, small));
             end.max(wires.passes(last, arrival, carries(last)))
         };
-        let [one, other] = segments.cuts(t.mss).map(cut);
+        let [one, other] = segments.cuts(sizes.mss).map(cut);
         one.min(other)
     }
 
     /// Time from the first bit at the source to the last bit at the destination of `segments`.
-    pub fn over(&self, t: &TransportSpec, segments: &Segments) -> Time {
+    pub fn over(&self, sizes: &Sizes, segments: &Segments) -> Time {
         let rest = segments.rest.filter(|_| !self.wires.overtakes(segments));
-        let fewest = self.in_any_order(t, segments.full, rest);
-        if segments.certain { fewest } else { fewest.min(self.at_least(t, segments)) }
+        let fewest = self.in_any_order(sizes, segments.full, rest);
+        if segments.certain { fewest } else { fewest.min(self.at_least(sizes, segments)) }
     }
 }

@@ -11,7 +11,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     pub fn send_back(&mut self, packet: &Packet) {
         let Some(back) = self.net.back[packet.link.ix()] else { return };
         let flow = self.net.flow(packet.flow);
-        let size = self.net.transport(flow.transport).ack_size as u16;
+        let size = self.net.transport(flow.transport).sizes.ack_size as u16;
         self.offer(back, &Packet::returned(packet, NodeId(flow.src), size), None);
     }
 }

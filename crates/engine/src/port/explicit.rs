@@ -127,7 +127,7 @@ impl Port {
         let passes = wire == Time::ZERO && self.rare.queues.as_ref().is_some_and(|q| q.lets_pass(class, now));
         let mut arrives = now + self.settings.delay;
         if passes && self.fails() && !lost {
-            match self.arrival_of(now, now, index) {
+            match self.arrival_of(&packet, now, now, index) {
                 Some(time) => arrives = time,
                 None => lost = self.loses_to_failure(now, interval),
             }
@@ -277,12 +277,12 @@ impl Port {
     /// Applies failures of the link to the transmission that begins at `now` and would end at `ends`. Returns its end.
     #[cold]
     fn begin_failing(&mut self, now: Time, ends: Time) -> Option<Time> {
-        let Some(Waiting { size, wire, index, lost, .. }) = self.rare.queues.as_ref()?.served else {
+        let Some(Waiting { packet, size, wire, index, lost, .. }) = self.rare.queues.as_ref()?.served else {
             return Some(ends);
         };
         let takes = self.wire_from(now, size);
         // a packet that the wire loses does not delay the following ones
-        let arrives = if lost { None } else { self.arrival_of(now, now + takes, index) };
+        let arrives = if lost { None } else { self.arrival_of(&packet, now, now + takes, index) };
         if self.settings.ps_per_byte == 0 {
             self.rare.events.odd_busy = self.rare.events.odd_busy + takes.0 - wire.0;
         }

@@ -8,6 +8,7 @@ use super::account::PARTS;
 use super::settings::Settings;
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
+use crate::ids::FlowId;
 use crate::spec::{Effect, Failure, LinkSpec, Spec};
 use incast_cc::{Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -34,6 +35,8 @@ pub struct Faults {
     /// Packets of a FIFO port that will be lost, with the end of their transmission, which may be in the future.
     scheduled_losses: VecDeque<(Time, Packet)>,
     pub(super) taken: Taken,
+    /// Flows with a packet that crossed a failure, with the end of its transmission, the earliest one of a flow.
+    pub(super) crossed: BTreeMap<FlowId, Time>,
 }
 
 impl Faults {
@@ -81,6 +84,7 @@ impl Faults {
             latest: Time::ZERO,
             scheduled_losses: VecDeque::new(),
             taken: Taken::default(),
+            crossed: BTreeMap::new(),
         }
     }
 
@@ -174,6 +178,16 @@ impl Faults {
             _ => false,
         };
         if dead || unlucky() { None } else { Some(arrival) }
+    }
+
+    /// Notes that a packet of `flow`, transmitted from `start` to `end`, crossed a failure, if it did: it was lost to
+    /// one, or the link was degraded meanwhile.
+    pub(super) fn note_crossing(&mut self, flow: FlowId, start: Time, end: Time, lost: bool) {
+        let meets = |f: &Failure| start < f.until && (end > f.from || start >= f.from);
+        if lost || self.left.iter().any(meets) {
+            let first = self.crossed.entry(flow).or_insert(end);
+            *first = end.min(*first);
+        }
     }
 
     /// Counts the loss of a packet whose transmission ends at `end`.

@@ -135,7 +135,7 @@ impl Port {
         if FAILS {
             // departures from a token bucket take no time
             let start = if self.settings.bucket > Time::ZERO { departure } else { departure - wire };
-            return match self.arrival_of(start, departure, self.count.packets - 1) {
+            return match self.arrival_of(packet, start, departure, self.count.packets - 1) {
                 Some(time) => Sent::Arrives { time, marked: verdict == Verdict::Mark },
                 None => {
                     self.rare.faults.iter_mut().for_each(|f| f.schedule_loss(packet, now, departure, interval));

@@ -14,13 +14,15 @@ impl Port {
         lost
     }
 
-    /// Arrival time of packet number `index`, whose transmission lasts from `start` to `end`; `None`: lost to a
+    /// Arrival time of `packet`, number `index`, whose transmission lasts from `start` to `end`; `None`: lost to a
     /// failure.
-    pub(super) fn arrival_of(&mut self, start: Time, end: Time, index: u64) -> Option<Time> {
+    pub(super) fn arrival_of(&mut self, packet: &Packet, start: Time, end: Time, index: u64) -> Option<Time> {
         let (link, seed) = (self.link.0 as u64, self.rare.seed);
         let Some(faults) = &mut self.rare.faults else { return Some(end + self.settings.delay) };
         let draw = || hash::uniform(seed, hash::purpose::FAILURE, link, index);
-        faults.arrival(start, end, self.settings.delay, draw)
+        let arrives = faults.arrival(start, end, self.settings.delay, draw);
+        faults.note_crossing(packet.flow, start, end, arrives.is_none());
+        arrives
     }
 
     /// Records the `place` of the oldest sent packet without one in the bucket of its engine window, if the port [marks

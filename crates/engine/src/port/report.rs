@@ -4,6 +4,7 @@ use super::account::PARTS;
 use super::port::{Port, Rare};
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
+use crate::ids::FlowId;
 use incast_cc::{Rate, Time};
 use incast_record::{Name, PortRecord};
 
@@ -127,6 +128,11 @@ impl Port {
     /// End of the last transmission that a failure will lose, as far as known.
     pub fn last_scheduled_loss(&self) -> Option<Time> {
         self.rare.faults.as_ref()?.last_scheduled_loss()
+    }
+
+    /// Flows of which a packet crossed a failure of the link, with the end of its transmission.
+    pub fn crossed(&self) -> impl Iterator<Item = (FlowId, Time)> {
+        self.rare.faults.iter().flat_map(|faults| &faults.crossed).map(|(flow, end)| (*flow, *end))
     }
 
     /// Ends the run at `end`: packets to be lost later are in flight instead, and are no longer counted as lost.

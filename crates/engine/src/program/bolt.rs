@@ -98,7 +98,7 @@ impl BoltPorts {
 
 impl SwitchProgram for BoltPorts {
     fn placed(&mut self, spec: &Spec, links: &[LinkId]) {
-        self.packet = spec.transports.iter().map(|t| (t.mss + t.header) as u64).max().unwrap_or(0);
+        self.packet = spec.transports.iter().map(|t| (t.sizes.mss + t.sizes.header) as u64).max().unwrap_or(0);
         let Some(own) = links.first().map(|link| spec.links[*link].from).filter(|node| *node < spec.hosts) else {
             return;
         };

@@ -167,7 +167,7 @@ impl SwitchProgram for Pace {
     fn placed(&mut self, spec: &Spec, links: &[LinkId]) {
         self.seed = spec.seed;
         let Some(link) = links.first().map(|link| &spec.links[*link]) else { return };
-        let full = || spec.transports.iter().map(|t| (t.mss + t.header + link.overhead) as u64).max();
+        let full = || spec.transports.iter().map(|t| (t.sizes.mss + t.sizes.header + link.overhead) as u64).max();
         self.bucket = Bucket::new(&self.rule, self.rule.burst.or_else(full).unwrap_or(1), link.rate);
     }
 

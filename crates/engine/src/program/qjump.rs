@@ -95,7 +95,7 @@ impl SwitchProgram for Levels {
         if link.rate == Rate::INFINITE {
             return;
         }
-        let full = || spec.transports.iter().map(|t| (t.mss + t.header + link.overhead) as u64).max();
+        let full = || spec.transports.iter().map(|t| (t.sizes.mss + t.sizes.header + link.overhead) as u64).max();
         let packet = self.rule.packet.or_else(full).unwrap_or(1);
         self.epoch = self.rule.epoch.unwrap_or_else(|| epoch(&self.rule, spec.hosts, packet, link.rate));
         let max = |factor: &f64| ((factor * packet as f64) as u64).max(1);

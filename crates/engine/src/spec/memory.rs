@@ -182,7 +182,7 @@ fn ways(spec: &Spec) -> Vec<Option<Way>> {
 /// Path over the last link, with delays of up to `longest` on the other links.
 fn way_over(spec: &Spec, link: &LinkSpec, longest: Time) -> Way {
     let queue = &spec.queues[link.queue as usize];
-    let packet = spec.transports.first().map_or(0, |transport| transport.mss);
+    let packet = spec.transports.first().map_or(0, |transport| transport.sizes.mss);
     let trip = 4.0 * link.delay.as_secs_f64() + 8.0 * longest.as_secs_f64();
     let trip = trip + 6.0 * link.rate.serialize(packet as u64).as_secs_f64();
     let carried = if link.rate == Rate::INFINITE { 0.0 } else { link.rate.0 as f64 / 8.0 * trip };
@@ -209,7 +209,7 @@ fn transport<'a>(spec: &'a Spec, flow: &FlowSpec) -> &'a TransportSpec {
 }
 
 fn mss(spec: &Spec, flow: &FlowSpec) -> u64 {
-    transport(spec, flow).mss.max(1) as u64
+    transport(spec, flow).sizes.mss.max(1) as u64
 }
 
 /// Maximum number of outstanding segments of a flow, bounded by its receive window and by what link and queue hold.
@@ -221,14 +221,14 @@ fn max_outstanding(spec: &Spec, flow: &FlowSpec, way: &Way) -> u64 {
         Limit::Bytes(bytes) => bytes.div_ceil(mss),
         Limit::None => u64::MAX,
     };
-    let receiver_driven = transport.protocol.numbers_packets() || controller.own_recovery;
-    let marked = transport.ecn.unwrap_or(controller.ecn) != Ecn::Off;
+    let keeps_queues_short = transport.protocol.numbers_packets() || controller.own_recovery;
+    let marked = transport.marks.ecn.unwrap_or(controller.ecn) != Ecn::Off;
     let queued = match flow.app {
         App::Udp(_) => segments(way.limit),
         // delays, grants or telemetry keep queues short
-        _ if receiver_driven => 0,
+        _ if keeps_queues_short => 0,
         _ if marked => segments(way.limit).min(segments(way.mark).saturating_mul(OVERSHOOT)),
         _ => segments(way.limit),
     };
-    way.carried.div_ceil(mss).saturating_add(queued).min(transport.receive_buffer.div_ceil(mss))
+    way.carried.div_ceil(mss).saturating_add(queued).min(transport.windows.receive_buffer.div_ceil(mss))
 }

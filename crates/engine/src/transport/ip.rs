@@ -6,7 +6,7 @@ use crate::ids::{FlowId, HostIx, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
-use crate::spec::TransportSpec;
+use crate::spec::Sizes;
 use crate::switch::policy::entropy::Source;
 use incast_cc::Time;
 use incast_record::{FlowRecord, Happening, Recorder};
@@ -94,13 +94,13 @@ impl IpSource {
 
     /// Hands a packet, or its fragments, to the host's NIC.
     #[inline(always)]
-    pub fn send(&self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, packet: &Packet, ext: Option<&mut Ext>) {
+    pub fn send(&self, ctx: &mut NodeCtx<impl Effects>, sizes: &Sizes, packet: &Packet, ext: Option<&mut Ext>) {
         let size = packet.size as u32;
-        if t.mtu == 0 || size <= t.mtu {
+        if sizes.mtu == 0 || size <= sizes.mtu {
             return ctx.send(self.host, packet, ext);
         }
         // fragment payloads are multiples of 8 bytes (RFC 791)
-        let per = (t.mtu - HEADER) / 8 * 8;
+        let per = (sizes.mtu - HEADER) / 8 * 8;
         let payload = size - HEADER;
         let last = payload.div_ceil(per) - 1;
         for i in 0..=last {
@@ -214,11 +214,11 @@ impl IpSink {
 
     /// Counts a complete packet.
     #[inline(always)]
-    pub fn count(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
+    pub fn count(&mut self, ctx: &mut NodeCtx<impl Effects>, sizes: &Sizes, p: &Packet) {
         let delay = ctx.now - p.sent_at();
         if p.has(flag::MEASURED) {
             self.packets += 1;
-            self.bytes += if p.part().1 > 0 { (t.header + p.len as u32) as u64 } else { p.size as u64 };
+            self.bytes += if p.part().1 > 0 { (sizes.header + p.len as u32) as u64 } else { p.size as u64 };
             self.packet_delay_sum += delay;
             self.last_rx = Some(ctx.now);
         }

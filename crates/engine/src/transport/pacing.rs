@@ -57,8 +57,7 @@ macro_rules! list {
             let kept = pacers.of(host);
             let mut ends = Ends { net, senders, receivers };
             $(
-                // credit after pulls and before grants
-                if stringify!($module) == "homa" {
+                if <crate::transport::$module::Receiver as PacketReceiver>::AFTER_CREDIT {
                     give_credit(ctx, kept, host, &mut ends);
                 }
                 crate::transport::$module::Receiver::on_pacer(ctx, &mut kept.$module, host, &mut ends);

@@ -64,9 +64,10 @@ impl Sender {
         }
         if ctx.has_room(self.ip.host, self.ip.flow) {
             let t = ctx.net.transport(self.transport);
-            let packet = self.ip.packet(ctx, Kind::Datagram, self.written, t.mss, 0, t.header + t.mss);
-            self.written += t.mss as u64;
-            self.ip.send(ctx, t, &packet, None);
+            let packet =
+                self.ip.packet(ctx, Kind::Datagram, self.written, t.sizes.mss, 0, t.sizes.header + t.sizes.mss);
+            self.written += t.sizes.mss as u64;
+            self.ip.send(ctx, &t.sizes, &packet, None);
         }
         let next = ctx.now.saturating_add(self.next_gap(ctx.net));
         if next < stop {
@@ -125,7 +126,7 @@ impl Receiver {
         if !self.ip.is_whole(ctx, p) {
             return;
         }
-        self.ip.count(ctx, ctx.net.transport(self.transport), p);
+        self.ip.count(ctx, &ctx.net.transport(self.transport).sizes, p);
         self.delivered += p.len as u64;
         if ctx.measured() {
             self.delivered_m += p.len as u64;

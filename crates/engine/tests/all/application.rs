@@ -108,7 +108,7 @@ fn payloads(o: &incast_record::Outcome) -> Vec<u32> {
 
 #[test]
 fn what_is_written_from_connect_on_waits_for_the_connection() {
-    let transport = TransportSpec { handshake: true, ..tcp() };
+    let transport = changed!(tcp(), connection.handshake = true);
     let flow = on_off(Rate::mbps(8), Time::s(1), Time::ZERO);
     // the handshake takes a round trip of 4 ms; writes at 0 to 4 ms wait for its end, and leave as full segments
     let waited = [1448, 1448, 1448, 656];
@@ -126,7 +126,7 @@ fn what_is_written_from_connect_on_waits_for_the_connection() {
 
 #[test]
 fn writes_stay_segments_while_the_window_is_open() {
-    let transport = TransportSpec { delayed_ack: 1, ..tcp() };
+    let transport = changed!(tcp(), acks.delayed_ack = 1);
     let flow = on_off(Rate::mbps(80), Time::ms(10), Time::ms(10));
     let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", flow);
     run_for(&mut spec, Time::ms(40));
@@ -148,7 +148,7 @@ fn writes_stay_segments_while_the_window_is_open() {
 #[test]
 fn writes_merge_where_the_window_is_the_limit() {
     // 100 Mb/s are asked of a link of 10 Mb/s, and the receiver offers 20 kB
-    let transport = TransportSpec { receive_buffer: 20_000, ..tcp() };
+    let transport = changed!(tcp(), windows.receive_buffer = 20_000);
     let flow = on_off(Rate::mbps(100), Time::s(1), Time::ZERO);
     let mut spec = wire(Rate::mbps(10), Time::us(10), transport, "newreno", flow);
     run_for(&mut spec, Time::ms(400));
@@ -175,7 +175,7 @@ fn a_constant_rate_never_pauses() {
 fn ticks_at_a_full_buffer_cost_no_events() {
     // 10 Gb/s in writes of 1000 B are 1.25 million ticks a second; the link carries 10 Mb/s, and
     // the buffer fits into the window, so the transport has nothing unsent while ticks fail
-    let transport = TransportSpec { send_buffer: 10_000, ..tcp() };
+    let transport = changed!(tcp(), windows.send_buffer = 10_000);
     let flow = on_off(Rate::gbps(10), Time::s(1), Time::ZERO);
     let mut bench = Bench::new(wire(Rate::mbps(10), Time::us(10), transport.clone(), "newreno", flow.clone()));
     bench.open();
@@ -206,7 +206,7 @@ fn sizes_need_not_be_multiples() {
 
 #[test]
 fn extra_packets_follow_the_size() {
-    let transport = TransportSpec { extra_packets: 2, ..htsim() };
+    let transport = changed!(htsim(), output.extra_packets = 2);
     let outcome = run(&wire(Rate::gbps(100), Time::us(1), transport, "swift", bulk(0, 1, Some(10_000))));
     let flow = &outcome.flows[0];
     // 10,000 B are 4000 + 4000 + 2000; with 8000 more the last segment fills up
@@ -287,8 +287,14 @@ fn an_on_off_application_stops_writing() {
 fn a_closing_sink_resets_a_flow_with_a_hole_and_says_fin_to_any_other() {
     // the 40th segment is lost for good: its retransmission timer would fire after a second
     let ecn = Some(Ecn::Dctcp);
-    let transport =
-        TransportSpec { rto_min: Time::s(1), sack: false, dupthresh: 1000, ecn, ect_control: true, ..tcp() };
+    let transport = changed!(
+        tcp(),
+        rto.rto_min = Time::s(1),
+        loss.sack = false,
+        loss.dupthresh = 1000,
+        marks.ecn = ecn,
+        marks.ect_control = true
+    );
     let flow = FlowSpec { sink_stop: Time::ms(100), stop: Time::ms(50), ..bulk(0, 1, None) };
     let mut spec = wire(Rate::mbps(100), Time::us(10), transport, "newreno", flow);
     spec.duration = Time::s(3);

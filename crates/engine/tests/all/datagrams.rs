@@ -9,7 +9,7 @@ fn udp(src: u32, dst: u32) -> FlowSpec {
 
 /// 500-byte packets with headers: 4 us on a link.
 fn small() -> TransportSpec {
-    TransportSpec { mss: 460, header: 40, ..htsim() }
+    changed!(htsim(), sizes.mss = 460, sizes.header = 40)
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn what_is_lost_stays_lost() {
 
 #[test]
 fn a_segment_in_fragments_arrives_whole_or_not() {
-    let transport = TransportSpec { mss: 3000, header: 28, mtu: 1500, ..htsim() };
+    let transport = changed!(htsim(), sizes.mss = 3000, sizes.header = 28, sizes.mtu = 1500);
     let flow = FlowSpec { app: App::Udp(Udp { gap: Time::us(50), random: false }), ..bulk(0, 1, None) };
     let mut spec = wire(Rate::gbps(1), Time::us(1), transport, "swift", flow);
     run_for(&mut spec, Time::ms(1));
@@ -86,7 +86,7 @@ fn a_nic_that_is_full_takes_none() {
 #[test]
 fn a_run_ends_when_all_that_has_a_size_is_done() {
     let mut spec = star(4, Rate::gbps(1), Time::us(1));
-    spec.transports = vec![TransportSpec { extra_packets: 0, ..small() }];
+    spec.transports = vec![changed!(small(), output.extra_packets = 0)];
     spec.flows = vec![udp(0, 1), bulk(2, 3, Some(46_000)), bulk(2, 1, None)];
     spec.observe.trace = vec![0];
     let never = compared(&spec);

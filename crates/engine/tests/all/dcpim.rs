@@ -186,23 +186,23 @@ fn what_contradicts_itself_is_refused() {
     };
     let own = |own: DcPim| told(&|s| s.transports[0].protocol = Protocol::DcPim(own.clone()));
     for (wrong, shown) in [
-        (DcPim { rounds: 0, ..authors() }, "rounds = 0, expected 1 to 64"),
-        (DcPim { channels: 65, ..authors() }, "channels = 65, expected 1 to 64"),
-        (DcPim { window: 0, ..authors() }, "window = 0, expected 1 to"),
-        (DcPim { levels: 8, ..authors() }, "levels = 8, expected 2 to 7"),
-        (DcPim { alpha: 0.5, ..authors() }, "alpha 0.5"),
-        (DcPim { beta: f64::NAN, ..authors() }, "factors of at least 1"),
-        (DcPim { reissue: 0.0, ..authors() }, "times above 0"),
+        (DcPim { rounds: 0, ..authors() }, "rounds = 0: expected at least 1 and at most 64"),
+        (DcPim { channels: 65, ..authors() }, "channels = 65: expected"),
+        (DcPim { window: 0, ..authors() }, "window = 0: expected"),
+        (DcPim { levels: 8, ..authors() }, "levels = 8: expected"),
+        (DcPim { alpha: 0.5, ..authors() }, "alpha = 0.5: expected"),
+        (DcPim { beta: f64::NAN, ..authors() }, "beta = NaN: expected a finite number"),
+        (DcPim { reissue: 0.0, ..authors() }, "reissue = 0: expected above 0"),
         (DcPim { control_rtt: Time::us(2), ..authors() }, "in which control packets take 2.064us and 2.064us"),
     ] {
         let text = own(wrong);
         assert!(text.contains(shown), "{text}");
     }
     let two = |s: &mut Spec| {
-        s.transports.push(TransportSpec { mss: 1000, ..s.transports[0].clone() });
+        s.transports.push(changed!(s.transports[0].clone(), sizes.mss = 1000));
     };
     assert!(told(&two).contains("two transports of dcpim"));
-    assert!(told(&|s| s.transports[0].rto_min = Time::ZERO).contains("rto_min of 0"));
+    assert!(told(&|s| s.transports[0].rto.rto_min = Time::ZERO).contains("repeats requests after it"));
     assert!(told(&|s| s.flows[0].class = 1).contains("expected 6, its lowest class"));
     assert!(told(&|s| s.links[1].rate = Rate::INFINITE).contains("expected a rate"));
 }

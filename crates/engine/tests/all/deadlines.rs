@@ -4,7 +4,7 @@ use crate::support::*;
 
 /// A handshake, and the marks that the controller asks for.
 fn connected() -> TransportSpec {
-    TransportSpec { handshake: true, ecn: None, ..tcp() }
+    changed!(tcp(), connection.handshake = true, marks.ecn = None)
 }
 
 /// Four hosts send 2 MB each to host 0 at 10 Gb/s, the first of them with the deadline `first`, the others with `rest`.

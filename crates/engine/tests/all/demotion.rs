@@ -11,7 +11,7 @@ const DATA_MINING: [u64; 7] = [745, 1083, 1391, 13_689, 14_936, 21_149, 27_245];
 
 /// A transport that acknowledges every segment, with classes by `sizes`.
 fn pias(sizes: &[u64]) -> TransportSpec {
-    TransportSpec { demotion: sizes.to_vec(), mss: MSS as u32, mtu: 0, ..plain() }
+    changed!(plain(), output.demotion = sizes.to_vec(), sizes.mss = MSS as u32, sizes.mtu = 0)
 }
 
 fn segments(of: [u64; 7]) -> Vec<u64> {
@@ -23,7 +23,7 @@ fn segments(of: [u64; 7]) -> Vec<u64> {
 fn priorities(hosts: u32, transport: TransportSpec, limit: Limit) -> Spec {
     let mut spec = star(hosts, Rate::gbps(10), Time::us(1));
     let class = queue(ecn_threshold(65), limit);
-    spec.queues = vec![classes(Scheduler::Strict, vec![class; transport.demotion.len() + 1])];
+    spec.queues = vec![classes(Scheduler::Strict, vec![class; transport.output.demotion.len() + 1])];
     spec.transports = vec![transport];
     spec.controllers = vec![controller("dctcp", &[])];
     spec
@@ -31,7 +31,7 @@ fn priorities(hosts: u32, transport: TransportSpec, limit: Limit) -> Spec {
 
 /// A flow whose last bytes have the lowest class, and whose ACKs the highest.
 fn flow(spec: &Spec, src: u32, dst: u32, size: u64) -> FlowSpec {
-    FlowSpec { class: spec.transports[0].demotion.len() as u8, ..bulk(src, dst, Some(size)) }
+    FlowSpec { class: spec.transports[0].output.demotion.len() as u8, ..bulk(src, dst, Some(size)) }
 }
 
 /// Packets of each class at the port named `port`.
@@ -78,7 +78,7 @@ fn a_segment_has_the_class_of_its_first_byte() {
 
 #[test]
 fn syn_and_fin_have_the_class_of_what_goes_before_them() {
-    let transport = TransportSpec { handshake: true, ..pias(&[2 * MSS, 4 * MSS]) };
+    let transport = changed!(pias(&[2 * MSS, 4 * MSS]), connection.handshake = true);
     // the SYN, the ACK of the SYN-ACK and the first two segments; FIN belongs to the last segment and takes a number,
     // after which the last ACK goes
     for (segments, expected) in [(2, [4 + 1, 1, 0]), (3, [4, 1 + 2, 0]), (5, [4, 2, 1 + 2])] {
@@ -110,7 +110,8 @@ fn writes_and_responses_begin_anew() {
 
 /// A sender of 20 kB in packets of 1000 bytes, six of them at first.
 fn six_at_first(demotion: [u64; 2], by: Rank) -> Bench {
-    let transport = TransportSpec { demotion: demotion.to_vec(), demotion_by: by, initial_window: 6.0, ..plain() };
+    let transport =
+        changed!(plain(), output.demotion = demotion.to_vec(), output.demotion_by = by, windows.initial_window = 6.0);
     let mut spec = wire(Rate::gbps(10), Time::us(1), transport, "newreno", bulk(0, 1, Some(20_000)));
     spec.queues = vec![endless_queue(), classes(Scheduler::Strict, vec![endless_queue(); 3])];
     spec.links[2..].iter_mut().for_each(|l| l.queue = 1);
@@ -183,9 +184,9 @@ fn short_transfers_pass_long_ones_of_which_nobody_said_how_long_they_are() {
 fn sizes_that_do_not_rise_are_refused() {
     for sizes in [vec![0], vec![5, 5], vec![5, 4], (1..=8).collect()] {
         let mut spec = priorities(2, pias(&[]), Limit::None);
-        spec.transports[0].demotion = sizes;
+        spec.transports[0].output.demotion = sizes;
         let error = incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string();
-        assert!(error.contains("expected tcp, and at most 7 sizes above 0 that rise"), "{error}");
+        assert!(error.contains("demotion = ["), "{error}");
     }
     let mut spec = priorities(2, pias(&[1_000]), Limit::None);
     spec.flows = vec![FlowSpec { class: 2, ..bulk(0, 1, Some(1)) }];

@@ -113,7 +113,7 @@ fn rates_stop_changing_when_nothing_comes_and_the_run_ends() {
 
 #[test]
 fn answers_of_two_way_connections_are_paced_at_granted_rates_too() {
-    let mut spec = asking(8, 500_000, TransportSpec { delayed_ack: 1, ..asking_transport() });
+    let mut spec = asking(8, 500_000, changed!(asking_transport(), acks.delayed_ack = 1));
     spec.controllers = vec![controller("rcp", &[])];
     spec.links.iter_mut().for_each(|link| link.delay = Time::us(20));
     spec.queues = vec![drop_tail(10_000)];

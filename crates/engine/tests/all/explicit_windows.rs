@@ -116,7 +116,7 @@ fn what_waits_in_explicit_queues_is_allowed_its_share_when_it_leaves() {
 
 #[test]
 fn changes_come_back_once_on_two_way_connections() {
-    let mut spec = asking(8, 500_000, TransportSpec { delayed_ack: 1, ..asking_transport() });
+    let mut spec = asking(8, 500_000, changed!(asking_transport(), acks.delayed_ack = 1));
     spec.controllers = vec![controller("xcp", &[])];
     spec.links.iter_mut().for_each(|link| link.delay = Time::us(20));
     spec.queues = vec![drop_tail(10_000)];

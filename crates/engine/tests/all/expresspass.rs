@@ -7,7 +7,8 @@ use incast_engine::hash;
 /// Packets of 1538 bytes with 1460 of payload and credits of 84. Credits are evenly spaced, at the maximum rate.
 fn even() -> ExpressPass {
     ExpressPass {
-        credit: (84, 84),
+        credit_min: 84,
+        credit_max: 84,
         alpha: 1.0,
         ramp: 0,
         feedback: Feedback::Code,
@@ -21,22 +22,22 @@ fn even() -> ExpressPass {
 
 /// The authors' values.
 pub fn authors() -> ExpressPass {
-    ExpressPass { credit: (76, 92), alpha: 0.5, ramp: 40, jitter: 0.1, early_stop: true, ..even() }
+    ExpressPass { credit_min: 76, credit_max: 92, alpha: 0.5, ramp: 40, jitter: 0.1, early_stop: true, ..even() }
 }
 
 fn transport(own: ExpressPass) -> TransportSpec {
-    TransportSpec {
-        protocol: Protocol::ExpressPass(own),
-        mss: 1460,
-        header: 78,
-        ack_size: 84,
-        mtu: 0,
-        handshake: false,
-        send_buffer: 1 << 30,
-        rto_min: Time::us(100),
-        rto_initial: Time::ms(10),
-        ..plain()
-    }
+    changed!(
+        plain(),
+        protocol = Protocol::ExpressPass(own),
+        sizes.mss = 1460,
+        sizes.header = 78,
+        sizes.ack_size = 84,
+        sizes.mtu = 0,
+        connection.handshake = false,
+        windows.send_buffer = 1 << 30,
+        rto.rto_min = Time::us(100),
+        rto.rto_initial = Time::ms(10)
+    )
 }
 
 /// Ports as in the authors' code: 8 credits wait, two go at once, and 250 packets.
@@ -225,9 +226,10 @@ fn what_contradicts_itself_is_refused() {
             spec.transports = vec![transport(own)];
         })
     };
-    let wrong = "expected a range above 0";
-    assert!(own(&|x| x.credit = (92, 76)).contains(wrong) && own(&|x| x.alpha = 0.0).contains(wrong));
-    assert!(own(&|x| x.min_weight = 0.5).contains(wrong) && own(&|x| x.jitter = 1.0).contains(wrong));
+    assert!(own(&|x| x.credit_min = 93).contains("credit_min = 93: expected at most credit_max, 92B"));
+    assert!(own(&|x| x.alpha = 0.0).contains("alpha = 0: expected above 0 and at most 1"));
+    assert!(own(&|x| x.min_weight = 0.5).contains("min_weight = 0.5: expected at most weight, 0.0625"));
+    assert!(own(&|x| x.jitter = 1.0).contains("jitter = 1: expected at least 0 and below 1"));
     assert!(told(&|s| s.choice = PathChoice::Ecmp).contains("expected symmetric"));
     assert!(told(&|s| s.flows[0].ack_class = 0).contains("class 0 is for credits"));
     // one link on the path of the credits, from the receiver's host or from the switch

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// us to 20 us.
 fn twelve(effect: Effect, explicit: bool) -> Spec {
     let mut spec = wire(Rate::gbps(10), Time::us(1), htsim(), "swift", bulk(0, 1, Some(11 * 4000)));
-    spec.transports[0].initial_window = 20.0;
+    spec.transports[0].windows.initial_window = 20.0;
     spec.queues[0].explicit = explicit;
     spec.failures = vec![Failure { link: 0, from: Time::us(10), until: Time::us(20), effect }];
     spec
@@ -77,7 +77,7 @@ fn a_loss_counts_to_the_interval_in_which_its_transmission_ends() {
             (spec.measure_from, spec.measure_to) = (Time(from), Time(to));
             // without retransmissions
             spec.flows[0].stop = Time::us(1);
-            spec.transports[0].dupthresh = 100;
+            spec.transports[0].loss.dupthresh = 100;
             let o = run(&spec);
             o.ports.iter().find(|p| p.name == "h0>s").unwrap().losses
         };
@@ -503,4 +503,75 @@ fn any_number_of_packets_may_leave_at_one_instant() {
     });
     assert_eq!(fifo.flows[0].arrived, 60_000);
     assert_eq!(format!("{:?} {:?}", fifo.flows, fifo.ports), format!("{:?} {:?}", explicit.flows, explicit.ports));
+}
+
+/// Numbers of the flows that crossed a failure.
+fn crossed(o: &Outcome) -> Vec<u32> {
+    o.flows.iter().filter(|f| f.crossed_failure).map(|f| f.flow).collect()
+}
+
+/// A hashed flow whose path leads over a dead link has crossed the failure if it was under way then, even if switches
+/// reroute at once and nothing is lost; a flow that begins later, or has ended, has not.
+#[test]
+fn flows_on_a_link_that_dies_have_crossed_the_failure() {
+    for detection in [Time::ZERO, Time::us(20)] {
+        let mut spec = permutation(PathChoice::Ecmp);
+        let whole = run(&spec);
+        assert_eq!((crossed(&whole), whole.failed_links.len()), (vec![], 0));
+        cut(&mut spec, "agg0", "core0", Time::us(10), detection);
+        let over = |flow: usize| {
+            let fabric = incast_engine::map::ideal::Fabric::new(&spec);
+            let dead: Vec<u32> = spec.failures.iter().map(|f| f.link).collect();
+            [false, true]
+                .iter()
+                .any(|back| fabric.path(incast_engine::FlowId(flow as u32), *back).iter().any(|l| dead.contains(&l.0)))
+        };
+        let expected: Vec<u32> = (0..spec.flows.len()).filter(|f| over(*f)).map(|f| f as u32).collect();
+        assert!(!expected.is_empty() && expected.len() < spec.flows.len(), "{expected:?}");
+        let mut later = spec.clone();
+        reroute(&mut spec);
+        let o = compared(&spec);
+        assert_eq!(crossed(&o), expected, "detection {detection}");
+        assert_eq!(o.failed_links, ["agg0>core0"]);
+        // flows that begin after switches know of the failure never meet it
+        later.flows.iter_mut().for_each(|f| f.start = Time::us(40));
+        reroute(&mut later);
+        assert_eq!(crossed(&compared(&later)), [0; 0], "detection {detection}");
+    }
+}
+
+/// A sprayed flow has crossed a failure if it lost a packet to it: none if switches avoid the link from the start.
+#[test]
+fn sprayed_flows_have_crossed_a_failure_if_they_lost_a_packet_to_it() {
+    let mut spec = permutation(PathChoice::Spray);
+    spec.observe.trace = (0..spec.flows.len() as u32).collect();
+    cut(&mut spec, "agg0", "core0", Time::us(10), Time::us(20));
+    let mut from_the_start = spec.clone();
+    reroute(&mut spec);
+    let o = compared(&spec);
+    let lost = |e: &&PacketEvent| e.event == Happening::Loss && ["agg0>core0", "core0>agg0"].contains(&&*e.place);
+    let expected: std::collections::BTreeSet<u32> = o.trace.iter().filter(lost).map(|e| e.flow).collect();
+    assert!(expected.len() > 2 && expected.len() < spec.flows.len(), "{expected:?}");
+    assert_eq!(crossed(&o), expected.into_iter().collect::<Vec<_>>());
+    for failure in &mut from_the_start.failures {
+        (failure.from, failure.effect) = (Time::ZERO, Effect::Down { detection: Time::ZERO });
+    }
+    reroute(&mut from_the_start);
+    assert_eq!(crossed(&run(&from_the_start)), [0; 0]);
+}
+
+/// A flow has crossed a degraded link if one of its packets was in transmission meanwhile: here it is slow for the
+/// second flow only.
+#[test]
+fn flows_on_a_degraded_link_have_crossed_it() {
+    let slow = Effect::Degraded { rate: None, delay: Some(Time::us(2)), loss: 0.0 };
+    for explicit in [false, true] {
+        let mut spec = twelve(slow.clone(), explicit);
+        spec.flows.push(spec.flows[0].clone());
+        spec.flows[1].start = Time::us(100);
+        (spec.failures[0].from, spec.failures[0].until) = (Time::us(90), Time::us(103));
+        let o = compared(&spec);
+        assert!(o.flows[0].finish_ps.unwrap() < Time::us(90).0);
+        assert_eq!(crossed(&o), [1]);
+    }
 }

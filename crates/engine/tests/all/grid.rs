@@ -21,13 +21,13 @@ Cells: goodput, Gb/s; retransmissions; timeouts; completion time of the last flo
 fn cell(config: &Config, loss: f64, buffer: u64) -> String {
     let mut spec = star(5, Rate::gbps(10), Time::us(5));
     let delayed_ack = if config.profile().ack_every_packet { 1 } else { 2 };
-    spec.transports = vec![TransportSpec {
-        delayed_ack,
-        rto_min: Time::ms(4),
-        send_buffer: 1 << 20,
-        receive_buffer: 1 << 20,
-        ..tcp()
-    }];
+    spec.transports = vec![changed!(
+        tcp(),
+        acks.delayed_ack = delayed_ack,
+        rto.rto_min = Time::ms(4),
+        windows.send_buffer = 1 << 20,
+        windows.receive_buffer = 1 << 20
+    )];
     spec.controllers = vec![config.clone()];
     spec.queues = vec![drop_tail(1000), marking(buffer, buffer / 5)];
     (spec.links[9].queue, spec.links[9].loss) = (1, Loss::Packet(loss));

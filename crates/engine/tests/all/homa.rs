@@ -6,18 +6,18 @@ use crate::support::*;
 pub fn homa(change: impl FnOnce(&mut Homa)) -> TransportSpec {
     let mut own = Homa { unscheduled: 9328, levels: 8, overcommit: None, cutoffs: None };
     change(&mut own);
-    TransportSpec {
-        protocol: Protocol::Homa(own),
-        mss: 1472,
-        header: 28,
-        ack_size: 64,
-        mtu: 0,
-        handshake: false,
-        send_buffer: 1 << 30,
-        rto_min: Time::ms(1),
-        rto_initial: Time::ms(10),
-        ..plain()
-    }
+    changed!(
+        plain(),
+        protocol = Protocol::Homa(own),
+        sizes.mss = 1472,
+        sizes.header = 28,
+        sizes.ack_size = 64,
+        sizes.mtu = 0,
+        connection.handshake = false,
+        windows.send_buffer = 1 << 30,
+        rto.rto_min = Time::ms(1),
+        rto.rto_initial = Time::ms(10)
+    )
 }
 
 /// `spec` with this transport, switches with 8 strict priorities, and flows of the lowest.
@@ -196,10 +196,10 @@ fn what_contradicts_itself_is_refused() {
         change(&mut spec);
         incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
     };
-    let wrong = "expected rising, and fewer than levels";
-    assert!(told(&|s| s.transports = vec![homa(|homa| homa.unscheduled = 0)]).contains(wrong));
-    assert!(told(&|s| s.transports = vec![homa(|homa| homa.levels = 9)]).contains(wrong));
-    assert!(told(&|s| s.transports = vec![homa(|homa| homa.cutoffs = Some(vec![5, 5]))]).contains(wrong));
+    let own = |change: fn(&mut Homa)| told(&|s| s.transports = vec![homa(change)]);
+    assert!(own(|homa| homa.unscheduled = 0).contains("homa.unscheduled = 0: expected at least 1B"));
+    assert!(own(|homa| homa.levels = 9).contains("homa.levels = 9: expected"));
+    assert!(own(|homa| homa.cutoffs = Some(vec![5, 5])).contains("homa.cutoffs = [5, 5]: expected ascending sizes"));
     assert!(told(&|s| s.flows[0].class = 3).contains("expected 7, its lowest class"));
     assert!(told(&|s| s.transports.push(homa(|homa| homa.levels = 7))).contains("expected one: a host"));
     let four = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 4]);

@@ -46,7 +46,7 @@ fn an_engine_serves_one_packet_after_another_by_its_costs() {
     // 100 ns a packet and 10 Gb/s: 932 ns for 1040 B, more than the 832 ns between two arrivals
     let costs = ProcessingSpec { rate: Rate::gbps(10), ..engine(Time::ns(100), Time::ZERO) };
     let mut spec = costly(10_000, [HostSpec::default(), receiving(costs)]);
-    spec.transports[0].initial_window = 10.0;
+    spec.transports[0].windows.initial_window = 10.0;
     let o = compared(&spec);
     let flow = &o.flows[0];
     assert_eq!(flow.received_ps, Some(2 * US + 2 * 832_000 + 10 * 932_000));
@@ -65,7 +65,7 @@ fn an_engine_serves_one_packet_after_another_by_its_costs() {
 fn what_an_engine_has_no_room_for_is_lost_at_the_host() {
     let costs = ProcessingSpec { limit: 4, ..engine(Time::us(10), Time::ZERO) };
     let mut spec = costly(5_000, [HostSpec::default(), receiving(costs)]);
-    spec.transports[0].initial_window = 10.0;
+    spec.transports[0].windows.initial_window = 10.0;
     let o = run(&spec);
     let flow = &o.flows[0];
     // the first is still in service when the fifth comes
@@ -95,7 +95,7 @@ fn flows_spread_over_the_engines_of_a_host_and_keep_theirs() {
 #[test]
 fn both_ways_of_a_connection_pass_the_engines() {
     // queries, fragments, losses at hosts and switches: as in the reference engine
-    let t = TransportSpec { mtu: 600, rto_min: Time::ms(1), rto_initial: Time::ms(1), ..plain() };
+    let t = changed!(plain(), sizes.mtu = 600, rto.rto_min = Time::ms(1), rto.rto_initial = Time::ms(1));
     let costs = HostSpec {
         receive: Some(ProcessingSpec { engines: 2, limit: 12, ..engine(Time::ns(700), Time::ns(200)) }),
         send: Some(ProcessingSpec { engines: 3, rate: Rate::gbps(20), ..engine(Time::ns(100), Time::ns(100)) }),

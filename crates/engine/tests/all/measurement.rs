@@ -341,9 +341,9 @@ fn rows_of_frames_are_the_same_where_they_lie_in_a_file() {
 #[test]
 fn the_mean_of_a_long_queue_is_exact_after_hours() {
     let flow = bulk(0, 1, Some(20_000_000));
-    let mut spec = wire(Rate(100), Time::us(1), TransportSpec { initial_window: 16_384.0, ..htsim() }, "swift", flow);
+    let mut spec = wire(Rate(100), Time::us(1), changed!(htsim(), windows.initial_window = 16_384.0), "swift", flow);
     spec.queues = vec![drop_tail(100_000)];
-    spec.transports[0].mss = 1000;
+    spec.transports[0].sizes.mss = 1000;
     spec.observe.trace.clear();
     spec.observe.queue_interval = Time::s(1);
     run_for(&mut spec, Time::s(4 * 3600));

@@ -5,7 +5,7 @@ use incast_engine::testing::{QueryId, Tcb, Timer};
 
 /// Full segments are 1500 B, 1.2 us at 10 Gb/s; pure ACKs 52 B, 41.6 ns.
 fn opened() -> TransportSpec {
-    TransportSpec { handshake: false, ..tcp() }
+    changed!(tcp(), connection.handshake = false)
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_query_takes_the_request_and_the_response_over_the_path() {
 
 #[test]
 fn stamps_of_ports_come_back_on_two_way_connections_too() {
-    let mut spec = asking(4, 2_000_000, TransportSpec { delayed_ack: 1, ..opened() });
+    let mut spec = asking(4, 2_000_000, changed!(opened(), acks.delayed_ack = 1));
     spec.controllers = vec![controller("hpcc", &[])];
     run(&Spec { duration: Time::us(400), ..spec.clone() });
     let o = run(&spec);
@@ -44,7 +44,7 @@ fn stamps_of_ports_come_back_on_two_way_connections_too() {
 
 #[test]
 fn one_handshake_opens_both_ways() {
-    let mut spec = asking(1, 1000, TransportSpec { delayed_ack_timeout: Time::us(1), ..tcp() });
+    let mut spec = asking(1, 1000, changed!(tcp(), acks.delayed_ack_timeout = Time::us(1)));
     spec.observe.trace = vec![0, 1];
     let o = run(&spec);
     let sent = |place: &str| -> Vec<String> {
@@ -111,7 +111,7 @@ fn queries_over_full_queues_count_their_timeouts() {
     // 15 workers of a fat tree answer at once into 8 packets of queue
     let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
     let fabric = spec.clone();
-    spec = asking(15, 60_000, TransportSpec { timestamps: true, ..tcp() });
+    spec = asking(15, 60_000, changed!(tcp(), timing.timestamps = true));
     spec = Spec {
         hosts: fabric.hosts,
         node_names: fabric.node_names,
@@ -147,7 +147,7 @@ fn queries_over_full_queues_count_their_timeouts() {
 #[test]
 fn lost_requests_and_acknowledgements_are_repaired() {
     // links lose every twentieth packet: both flows recover, including ACKs carried by data
-    let mut spec = asking(3, 30_000, TransportSpec { quickack: 16, ..tcp() });
+    let mut spec = asking(3, 30_000, changed!(tcp(), acks.quickack = 16));
     spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
     spec.queries[0].count = Some(20);
     run_for(&mut spec, Time::s(60));
@@ -161,7 +161,7 @@ fn lost_requests_and_acknowledgements_are_repaired() {
 fn data_echoes_the_time_stamp_that_the_last_acknowledgement_echoed() {
     // the worker's acknowledgement of the second request is lost, and the response, which follows a think time after
     // the previous one, makes up for it: the round trip is still the path's
-    let mut spec = asking(1, 1000, TransportSpec { quickack: 16, ..opened() });
+    let mut spec = asking(1, 1000, changed!(opened(), acks.quickack = 16));
     spec.queries[0].think = Time::us(500);
     let up = spec.links.iter().position(|l| l.from == 1).unwrap();
     // the worker sends ACK, response and so on
@@ -181,7 +181,7 @@ fn data_echoes_the_time_stamp_that_the_last_acknowledgement_echoed() {
 
 #[test]
 fn two_way_connections_without_sack_or_time_stamps_recover_too() {
-    let bare = TransportSpec { sack: false, timestamps: false, recovery: Recovery::NewReno, ..tcp() };
+    let bare = changed!(tcp(), loss.sack = false, timing.timestamps = false, loss.recovery = Recovery::NewReno);
     let mut spec = asking(3, 30_000, bare);
     spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.03));
     run_for(&mut spec, Time::s(60));
@@ -225,12 +225,12 @@ fn a_closed_loop_keeps_its_number_of_writes_under_way() {
 
 #[test]
 fn messages_larger_than_the_send_buffer_go_out_as_it_drains() {
-    let mut spec = asking(1, 500_000, TransportSpec { send_buffer: 20_000, ..opened() });
+    let mut spec = asking(1, 500_000, changed!(opened(), windows.send_buffer = 20_000));
     spec.duration = Time::ms(20);
     let o = run(&spec);
     assert_eq!(messages(&o, MessageKind::Query).iter().filter(|q| q.finish_ps.is_some()).count(), 3);
     let app = App::ClosedLoop(ClosedLoop { write: 100_000, outstanding: 3, think: Time::ZERO, count: Some(9) });
-    let small = TransportSpec { send_buffer: 20_000, ..tcp() };
+    let small = changed!(tcp(), windows.send_buffer = 20_000);
     let mut spec = wire(Rate::gbps(10), Time::us(1), small, "newreno", FlowSpec { app, ..bulk(0, 1, None) });
     spec.duration = Time::ms(20);
     let o = run(&spec);
@@ -264,7 +264,7 @@ fn a_process_begins_at_once_and_arrivals_interrupt_it() {
     // four requests reach host 1 at one instant, in the order of their connections; its transmissions take time on the
     // way back. The first response has begun when the others arrive.
     let order = |wakeup| {
-        let mut spec = asking(1, 1448, TransportSpec { wakeup, delayed_ack: 1, ..opened() });
+        let mut spec = asking(1, 1448, changed!(opened(), acks.wakeup = wakeup, acks.delayed_ack = 1));
         spec.links[0].rate = Rate::INFINITE;
         spec.links[3].rate = Rate::INFINITE;
         spec.flows = (0..4).flat_map(|_| [one_way(0, 1, Time::ZERO), one_way(1, 0, Time::ZERO)]).collect();
@@ -287,8 +287,8 @@ fn a_process_begins_at_once_and_arrivals_interrupt_it() {
 fn timers_of_a_tick_fire_the_last_set_first() {
     // the first segments of three flows are lost; their timers were set 1 us apart
     let order = |last_set_first| {
-        let timers = TransportSpec { timer_tick: Time::ms(1), rto_initial: Time::ms(10), ..opened() };
-        let t = TransportSpec { last_set_first, delayed_ack: 1, ..timers };
+        let timers = changed!(opened(), timing.timer_tick = Time::ms(1), rto.rto_initial = Time::ms(10));
+        let t = changed!(timers, acks.last_set_first = last_set_first, acks.delayed_ack = 1);
         let mut spec = wire(Rate::gbps(10), Time::us(1), t, "newreno", bulk(0, 1, Some(1000)));
         spec.flows = (0..3).map(|i| FlowSpec { start: Time::us(10 + i), ..bulk(0, 1, Some(1000)) }).collect();
         spec.links[3].loss = Loss::List(vec![0, 1, 2]);
@@ -311,7 +311,7 @@ fn pure_acks(o: &Outcome, place: &str) -> Vec<u64> {
 /// A worker that answers with 1000 B, and delayed ACKs of 1 ms. Returns the delays of the root's pure ACKs after each
 /// of three queries, and the number of the worker's.
 fn interactive(change: impl FnOnce(&mut Spec)) -> (Vec<u64>, usize) {
-    let t = TransportSpec { pingpong: true, quickack: 16, delayed_ack_timeout: Time::ms(1), ..opened() };
+    let t = changed!(opened(), acks.pingpong = true, acks.quickack = 16, acks.delayed_ack_timeout = Time::ms(1));
     let mut spec = asking(1, 1000, t);
     spec.observe.trace = vec![0, 1];
     spec.duration = Time::s(1);
@@ -327,9 +327,9 @@ const DELAYED: u64 = 1_000_000_000;
 #[test]
 fn interactive_sides_acknowledge_on_what_they_send() {
     // with `quickack` alone each segment is acknowledged at once
-    assert_eq!(interactive(|s| s.transports[0].pingpong = false), (vec![0; 3], 3));
+    assert_eq!(interactive(|s| s.transports[0].acks.pingpong = false), (vec![0; 3], 3));
     // as often as `quickack` says: data without an owed ACK does not count
-    let two = |s: &mut Spec| (s.transports[0].pingpong, s.transports[0].quickack) = (false, 2);
+    let two = |s: &mut Spec| (s.transports[0].acks.pingpong, s.transports[0].acks.quickack) = (false, 2);
     assert_eq!(interactive(two), (vec![0, 0, DELAYED], 2));
     // interactive once they have answered: the worker with its first response, the root with its second request. The
     // last response is acknowledged by the timer
@@ -344,8 +344,8 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
     // them at once, without a quick ACK left
     let marked = |kind: &'static str, mark_quickack| {
         interactive(move |s| {
-            s.transports[0].quickack = 0;
-            s.transports[0].mark_quickack = mark_quickack;
+            s.transports[0].acks.quickack = 0;
+            s.transports[0].acks.mark_quickack = mark_quickack;
             s.controllers = vec![controller(kind, &[])];
             let mark = Limit::Packets(0);
             let discipline = Discipline::EcnThreshold(EcnThreshold { mark, drop_not_ect: false, count_dropped: false });
@@ -359,7 +359,7 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
     // the root's quick ACK is for the first response; a silence longer than the timeout of 10 ms allows another
     let silence = |think| {
         interactive(move |s| {
-            s.transports[0].quickack = 1;
+            s.transports[0].acks.quickack = 1;
             s.queries[0].think = think;
         })
     };
@@ -367,7 +367,7 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
     assert_eq!(silence(Time::ms(5)), (vec![0, DELAYED, DELAYED], 1));
     // a segment takes 1.2 ms, longer than its ACK is delayed: the first of the second response is acknowledged
     // by the timer, and the two others at once
-    let t = TransportSpec { pingpong: true, quickack: 16, delayed_ack_timeout: Time::ms(1), ..opened() };
+    let t = changed!(opened(), acks.pingpong = true, acks.quickack = 16, acks.delayed_ack_timeout = Time::ms(1));
     let mut spec = asking(1, 3 * 1448, t);
     spec.links.iter_mut().for_each(|l| l.rate = Rate::mbps(10));
     spec.queries[0].count = Some(2);
@@ -382,8 +382,12 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
 fn delayed_acks_of_a_tick_go_the_last_set_first() {
     // responses of one segment arrive 1.2 us apart; nothing follows, so their ACKs wait for the same tick
     let order = |last_set_first| {
-        let t =
-            TransportSpec { last_set_first, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..opened() };
+        let t = changed!(
+            opened(),
+            acks.last_set_first = last_set_first,
+            timing.timer_tick = Time::ms(1),
+            acks.delayed_ack_timeout = Time::ms(40)
+        );
         let mut spec = asking(3, 1448, t);
         spec.queries[0].count = Some(1);
         spec.ties = Ties::Link;
@@ -398,47 +402,51 @@ fn delayed_acks_of_a_tick_go_the_last_set_first() {
 
 #[test]
 fn how_long_an_ack_waits_follows_the_times_between_segments() {
-    let t =
-        TransportSpec { adaptive_ack: true, timer_tick: Time::ms(1), delayed_ack_timeout: Time::ms(40), ..opened() };
+    let t = changed!(
+        opened(),
+        acks.adaptive_ack = true,
+        timing.timer_tick = Time::ms(1),
+        acks.delayed_ack_timeout = Time::ms(40)
+    );
     let mut side = Tcb { rto: Time::ms(23), rto_before: Time::ms(14), ..Tcb::default() };
     assert!(side.on_data(&t, Time::ZERO, true), "the first data");
-    assert_eq!(side.ack_wait(&t), Time::ms(40));
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(40));
     assert!(!side.on_data(&t, Time::ms(20) + Time(1), true));
-    assert_eq!(side.ack_wait(&t), Time::ms(40), "no pause: half of it and half of 40 ms");
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(40), "no pause: half of it and half of 40 ms");
     // a pause of 21 ms: no longer than the timeout, which an ACK carried by the data changes only afterwards
     side.on_data(&t, Time::ms(41), true);
-    assert_eq!(side.ack_wait(&t), Time::ms(14));
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(14));
     side.on_data(&t, Time::ms(41), true);
-    assert_eq!(side.ack_wait(&t), Time::ms(27), "back towards 40 ms");
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(27), "back towards 40 ms");
     side.on_data(&t, Time::ms(62), false);
-    assert_eq!(side.ack_wait(&t), Time::ms(23));
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(23));
     // an ACK that waited in vain waits longer the next time, or ends the interactive mode
     side.on_data(&t, Time::ms(63), false);
     side.miss(&t);
-    assert_eq!(side.ack_wait(&t), Time::ms(23), "twice 31 ms, and no longer than the timeout");
+    assert_eq!(side.ack_wait(&t.acks), Time::ms(23), "twice 31 ms, and no longer than the timeout");
     side.pingpong = true;
     side.miss(&t);
-    assert_eq!((side.ack_wait(&t), side.pingpong), (Time::ms(40), false));
+    assert_eq!((side.ack_wait(&t.acks), side.pingpong), (Time::ms(40), false));
     assert!(side.on_data(&t, Time::ms(104), true), "a silence beyond the timeout begins anew");
-    assert_eq!(side.ack_wait(&TransportSpec { adaptive_ack: false, ..t.clone() }), Time::ms(40));
+    assert_eq!(side.ack_wait(&changed!(t.acks.clone(), adaptive_ack = false)), Time::ms(40));
     // data sent within that wait answers the received data, however long the wait has become
     let side = Tcb { data_at: Some(Time::ZERO), ack_wait: Time::ms(55), ..Tcb::default() };
-    assert!(side.answers(&t, Time::ms(50)) && !side.answers(&t, Time::ms(55)));
-    assert!(!side.answers(&TransportSpec { adaptive_ack: false, ..t }, Time::ms(50)));
+    assert!(side.answers(&t.acks, Time::ms(50)) && !side.answers(&t.acks, Time::ms(55)));
+    assert!(!side.answers(&changed!(t.acks, adaptive_ack = false), Time::ms(50)));
 }
 
 #[test]
 fn a_worker_that_has_sent_nothing_delays_its_acks_as_any_other() {
     const MS: u64 = 1_000_000_000;
     let acks = |adaptive_ack| {
-        let t = TransportSpec {
-            adaptive_ack,
-            pingpong: true,
-            timer_tick: Time::ms(1),
-            delayed_ack: 100,
-            delayed_ack_timeout: Time::ms(40),
-            ..opened()
-        };
+        let t = changed!(
+            opened(),
+            acks.adaptive_ack = adaptive_ack,
+            acks.pingpong = true,
+            timing.timer_tick = Time::ms(1),
+            acks.delayed_ack = 100,
+            acks.delayed_ack_timeout = Time::ms(40)
+        );
         let mut bench = Bench::new(asking(1, 1000, t));
         let mut acks = Vec::new();
         for (i, at) in [0, 30, 60, 75].into_iter().enumerate() {
@@ -456,7 +464,7 @@ fn a_worker_that_has_sent_nothing_delays_its_acks_as_any_other() {
 
 #[test]
 fn data_carries_what_compressed_sacks_would_report() {
-    let t = TransportSpec { sack_compression: true, delayed_ack: 2, ..opened() };
+    let t = changed!(opened(), loss.sack_compression = true, acks.delayed_ack = 2);
     let mut bench = Bench::new(asking(1, 20_000, t));
     bench.open();
     // the response's first segment is missing: three ACKs at once, the fourth waits
@@ -477,31 +485,31 @@ fn data_carries_what_compressed_sacks_would_report() {
 fn linux_hosts_ask_each_other_through_a_small_buffer() {
     // all rules of Linux, with losses, timeouts and ACKs at equal instants
     for sack in [true, false] {
-        let t = TransportSpec {
-            recovery: Recovery::Linux,
-            sack,
-            forward_retransmit: false,
-            frto: true,
-            dsack: true,
-            undo: true,
-            segment_rtt: true,
-            reordering: true,
-            pingpong: true,
-            adaptive_ack: true,
-            wakeup: true,
-            last_set_first: true,
-            window_growth: true,
-            push_ack: true,
-            sack_compression: true,
-            quickack: 16,
-            cwnd_limited: true,
-            idle_restart: true,
-            rto_rule: RtoRule::Linux,
-            rto_min: Time::ms(4),
-            timer_tick: Time::ms(1),
-            delayed_ack_timeout: Time::ms(40),
-            ..tcp()
-        };
+        let t = changed!(
+            tcp(),
+            loss.recovery = Recovery::Linux,
+            loss.sack = sack,
+            loss.forward_retransmit = false,
+            loss.frto = true,
+            loss.dsack = true,
+            loss.undo = true,
+            timing.segment_rtt = true,
+            loss.reordering = true,
+            acks.pingpong = true,
+            acks.adaptive_ack = true,
+            acks.wakeup = true,
+            acks.last_set_first = true,
+            acks.window_growth = true,
+            acks.push_ack = true,
+            loss.sack_compression = true,
+            acks.quickack = 16,
+            windows.cwnd_limited = true,
+            windows.idle_restart = true,
+            timing.rto_rule = RtoRule::Linux,
+            rto.rto_min = Time::ms(4),
+            timing.timer_tick = Time::ms(1),
+            acks.delayed_ack_timeout = Time::ms(40)
+        );
         let mut spec = asking(6, 40_000, t);
         spec.links.iter_mut().for_each(|l| (l.rate, l.delay) = (Rate::INFINITE, Time::ZERO));
         // the root's link is the bottleneck, its opposite link has the delay

@@ -19,7 +19,7 @@ fn pacer() -> Pacer {
 /// Two DCTCP senders, whose ACKs cover 8 packets each so that they send bursts, through a port with a phantom queue.
 fn bursts(rule: Option<Pacer>) -> Spec {
     let mut spec = star(3, Rate::gbps(10), Time::us(24));
-    spec.transports = vec![TransportSpec { delayed_ack: 8, initial_window: 48.0, ..asking_transport() }];
+    spec.transports = vec![changed!(asking_transport(), acks.delayed_ack = 8, windows.initial_window = 48.0)];
     spec.controllers = vec![controller("dctcp", &[])];
     spec.queues = vec![drop_tail(10_000)];
     spec.flows = vec![bulk(1, 0, None), bulk(2, 0, None)];

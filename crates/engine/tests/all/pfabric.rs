@@ -159,20 +159,20 @@ proptest! {
 
 /// The minimal rate control at 10 Gb/s with the values of the authors' simulations: 12 segments, 45 us, no duplicates.
 fn minimal() -> TransportSpec {
-    TransportSpec {
-        rank: Some(Rank::Remaining),
-        probe_after: 5,
-        mss: MSS as u32,
-        mtu: 0,
-        dupthresh: 1_000_000,
-        limited_transmit: false,
-        rto_min: Time::us(45),
-        rto_max: Time::us(45),
-        rto_initial: Time::us(45),
-        initial_window: 12.0,
-        receive_buffer: 15 * MSS,
-        ..plain()
-    }
+    changed!(
+        plain(),
+        output.rank = Some(Rank::Remaining),
+        output.probe_after = 5,
+        sizes.mss = MSS as u32,
+        sizes.mtu = 0,
+        loss.dupthresh = 1_000_000,
+        loss.limited_transmit = false,
+        rto.rto_min = Time::us(45),
+        rto.rto_max = Time::us(45),
+        rto.rto_initial = Time::us(45),
+        windows.initial_window = 12.0,
+        windows.receive_buffer = 15 * MSS
+    )
 }
 
 /// A sender of this application.
@@ -208,7 +208,7 @@ fn a_rank_is_what_is_neither_acknowledged_nor_sacked() {
 #[test]
 fn other_ranks_are_the_size_and_what_went_before() {
     let first = |rank, app| {
-        let transport = TransportSpec { rank: Some(rank), initial_window: 3.0, ..minimal() };
+        let transport = changed!(minimal(), output.rank = Some(rank), windows.initial_window = 3.0);
         ranks(&sender(transport, app).open()).into_iter().map(|r| r.1).collect::<Vec<_>>()
     };
     let mss = MSS as u32;
@@ -333,7 +333,7 @@ fn an_incast_beyond_the_buffer_ends_and_its_senders_fall_silent() {
     assert!(o.flows.iter().any(|f| f.timeouts > 5), "some timeouts follow one another");
     // headers alone spare the ports packets that would be dropped again
     let mut loud = spec.clone();
-    loud.transports[0].probe_after = 0;
+    loud.transports[0].output.probe_after = 0;
     let wasted = |o: &Outcome| o.flows.iter().map(|f| f.retransmissions).sum::<u64>();
     assert!(wasted(&o) < wasted(&run(&loud)), "{} {}", wasted(&o), wasted(&run(&loud)));
 }

@@ -12,22 +12,23 @@ pub fn authors() -> PHost {
         window: 8,
         skip: 25.0,
         reissue: 9.0,
+        levels: 3,
         large: Some(8 * 1460),
     }
 }
 
 fn transport(own: PHost) -> TransportSpec {
-    TransportSpec {
-        protocol: Protocol::PHost(own),
-        mss: 1460,
-        header: 40,
-        ack_size: 40,
-        mtu: 0,
-        handshake: false,
-        send_buffer: 1 << 30,
-        rto_min: Time::ms(1),
-        ..plain()
-    }
+    changed!(
+        plain(),
+        protocol = Protocol::PHost(own),
+        sizes.mss = 1460,
+        sizes.header = 40,
+        sizes.ack_size = 40,
+        sizes.mtu = 0,
+        connection.handshake = false,
+        windows.send_buffer = 1 << 30,
+        rto.rto_min = Time::ms(1)
+    )
 }
 
 /// `spec` with this transport, switches with a priority queue, and flows of the lowest priority.
@@ -108,7 +109,7 @@ fn a_long_message_has_a_token_a_packet() {
 fn a_token_that_is_late_dies_and_goes_again() {
     // host 0 always has a TCP packet on its wire: every token waits for at least 1.2 us
     let mut spec = messages_of(&[(0, 1, 0, 20 * 1460), (0, 2, 0, 14_600)], authors(), Time::us(1));
-    spec.transports.push(TransportSpec { initial_window: 1000.0, mss: 8960, header: 40, ..plain() });
+    spec.transports.push(changed!(plain(), windows.initial_window = 1000.0, sizes.mss = 8960, sizes.header = 40));
     spec.flows[1] = FlowSpec { transport: 1, ..bulk(0, 2, Some(400_000)) };
     let o = compared(&spec);
     // 400 kB at once: 322 us, in which all tokens expire
@@ -144,13 +145,16 @@ fn a_sender_gives_its_wire_to_the_message_that_lacks_least() {
 #[test]
 fn priorities_follow_from_sizes() {
     let own = authors();
-    assert_eq!([1, 11_680, 11_681].map(|size| own.class_of(size)), [1, 1, 2]);
+    assert_eq!([1, 11_680, 11_681].map(|size| own.class_of(size, 1460)), [1, 1, 2]);
     let flows = [(0, 4, 0, 20 * 1460), (1, 4, 0, 8 * 1460)];
     let o = compared(&messages_of(&flows, own, Time::us(1)));
     let class = |i: usize| o.ports.iter().filter_map(|p| p.classes.get(i)).map(|c| c.packets).sum::<u64>();
     // each over one port of the switch: requests, tokens and ACKs; the eight packets; the twenty
     assert_eq!((class(1), class(2)), (8, 20));
-    assert_eq!(PHost { large: None, ..authors() }.lowest_level(), 1);
+    let auto = PHost { large: None, ..authors() };
+    assert_eq!([11_680, 11_681].map(|size| auto.class_of(size, 1460)), [1, 2], "those above the free packets");
+    let two = PHost { levels: 2, ..authors() };
+    assert_eq!((two.lowest_level(), two.class_of(11_681, 1460)), (1, 1));
 }
 
 #[test]
@@ -213,13 +217,12 @@ fn what_contradicts_itself_is_refused() {
         incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
     };
     let own = |own: PHost| told(&|s| s.transports = vec![transport(own.clone())]);
-    let wrong = "(expected above 0), a window of";
     for gap in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-        assert!(own(PHost { gap, ..authors() }).contains(wrong));
+        assert!(own(PHost { gap, ..authors() }).contains("phost.gap = "));
     }
-    assert!(own(PHost { window: 0, ..authors() }).contains(wrong));
-    assert!(own(PHost { large: Some(0), ..authors() }).contains(wrong));
-    assert!(told(&|s| s.transports[0].rto_min = Time::ZERO).contains("rto_min of 0"));
+    assert!(own(PHost { window: 0, ..authors() }).contains("phost.window = 0: expected at least 1"));
+    assert!(own(PHost { large: Some(0), ..authors() }).contains("phost.large = 0: expected at least 1B"));
+    assert!(told(&|s| s.transports[0].rto.rto_min = Time::ZERO).contains("repeats requests after it"));
     assert!(told(&|s| s.flows[0].class = 1).contains("expected 2, its lowest class"));
     assert!(told(&|s| s.links[1].rate = Rate::INFINITE).contains("expected a rate"));
     let two = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 2]);

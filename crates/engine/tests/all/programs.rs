@@ -22,7 +22,8 @@ fn sccp() -> Sccp {
 /// each segment and no window too small to be used. Nodes `at` run `rule`.
 fn incast(workers: u32, size: u64, at: &[u32], rule: Sccp) -> Spec {
     let mut spec = star(workers + 1, Rate::gbps(1), Time::us(25));
-    spec.transports = vec![TransportSpec { handshake: true, delayed_ack: 1, sws_avoidance: false, ..tcp() }];
+    spec.transports =
+        vec![changed!(tcp(), connection.handshake = true, acks.delayed_ack = 1, windows.sws_avoidance = false)];
     spec.controllers = vec![controller("newreno", &[])];
     spec.flows = (1..=workers).map(|w| bulk(w, 0, Some(size))).collect();
     spec.programs = vec![ProgramSpec { nodes: at.to_vec(), program: Program::Sccp(rule) }];
@@ -152,7 +153,7 @@ fn programs_work_beside_explicit_queues_failures_and_traces() {
 fn a_phantom_queue_marks_before_the_real_one_is_long() {
     let spec = |drain: f64| {
         let mut spec = star(3, Rate::gbps(1), Time::us(20));
-        spec.transports = vec![TransportSpec { delayed_ack: 1, ..tcp() }];
+        spec.transports = vec![changed!(tcp(), acks.delayed_ack = 1)];
         spec.controllers = vec![controller("dctcp", &[])];
         spec.flows = vec![bulk(1, 0, None), bulk(2, 0, None)];
         spec.queues = vec![drop_tail(1000)];
@@ -182,7 +183,7 @@ fn a_phantom_queue_marks_before_the_real_one_is_long() {
 /// Host 0 asks `workers` hosts for 10 kB each, from time to time, on connections that stay open (`close` is `None`) or
 /// not. The switch counts flows, and hosts report idle ones.
 fn pausing(workers: u32, close: Option<Close>, timeout: Time) -> Spec {
-    let mut spec = asking(workers, 10_000, TransportSpec { delayed_ack: 1, sws_avoidance: false, ..tcp() });
+    let mut spec = asking(workers, 10_000, changed!(tcp(), acks.delayed_ack = 1, windows.sws_avoidance = false));
     let query = &mut spec.queries[0];
     (query.first, query.think, query.close) = (Time::ms(1), Time::ms(30), close);
     if close.is_some() {
@@ -261,7 +262,7 @@ fn repeated_syns_and_fins_of_queries_count_once_where_flows_are_remembered() {
         let left = |remembers: bool| {
             let mut spec = pausing(3, Some(close), Time::ms(5));
             (spec.queries[0].count, spec.queries[0].think) = (Some(20), Time::us(50));
-            spec.transports[0].syn_timeout = Time::ms(20);
+            spec.transports[0].connection.syn_timeout = Time::ms(20);
             spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
             spec.programs = vec![ProgramSpec { nodes: vec![4], program: Program::Sccp(Sccp { remembers, ..sccp() }) }];
             run_for(&mut spec, Time::s(60));

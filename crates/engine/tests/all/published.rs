@@ -26,8 +26,8 @@ fn incast(n: u32, kind: &str, params: &[(&str, &str)], queue: QueueSpec, from: T
     let mut spec = star(n + 1, Rate::gbps(100), Time::us(3));
     spec.controllers = vec![controller(kind, params)];
     let profile = spec.controllers[0].profile();
-    spec.transports[0].delayed_ack = if profile.ack_every_packet { 1 } else { 2 };
-    spec.transports[0].idle_restart = false;
+    spec.transports[0].acks.delayed_ack = if profile.ack_every_packet { 1 } else { 2 };
+    spec.transports[0].windows.idle_restart = false;
     spec.flows = (0..n).map(|src| bulk(src, n, None)).collect();
     spec.queues = vec![queue];
     spec.duration = to;

@@ -7,8 +7,8 @@ use crate::support::*;
 fn levels(factor: Option<f64>) -> Spec {
     let mut spec = star(17, Rate::gbps(10), Time::us(1));
     spec.queues = vec![classes(Scheduler::Strict, vec![drop_tail(10_000), drop_tail(200)])];
-    let buffers = TransportSpec { send_buffer: 1 << 20, receive_buffer: 1 << 20, ..tcp() };
-    spec.transports = vec![TransportSpec { rto_min: Time::ms(4), ..buffers }];
+    let buffers = changed!(tcp(), windows.send_buffer = 1 << 20, windows.receive_buffer = 1 << 20);
+    spec.transports = vec![changed!(buffers, rto.rto_min = Time::ms(4))];
     spec.controllers = vec![controller("newreno", &[])];
     let writes = ClosedLoop { write: 1000, outstanding: 40, think: Time::ZERO, count: None };
     let small = |h| FlowSpec { app: App::ClosedLoop(writes), ack_class: 1, ..bulk(h, 16, None) };

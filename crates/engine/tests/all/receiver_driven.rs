@@ -8,23 +8,23 @@ pub const PACKET: u64 = 4160;
 
 /// htsim's sizes: 4096 bytes with a header of 64, control packets of 64.
 fn sizes(protocol: Protocol) -> TransportSpec {
-    TransportSpec {
-        protocol,
-        mss: 4096,
-        header: 64,
-        ack_size: 64,
-        sack: true,
-        mtu: 0,
-        handshake: false,
-        send_buffer: 1 << 30,
-        rto_min: Time::us(220),
-        rto_initial: Time::us(220),
-        ..plain()
-    }
+    changed!(
+        plain(),
+        protocol = protocol,
+        sizes.mss = 4096,
+        sizes.header = 64,
+        sizes.ack_size = 64,
+        loss.sack = true,
+        sizes.mtu = 0,
+        connection.handshake = false,
+        windows.send_buffer = 1 << 30,
+        rto.rto_min = Time::us(220),
+        rto.rto_initial = Time::us(220)
+    )
 }
 
 pub fn ndp(window: u32, htsim: bool) -> TransportSpec {
-    sizes(Protocol::Ndp(Ndp { window, pull_rate: 0.99, walk: Walk::Permute, htsim }))
+    sizes(Protocol::Ndp(Ndp { window, pull_rate: 0.99, paths: Walk::Permute, htsim }))
 }
 
 pub fn eqds(htsim: bool) -> TransportSpec {
@@ -41,20 +41,14 @@ pub fn uets(window: bool, credit: bool, rtt: Time, spread: Spread, htsim: bool) 
     let rtt = Some(rtt);
     let (pull_rate, ack_bytes, entropies) = (0.99, 16_384, 64);
     let (target_delay, oversubscription, sleek) = (None, 1.0, false);
-    let own = Uet {
-        window,
-        credit,
-        rtt,
-        target_delay,
-        pull_rate,
-        oversubscription,
-        ack_bytes,
-        spread,
-        entropies,
-        sleek,
-        htsim,
+    let control = match (window, credit) {
+        (true, true) => Control::Both,
+        (true, false) => Control::Nscc,
+        _ => Control::Rccc,
     };
-    TransportSpec { rto_min: Time::us(100), ..sizes(Protocol::Uet(own)) }
+    let own =
+        Uet { control, rtt, target_delay, pull_rate, oversubscription, ack_bytes, spread, entropies, sleek, htsim };
+    changed!(sizes(Protocol::Uet(own)), rto.rto_min = Time::us(100))
 }
 
 /// NSCC with SLEEK.
@@ -358,7 +352,7 @@ fn sleek_knows_of_losses_before_the_timer_does() {
     let uncut = |transport: TransportSpec| {
         let mut spec = incast(8, transport, 32 * PACKET);
         spec.queues[0] = dropping(32 * PACKET);
-        spec.transports[0].rto_min = Time::us(444);
+        spec.transports[0].rto.rto_min = Time::us(444);
         compared(&spec)
     };
     let sum = |o: &Outcome, f: fn(&FlowRecord) -> u64| o.flows.iter().map(f).sum::<u64>();
@@ -440,7 +434,7 @@ fn a_walk_over_paths_spreads_a_permutation_evenly() {
     spec = with(spec, ndp(50, false), cutting(8 * PACKET));
     let walk = times(&compared(&spec));
     let Protocol::Ndp(own) = &mut spec.transports[0].protocol else { return };
-    own.walk = Walk::Random;
+    own.paths = Walk::Random;
     let random = times(&run(&spec));
     let mean = |times: &[u64]| times.iter().sum::<u64>() / times.len() as u64;
     // htsim: 183.3 us and 201.8 us
@@ -539,13 +533,12 @@ fn what_contradicts_itself_is_refused() {
         incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
     };
     assert!(told(&|s| s.transports = vec![ndp(0, false)]).contains("expected at least 1"));
-    assert!(told(&|s| s.transports[0].extra_packets = 1).contains("which TCP alone has"));
-    assert!(told(&|s| s.transports[0].mtu = 1500).contains("MTU below a segment"));
+    assert!(told(&|s| s.transports[0].output.extra_packets = 1).contains("applies to TCP only"));
+    assert!(told(&|s| s.transports[0].sizes.mtu = 1500).contains("are not fragmented"));
     assert!(told(&|s| s.queues[1].discipline = Discipline::FairNic { per_flow: 2 }).contains("has a queue of its own"));
     assert!(told(&|s| s.transports = vec![sleek(STAR)]).contains("switches that drop instead of trimming"));
     let entropies = Eqds { window: 50, pull_rate: 0.99, entropies: 48, htsim: false };
     assert!(told(&|s| s.transports = vec![sizes(Protocol::Eqds(entropies.clone()))]).contains("a power of two"));
-    assert!(told(&|s| s.transports = vec![uet(false, false, STAR, Spread::Reps)]).contains("one of them, or both"));
     let over = |credit: bool, rtt: Time, ratio: f64| {
         let mut transport = uet(!credit, credit, rtt, Spread::Reps);
         if let Protocol::Uet(own) = &mut transport.protocol {
@@ -558,8 +551,10 @@ fn what_contradicts_itself_is_refused() {
     assert!(two.contains("oversubscription 2 and 4, expected one ratio above 1"), "{two}");
     let short = told(&|s| s.transports = vec![over(true, Time::ns(99), 2.0)]);
     assert!(short.contains("expected at least 100ns"), "{short}");
-    for (credit, ratio) in [(false, 2.0), (true, 0.5), (true, f64::NAN), (true, f64::INFINITY)] {
-        assert!(oversubscribed(credit, ratio).contains("and 1 without credit"), "{credit}, {ratio}");
+    assert!(oversubscribed(false, 2.0).contains("expected 1 with control = \"nscc\""));
+    assert!(oversubscribed(true, 0.5).contains("expected at least 1"));
+    for ratio in [f64::NAN, f64::INFINITY] {
+        assert!(oversubscribed(true, ratio).contains("expected a finite number"), "{ratio}");
     }
     let tcp = |s: &mut Spec| (s.transports, s.choice) = (vec![sizes(Protocol::Tcp)], PathChoice::GivenPath);
     assert!(told(&tcp).contains("do not"));

@@ -30,7 +30,7 @@ fn each_query_opens_and_closes_its_connection() {
     // FIN as a segment of its own, and on the last data
     for fin_with_data in [false, true] {
         for close in [Close::Worker, Close::Root] {
-            let mut spec = asking_anew(1, 1000, TransportSpec { fin_with_data, ..tcp() }, close);
+            let mut spec = asking_anew(1, 1000, changed!(tcp(), connection.fin_with_data = fin_with_data), close);
             spec.queries[0].think = Time::us(20);
             let o = compared(&spec);
             for place in ["h0", "h1"] {
@@ -49,7 +49,12 @@ fn each_query_opens_and_closes_its_connection() {
 #[test]
 fn fin_follows_a_write_that_was_sent_at_once() {
     for (response, close_after_write, with_data) in [(4000, false, true), (4000, true, false), (30_000, true, true)] {
-        let t = TransportSpec { fin_with_data: true, close_after_write, initial_window: 10.0, ..tcp() };
+        let t = changed!(
+            tcp(),
+            connection.fin_with_data = true,
+            connection.close_after_write = close_after_write,
+            windows.initial_window = 10.0
+        );
         let o = compared(&asking_anew(2, response, t, Close::Worker));
         took(&o);
         for worker in ["h1", "h2"] {
@@ -60,7 +65,12 @@ fn fin_follows_a_write_that_was_sent_at_once() {
         assert!(o.flows.iter().all(|f| f.retransmissions == 0));
     }
     // lost FINs are retransmitted
-    let t = TransportSpec { fin_with_data: true, close_after_write: true, initial_window: 10.0, ..tcp() };
+    let t = changed!(
+        tcp(),
+        connection.fin_with_data = true,
+        connection.close_after_write = true,
+        windows.initial_window = 10.0
+    );
     let mut spec = asking_anew(3, 9000, t, Close::Worker);
     spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
     run_for(&mut spec, Time::s(60));
@@ -115,7 +125,7 @@ fn a_reset_needs_one_packet_and_no_fin() {
 /// A query every 50 us; packet `n` of the root or the worker is lost. Also returns the number of SYN, FIN and RST that
 /// each sent.
 fn lossy(close: Close, place: u32, n: u64) -> (Outcome, [[usize; 3]; 2]) {
-    let t = TransportSpec { syn_timeout: Time::ms(3), rto_initial: Time::ms(10), ..tcp() };
+    let t = changed!(tcp(), connection.syn_timeout = Time::ms(3), rto.rto_initial = Time::ms(10));
     let mut spec = asking_anew(1, 1000, t, close);
     let up = spec.links.iter().position(|l| l.from == place).unwrap();
     spec.links[up].loss = Loss::List(vec![n]);
@@ -232,7 +242,12 @@ fn packets_of_an_earlier_connection_leave_the_later_one_alone() {
 fn queries_over_lossy_links_close_all_their_connections() {
     for close in CLOSES {
         for fin_with_data in [false, true] {
-            let t = TransportSpec { quickack: 16, fin_with_data, syn_timeout: Time::ms(20), ..tcp() };
+            let t = changed!(
+                tcp(),
+                acks.quickack = 16,
+                connection.fin_with_data = fin_with_data,
+                connection.syn_timeout = Time::ms(20)
+            );
             let mut spec = asking_anew(3, 30_000, t, close);
             spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
             spec.queries[0].count = Some(20);
@@ -249,7 +264,7 @@ fn queries_over_lossy_links_close_all_their_connections() {
 
 #[test]
 fn a_connection_a_query_needs_a_handshake() {
-    let spec = asking_anew(1, 1000, TransportSpec { handshake: false, ..tcp() }, Close::Worker);
+    let spec = asking_anew(1, 1000, changed!(tcp(), connection.handshake = false), Close::Worker);
     let error = incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string();
     assert!(error.contains("needs a transport with a handshake"), "{error}");
 }

@@ -29,37 +29,37 @@ fn linux_hosts_over_links_that_take_no_time() {
         spec.links[5] = LinkSpec { rate: Rate::gbps(1), bucket: 1600, queue: 1, ..spec.links[5].clone() };
         spec.links[2].delay = Time::us(100);
         spec.queues = vec![drop_tail(10_000), QueueSpec { count_overhead: true, ..marking(25, 12) }];
-        spec.transports = vec![TransportSpec {
-            recovery: Recovery::Linux,
-            ecn_by_prr: true,
-            ecn_change_ack: true,
-            cwnd_limited: true,
-            sack,
-            scoreboard,
-            tail_loss_probe: default,
-            reordering_timer: default,
-            adaptive_reordering: default,
-            cwr_after_loss: default,
-            timestamp_clock: if default { Time::us(1) } else { Time::ZERO },
-            forward_retransmit: false,
-            frto: true,
-            segment_rtt: true,
-            reordering: true,
-            dsack: true,
-            undo: true,
-            window_growth: true,
-            push_ack: true,
-            cwr_ack: true,
-            sack_compression: true,
-            notsent_lowat: 262_144,
-            quickack: 16,
-            rto_rule: RtoRule::Linux,
-            rto_min: Time::ms(4),
-            timer_tick: Time::ms(1),
-            send_buffer: 1 << 22,
-            receive_buffer: 1 << 18,
-            ..tcp()
-        }];
+        spec.transports = vec![changed!(
+            tcp(),
+            loss.recovery = Recovery::Linux,
+            loss.ecn_by_prr = true,
+            marks.ecn_change_ack = true,
+            windows.cwnd_limited = true,
+            loss.sack = sack,
+            loss.scoreboard = scoreboard,
+            loss.tail_loss_probe = default,
+            loss.reordering_timer = default,
+            loss.adaptive_reordering = default,
+            loss.cwr_after_loss = default,
+            timing.timestamp_clock = if default { Time::us(1) } else { Time::ZERO },
+            loss.forward_retransmit = false,
+            loss.frto = true,
+            timing.segment_rtt = true,
+            loss.reordering = true,
+            loss.dsack = true,
+            loss.undo = true,
+            acks.window_growth = true,
+            acks.push_ack = true,
+            acks.cwr_ack = true,
+            loss.sack_compression = true,
+            windows.notsent_lowat = 262_144,
+            acks.quickack = 16,
+            timing.rto_rule = RtoRule::Linux,
+            rto.rto_min = Time::ms(4),
+            timing.timer_tick = Time::ms(1),
+            windows.send_buffer = 1 << 22,
+            windows.receive_buffer = 1 << 18
+        )];
         spec.controllers = vec![controller("dctcp", &[("form", "linux")]), controller("newreno", &[("form", "linux")])];
         spec.flows = (0..4)
             .map(|i| FlowSpec { controller: i % 2, start: Time::us(10 * i as u64), ..bulk(i % 2, 2, None) })
@@ -85,7 +85,7 @@ fn synchronised_senders_and_losses() {
     // timeouts
     let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
     // Swift needs an ACK for every packet
-    spec.transports = vec![tcp(), TransportSpec { delayed_ack: 1, ..tcp() }];
+    spec.transports = vec![tcp(), changed!(tcp(), acks.delayed_ack = 1)];
     spec.queues = vec![drop_tail(8)];
     spec.controllers = vec![controller("newreno", &[]), controller("dctcp", &[]), controller("swift", &[])];
     spec.flows =
@@ -125,7 +125,7 @@ fn the_tcp_family_shares_a_marking_queue() {
 fn deep_queues_reach_far_windows() {
     // 2,666 packets at 1 Gb/s are 32 ms, three thousand windows of 10 us
     let mut spec = fat_tree(4, Rate::gbps(1), Time::us(10));
-    spec.transports = vec![TransportSpec { send_buffer: 1 << 22, receive_buffer: 1 << 22, ..tcp() }];
+    spec.transports = vec![changed!(tcp(), windows.send_buffer = 1 << 22, windows.receive_buffer = 1 << 22)];
     spec.queues = vec![QueueSpec { count_in_service: false, ..drop_tail(2666) }];
     spec.controllers = vec![controller("newreno", &[])];
     spec.flows = (0..14).map(|h| bulk(h, 15, None)).collect();
@@ -166,8 +166,14 @@ fn wire_losses_timers_and_applications() {
     spec.links[6].loss = Loss::List(vec![3, 4, 9]);
     spec.transports = vec![
         tcp(),
-        TransportSpec { sack: false, recovery: Recovery::NewReno, delayed_ack: 1, timestamps: false, ..tcp() },
-        TransportSpec { mss: 3000, receive_buffer: 20_000, ..tcp() },
+        changed!(
+            tcp(),
+            loss.sack = false,
+            loss.recovery = Recovery::NewReno,
+            acks.delayed_ack = 1,
+            timing.timestamps = false
+        ),
+        changed!(tcp(), sizes.mss = 3000, windows.receive_buffer = 20_000),
     ];
     spec.controllers = vec![controller("newreno", &[]), controller("swift", &[]), controller("dctcp", &[])];
     let on_off =
@@ -217,7 +223,7 @@ fn fair_nic_and_explicit_paths() {
 /// All hosts send to one, so that its port marks at departures: equal times at every port.
 fn marking_at_departures(delay: Time, mark: Limit) -> Spec {
     let mut spec = fat_tree(4, Rate::gbps(10), delay);
-    spec.transports = vec![TransportSpec { lone_syn: true, syn_size: 1, ..htsim() }];
+    spec.transports = vec![changed!(htsim(), connection.lone_syn = true, sizes.syn_size = 1)];
     spec.queues = vec![queue(Discipline::EcnAtDeparture(EcnAtDeparture { mark }), Limit::Bytes(400_000))];
     spec.controllers = vec![controller("dctcp", &[("form", "htsim")])];
     spec.flows = (0..15).map(|h| bulk(h, 15, Some(400_000))).collect();
@@ -263,7 +269,7 @@ fn marks_at_departures_hold_to_the_instant() {
 #[test]
 fn marks_at_departures_count_what_came_just_before() {
     let mut spec = star(3, Rate::gbps(10), Time::us(1));
-    spec.transports = vec![TransportSpec { mss: 1250, initial_window: 60.0, ..htsim() }];
+    spec.transports = vec![changed!(htsim(), sizes.mss = 1250, windows.initial_window = 60.0)];
     spec.queues = vec![queue(Discipline::EcnAtDeparture(EcnAtDeparture { mark: Limit::Packets(10) }), Limit::None)];
     spec.controllers = vec![controller("dctcp", &[])];
     // a packet takes as long on the wire as a window lasts
@@ -303,7 +309,7 @@ fn a_long_window_leaves_a_nic_without_serialization_at_one_instant() {
     spec.queues = vec![drop_tail(100_000), queue(Discipline::FairNic { per_flow: 3 }, Limit::None)];
     spec.links.iter_mut().filter(|l| l.from < 2).for_each(|l| l.queue = 1);
     let packets = 60_000;
-    spec.transports = vec![TransportSpec { initial_window: packets as f64 + 10.0, ..htsim() }];
+    spec.transports = vec![changed!(htsim(), windows.initial_window = packets as f64 + 10.0)];
     spec.controllers = vec![controller("newreno", &[])];
     spec.flows = vec![bulk(0, 1, Some(4000 * packets))];
     let outcome = compared(&spec);
@@ -318,7 +324,7 @@ fn a_chain_that_a_timer_began_comes_before_an_older_one() {
     let met = |ties| {
         let mut spec = star(3, Rate::gbps(1), Time::us(100));
         spec.ties = ties;
-        spec.transports = vec![TransportSpec { handshake: false, ..tcp() }];
+        spec.transports = vec![changed!(tcp(), connection.handshake = false)];
         spec.controllers = vec![controller("newreno", &[])];
         let late = FlowSpec { start: Time(1_500 * 8_000), ..bulk(1, 2, Some(2 * 1448)) };
         spec.flows = vec![bulk(0, 2, Some(3 * 1448)), late];
@@ -346,7 +352,7 @@ fn what_leaves_at_an_instant_is_still_there_for_what_began_earlier() {
         spec.ties = ties;
         spec.queues = vec![drop_tail(100), QueueSpec { count_in_service: false, ..drop_tail(4) }];
         spec.links[3].queue = 1;
-        spec.transports = vec![TransportSpec { initial_window: 40.0, handshake: false, ..tcp() }];
+        spec.transports = vec![changed!(tcp(), windows.initial_window = 40.0, connection.handshake = false)];
         spec.controllers = vec![Config::new("newreno").unwrap()];
         spec.flows = vec![bulk(0, 1, Some(40 * 1448))];
         spec.observe.trace = vec![0];

@@ -8,17 +8,17 @@ use incast_engine::testing::Reordering;
 fn over_paths(slower: Time, size: u64, spread: PathChoice) -> FlowRecord {
     let mut spec = fat_tree(4, Rate::gbps(1), Time::us(10));
     spec.choice = spread;
-    spec.transports = vec![TransportSpec {
-        mss: 960,
-        header: 40,
-        extra_packets: 0,
-        initial_window: 1000.0,
-        dupthresh: 1000,
-        sack: true,
-        rto_min: Time::ms(10),
-        rto_initial: Time::ms(10),
-        ..htsim()
-    }];
+    spec.transports = vec![changed!(
+        htsim(),
+        sizes.mss = 960,
+        sizes.header = 40,
+        output.extra_packets = 0,
+        windows.initial_window = 1000.0,
+        loss.dupthresh = 1000,
+        loss.sack = true,
+        rto.rto_min = Time::ms(10),
+        rto.rto_initial = Time::ms(10)
+    )];
     spec.controllers = vec![controller("newreno", &[])];
     spec.flows = vec![bulk(0, 15, Some(size))];
     // of two cores above aggregation switch 0 the first is farther
@@ -60,7 +60,7 @@ fn what_is_sent_again_is_not_late() {
     let mut spec = wire(
         Rate::gbps(1),
         Time::us(1),
-        TransportSpec { sack: true, rto_min: Time::ms(10), rto_initial: Time::ms(10), ..htsim() },
+        changed!(htsim(), loss.sack = true, rto.rto_min = Time::ms(10), rto.rto_initial = Time::ms(10)),
         "newreno",
         bulk(0, 1, Some(48_000)),
     );
@@ -68,7 +68,7 @@ fn what_is_sent_again_is_not_late() {
     let f = compared(&spec).flows[0].clone();
     assert!(f.retransmissions > 0 && f.dropped == 1);
     assert_eq!((f.late, f.extents), (0, 0));
-    assert!(f.reordering_buffer >= 3 * spec.transports[0].mss as u64, "the hole keeps what comes beyond it");
+    assert!(f.reordering_buffer >= 3 * spec.transports[0].sizes.mss as u64, "the hole keeps what comes beyond it");
 }
 
 #[test]

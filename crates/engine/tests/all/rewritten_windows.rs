@@ -9,7 +9,7 @@ const DELAY: u64 = 20 * US;
 /// One worker, 100 kB in segments of 1000 B with an ACK each, separate connections for each query. `change` is applied
 /// to every packet on its way. Returns the times at which the worker sent data, and all packets sent.
 fn responses(t: TransportSpec, change: impl FnMut(&mut Packet, u64)) -> (Vec<u64>, Vec<Caught>) {
-    let mut spec = asking(1, 100_000, TransportSpec { handshake: true, ..t });
+    let mut spec = asking(1, 100_000, changed!(t, connection.handshake = true));
     (spec.queries[0].first, spec.queries[0].close) = (Time::ZERO, Some(Close::Worker));
     spec.queries[0].think = Time::us(100);
     let mut bench = Bench::new(spec);
@@ -38,7 +38,7 @@ fn syn_and_syn_ack_have_a_window_that_can_be_lowered() {
 #[test]
 fn a_lowered_window_bounds_every_connection_from_its_first_segment() {
     for window_update in RULES {
-        let t = TransportSpec { window_update, ..initial_window(10.0) };
+        let t = changed!(initial_window(10.0), windows.window_update = window_update);
         let (free, _) = responses(t.clone(), |_, _| ());
         assert_eq!(free.len(), 300);
         assert!(burst(&free) > 10);
@@ -52,7 +52,7 @@ fn a_lowered_window_bounds_every_connection_from_its_first_segment() {
 #[test]
 fn a_request_obeys_the_window_of_the_syn_ack() {
     // 40 B per round trip, for requests of 100 B, with segments as small as a window
-    let t = TransportSpec { sws_avoidance: false, ..initial_window(10.0) };
+    let t = changed!(initial_window(10.0), windows.sws_avoidance = false);
     let (_, sent) = responses(t, |p, _| {
         if p.is_reverse() && p.flow.0 == 0 {
             p.wnd = p.wnd.min(40);
@@ -66,7 +66,7 @@ fn a_request_obeys_the_window_of_the_syn_ack() {
 #[test]
 fn a_window_that_shrinks_on_the_way_holds_after_a_round_trip() {
     for window_update in RULES {
-        let t = TransportSpec { window_update, ..initial_window(10.0) };
+        let t = changed!(initial_window(10.0), windows.window_update = window_update);
         let shrinks = 400 * US;
         let share = |now| if now < shrinks { 8000 } else { 2000 };
         let (data, _) = responses(t, |p, now| p.wnd = p.wnd.min(share(now)));

@@ -4,17 +4,17 @@ use crate::support::*;
 
 /// Packets of 1250 bytes: 1 us at 10 Gb/s.
 pub fn roce(window: u32, ack_every: u32) -> TransportSpec {
-    TransportSpec {
-        protocol: Protocol::Roce(Roce { window, ack_every }),
-        mss: 1206,
-        header: 44,
-        ack_size: 48,
-        mtu: 0,
-        handshake: false,
-        send_buffer: 1 << 30,
-        rto_min: Time::us(100),
-        ..plain()
-    }
+    changed!(
+        plain(),
+        protocol = Protocol::Roce(Roce { window, ack_every }),
+        sizes.mss = 1206,
+        sizes.header = 44,
+        sizes.ack_size = 48,
+        sizes.mtu = 0,
+        connection.handshake = false,
+        windows.send_buffer = 1 << 30,
+        rto.rto_min = Time::us(100)
+    )
 }
 
 /// `spec` with this transport, and switches with queues of this limit.
@@ -87,16 +87,20 @@ fn queries_and_an_incast_into_short_queues_run_over_it() {
 
 #[test]
 fn what_contradicts_itself_is_refused() {
-    for transport in [roce(0, 1), roce(1, 0), TransportSpec { rto_min: Time::ZERO, ..roce(1, 1) }] {
+    for (transport, shown) in [
+        (roce(0, 1), "roce.window = 0: expected"),
+        (roce(1, 0), "roce.ack_every = 0: expected"),
+        (changed!(roce(1, 1), rto.rto_min = Time::ZERO), "rto_min = 0s: expected a time above 0"),
+    ] {
         let error = incast_engine::run(&alone(1, transport), &mut |_| true).unwrap_err().to_string();
-        assert!(error.contains("expected at least 1 packet"), "{error}");
+        assert!(error.contains(shown), "{error}");
     }
 }
 
 #[test]
 fn a_full_send_buffer_asks_for_an_acknowledgement() {
     for packets in [2, 5, 20] {
-        let transport = TransportSpec { send_buffer: packets * 1206, ..roce(64, 1000) };
+        let transport = changed!(roce(64, 1000), windows.send_buffer = packets * 1206);
         let o = compared(&alone(100, transport));
         assert_eq!((o.flows[0].timeouts, o.flows[0].retransmissions), (0, 0), "a buffer of {packets} packets");
         assert!(o.flows[0].finish_ps.is_some());

@@ -264,7 +264,7 @@ fn whole_paths_count_where_next_hops_differ() {
     spec.domain_of = (0..9).collect();
     spec.queues = vec![drop_tail(10_000)];
     spec.flows = vec![bulk(0, 1, Some(2999 * 4000))];
-    spec.transports[0].dupthresh = 100;
+    spec.transports[0].loss.dupthresh = 100;
     spec.observe.trace = vec![0];
     let at = |spec: &Spec, name: &str| counts(&run(spec), 0, false)[name];
     spec.choice = PathChoice::RoundRobinSource;

@@ -69,7 +69,7 @@ fn sent_is_what_arrives_at_the_end_of_the_link_whatever_the_queue_is() {
     let (mut held, mut withdrawn) = (0, 0);
     for queue in queues {
         let mut spec = crowd(4, queue, Time::us(1700));
-        spec.transports[0].rank = Some(Rank::Sent);
+        spec.transports[0].output.rank = Some(Rank::Sent);
         (spec.measure_from, spec.measure_to) = (Time(700_000_123), Time(1_400_000_321));
         let longer = Spec { duration: Time::ms(4), ..spec.clone() };
         let (o, later) = (compared_seen_and_unseen(&spec), run(&longer));
@@ -114,7 +114,7 @@ fn a_link_of_another_rate_sends_what_that_carries() {
 #[test]
 fn a_fair_nic_has_its_queue_at_the_port() {
     let mut spec = star(2, Rate::gbps(10), Time::us(1));
-    spec.transports = vec![TransportSpec { initial_window: 1e6, ..tcp() }];
+    spec.transports = vec![changed!(tcp(), windows.initial_window = 1e6)];
     spec.controllers = vec![controller("newreno", &[])];
     spec.flows = vec![bulk(0, 1, None); 4];
     spec.observe.trace = vec![0, 1, 2, 3];
@@ -174,7 +174,7 @@ fn a_fair_nic_has_its_queue_at_the_port() {
 #[test]
 fn frames_of_a_fair_nic_add_up_to_its_queue() {
     let mut spec = star(2, Rate::gbps(10), Time::us(1));
-    spec.transports = vec![TransportSpec { initial_window: 1e6, ..tcp() }];
+    spec.transports = vec![changed!(tcp(), windows.initial_window = 1e6)];
     spec.controllers = vec![controller("newreno", &[])];
     spec.flows = vec![bulk(0, 1, None); 4];
     spec.queues = vec![endless_queue(), queue(Discipline::FairNic { per_flow: 4 }, Limit::None)];

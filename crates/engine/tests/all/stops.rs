@@ -5,7 +5,7 @@ use crate::support::*;
 
 /// 10 MB at 1 Gb/s; a send buffer of 64 kB lets a part be written before the stop at 100 us.
 fn cut(transport: TransportSpec, at_stop: AtStop) -> Spec {
-    let transport = TransportSpec { send_buffer: 64_000, ..transport };
+    let transport = changed!(transport, windows.send_buffer = 64_000);
     let flow = FlowSpec { stop: Time::us(100), at_stop, ..bulk(0, 1, Some(10_000_000)) };
     let mut spec = wire(Rate::gbps(1), Time::us(1), transport, "newreno", flow);
     spec.observe.trace.clear();

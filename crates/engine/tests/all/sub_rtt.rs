@@ -162,7 +162,7 @@ fn losses_of_data_and_of_news_are_survived() {
 
 #[test]
 fn queries_over_two_way_connections_are_answered_without_a_loss() {
-    let mut spec = asking(8, 500_000, TransportSpec { delayed_ack: 1, ..asking_transport() });
+    let mut spec = asking(8, 500_000, changed!(asking_transport(), acks.delayed_ack = 1));
     spec.controllers = vec![controller("bolt", &[])];
     spec.links.iter_mut().for_each(|link| link.delay = Time::us(20));
     spec.queues = vec![drop_tail(10_000)];

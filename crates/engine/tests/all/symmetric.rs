@@ -76,7 +76,7 @@ fn both_flows_of_a_connection_have_one_way() {
         close: None,
         connections: (0..4).map(connection).collect(),
     }];
-    spec.transports[0].handshake = true;
+    spec.transports[0].connection.handshake = true;
     let one_way = |o: &Outcome, i: u32| {
         let at = |f| [false, true].map(|ack| used(o, f, ack, 0..u64::MAX));
         let all: Links = at(2 * i).into_iter().chain(at(2 * i + 1)).flatten().collect();

@@ -59,7 +59,8 @@ fn table(stages: Vec<Stage>, controller: Option<Controller>) -> Program {
 /// and FINs. Some segments are lost on the wire, and the receivers of some flows reset them.
 fn hard(workers: u32, program: Program) -> Spec {
     let mut spec = star(workers + 1, Rate::gbps(1), Time::us(25));
-    spec.transports = vec![TransportSpec { handshake: true, delayed_ack: 1, sws_avoidance: false, ..tcp() }];
+    spec.transports =
+        vec![changed!(tcp(), connection.handshake = true, acks.delayed_ack = 1, windows.sws_avoidance = false)];
     spec.controllers = vec![controller("newreno", &[])];
     spec.flows = (1..=workers).map(|w| bulk(w, 0, Some(25_000))).collect();
     spec.flows.iter_mut().step_by(5).for_each(|f| f.sink_stop = Time::ms(2));

@@ -50,7 +50,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 fn with_more_than_packets() -> [Spec; 4] {
     let mut marks = lossy(100_000);
     marks.queues[0] = queue(Discipline::EcnAtDeparture(EcnAtDeparture { mark: Limit::Packets(2) }), Limit::Packets(40));
-    marks.transports[0].ecn = Some(Ecn::Classic);
+    marks.transports[0].marks.ecn = Some(Ecn::Classic);
     let mut trimming = lossy(60_000);
     let header_limit = Limit::Bytes(4_000);
     let (header, headers_per_data, draws, drops, returns) = (64, 10, true, false, false);

@@ -10,7 +10,7 @@ type Draft = (FlowSpec, Option<(u32, Vec<(u32, Done)>)>);
 /// Hosts around a switch. Every flow has ten segments, and flows that wait for the same ends share a trigger.
 fn around(n: u32, flows: Vec<Draft>) -> Spec {
     let mut spec = star(n, Rate::gbps(1), Time::us(1));
-    spec.transports = vec![TransportSpec { mss: 460, header: 40, extra_packets: 0, ..htsim() }];
+    spec.transports = vec![changed!(htsim(), sizes.mss = 460, sizes.header = 40, output.extra_packets = 0)];
     for (flow, after) in flows {
         let trigger = after.map(|(activation, activations)| {
             let wanted = TriggerSpec { activations };

@@ -118,9 +118,9 @@ fn an_incast_loses_nothing_and_never_waits_for_a_timer() {
 #[test]
 fn transports_that_cannot_answer_are_refused() {
     let mut spec = incast(2, trimming(8, 100, 10));
-    spec.transports[0].sack = false;
+    spec.transports[0].loss.sack = false;
     assert!(incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string().contains("must detect losses by SACK"));
-    spec.transports[0] = TransportSpec { mtu: 1500, ..htsim() };
+    spec.transports[0] = changed!(htsim(), sizes.mtu = 1500);
     assert!(incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string().contains("must not fragment"));
 }
 
@@ -132,7 +132,7 @@ fn a_datagram_cut_to_its_header_is_not_delivered() {
     spec.flows = (0..3).map(|h| FlowSpec { app: App::Udp(Udp { gap, random: false }), ..bulk(h, 3, None) }).collect();
     (spec.duration, spec.measure_to) = (Time::us(100), Time::us(100));
     let outcome = run(&spec);
-    let mss = spec.transports[0].mss as u64;
+    let mss = spec.transports[0].sizes.mss as u64;
     for f in &outcome.flows {
         assert!(f.trimmed > 0 && f.arrived > 0, "{f:?}");
         assert_eq!(f.delivered, f.arrived * mss, "{f:?}");

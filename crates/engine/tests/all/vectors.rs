@@ -6,23 +6,23 @@ use crate::support::*;
 /// s1 -(8 Mbit/s, 0.1 ms)- r1 -(0.8 Mbit/s, 100 ms)- k1 with 2 B of PPP a packet; 200 000 B and then close. The device
 /// of k1 loses the arrivals with these indices.
 fn tcp_loss(lost: &[u64], kind: &str, controller_form: &[(&str, &str)]) -> Spec {
-    let transport = TransportSpec {
-        mss: 1000,
-        header: 40,
-        ack_size: 40,
-        syn_size: 44,
-        delayed_ack: 1,
-        sack: false,
-        timestamps: false,
-        recovery: Recovery::NewReno,
-        loss_flight: LossFlight::Pipe,
-        fin_with_data: true,
-        rto_min: Time::s(1),
-        rto_granularity: Time::ms(1),
-        initial_window: 1.0,
-        scoreboard: Rules::Ns3,
-        ..tcp()
-    };
+    let transport = changed!(
+        tcp(),
+        sizes.mss = 1000,
+        sizes.header = 40,
+        sizes.ack_size = 40,
+        sizes.syn_size = 44,
+        acks.delayed_ack = 1,
+        loss.sack = false,
+        timing.timestamps = false,
+        loss.recovery = Recovery::NewReno,
+        loss.loss_flight = LossFlight::Pipe,
+        connection.fin_with_data = true,
+        rto.rto_min = Time::s(1),
+        rto.rto_granularity = Time::ms(1),
+        windows.initial_window = 1.0,
+        loss.scoreboard = Rules::Ns3
+    );
     let mut spec = wire(Rate::mbps(8), Time::us(100), transport, kind, bulk(0, 1, Some(200_000)));
     spec.controllers = vec![controller(kind, controller_form)];
     for link in &mut spec.links {
@@ -111,7 +111,7 @@ fn each_rule_of_ns3_is_needed() {
     // 30 segments and 3 of limited transmit are out at the loss: half of 30 has left the network at the third
     // duplicate, half of all is more
     let mut spec = ns3();
-    spec.transports[0].loss_flight = LossFlight::Outstanding;
+    spec.transports[0].loss.loss_flight = LossFlight::Outstanding;
     let differs = first_difference(csv, &spec).map(|d| d.0);
     assert!(differs.is_some_and(|row| row > 33), "flight at the loss: {differs:?}");
     // real numbers differ from whole bytes once avoidance has begun, after recovery (row 41 on)
@@ -121,12 +121,12 @@ fn each_rule_of_ns3_is_needed() {
     assert!(differs.is_some_and(|row| row > 41), "whole bytes: {differs:?}");
     // FIN in its own segment: the last data segment is the first to differ
     let mut spec = ns3();
-    spec.transports[0].fin_with_data = false;
+    spec.transports[0].connection.fin_with_data = false;
     let (row, expected, emitted) = first_difference(csv, &spec).expect("differs");
     assert_eq!((row, &expected[9..], &emitted[9..]), (202, "199001 1000 fin=1", "199001 1000 fin=0"));
     // without limited transmit the two segments before the retransmission are missing
     let mut spec = ns3();
-    spec.transports[0].limited_transmit = false;
+    spec.transports[0].loss.limited_transmit = false;
     let (row, expected, emitted) = first_difference(csv, &spec).expect("differs");
     assert_eq!((row, &expected[..], &emitted[..]), (31, "1.261874 29001 1000 fin=0", "1.282714 14001 1000 fin=0"));
 }

@@ -298,6 +298,50 @@ fn groups_have_the_figures_of_their_flows_alone() {
     }
 }
 
+/// The second transfer has run for 3 s, 300 times its ideal, when the run ends.
+#[test]
+fn bounds_count_unfinished_flows_with_their_time_so_far() {
+    let mut o = outcome();
+    let s = summarize(&o, "s", "v");
+    for (part, seconds) in [("mean_s", 0.03), ("p99_s", 0.03), ("mean_at_least_s", 1.515), ("p99_at_least_s", 3.0)] {
+        assert_near(&s, &format!("fct.{part}"), seconds);
+    }
+    assert_near(&s, "fct.finished_pct", 50.0);
+    assert_near(&s, "fct.slowdown_p99", 3.0);
+    assert_near(&s, "fct.slowdown_p99_at_least", 300.0);
+    // a flow that was stopped ran until then, and no flow is faster than its ideal
+    o.flows[3].stopped_ps = Some(5 * MS);
+    let s = summarize(&o, "s", "v");
+    assert_near(&s, "fct.mean_at_least_s", 0.0175);
+    o.flows[2].ideal_fct_ps = Some(60 * MS);
+    assert_near(&summarize(&o, "s", "v"), "fct.slowdown_p99_at_least", 1.0);
+    // the bound is the figure where all finished
+    o.flows.truncate(3);
+    let s = summarize(&o, "s", "v");
+    assert_eq!(s["fct"]["p99_at_least_s"], s["fct"]["p99_s"]);
+    assert_eq!(s["fct"]["slowdown_p99_at_least"], s["fct"]["slowdown_p99"]);
+}
+
+#[test]
+fn flows_that_crossed_a_failure_are_a_group_of_their_own() {
+    let mut o = Outcome { failed_links: vec!["a>b".into()], ..outcome() };
+    (o.flows[0].crossed_failure, o.flows[3].crossed_failure) = (true, true);
+    let s = summarize(&o, "s", "v");
+    assert_eq!(s["crossed_failure"]["links"], json!("a>b"));
+    assert_eq!(s["crossed_failure"]["flows"]["count"], json!(2));
+    assert_eq!(s["crossed_failure"]["fct"]["count"], json!(1));
+    assert_eq!(s["crossed_failure"]["fct"]["finished"], json!(0));
+    assert_near(&s, "crossed_failure.fct.slowdown_p99_at_least", 300.0);
+    assert_eq!(s["crossed_failure"]["flows"]["delay_p99_s"], Value::Null);
+    let columns = table::flows(&o);
+    let last = columns.last().unwrap();
+    assert_eq!((last.name, &last.values), ("crossed_failure", &Values::U64(vec![1, 0, 0, 1])));
+    // nothing of it without failures
+    let s = summarize(&outcome(), "s", "v");
+    assert!(s.get("crossed_failure").is_none() && s["units"].get("crossed_failure.*").is_none());
+    assert_ne!(table::flows(&outcome()).last().unwrap().name, "crossed_failure");
+}
+
 #[test]
 fn queries_and_writes_are_over_what_finished() {
     let message = |kind, group, number, took: Option<u64>, timeouts| MessageRecord {
@@ -490,12 +534,12 @@ fn leaves(prefix: &str, value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn every_figure_has_unit_and_definition_and_nothing_else_has() {
-    let s = summarize(&outcome(), "s", "v");
+    let s = summarize(&Outcome { failed_links: vec!["a>b".into()], ..outcome() }, "s", "v");
     let mut found = Vec::new();
     for part in ["run", "flows", "fct", "queries", "writes", "queues", "hosts", "radios"] {
         leaves(part, &s[part], &mut found);
     }
-    found.push("groups.*".into());
+    found.extend(["groups.*", "crossed_failure.*"].map(String::from));
     leaves("flowmonitor", &s["flowmonitor"], &mut found);
     let stated: Vec<&str> = figures().map(|f| f.key).collect();
     assert_eq!(found, stated);
@@ -517,6 +561,7 @@ fn every_figure_has_unit_and_definition_and_nothing_else_has() {
             "hosts",
             "radios",
             "groups",
+            "crossed_failure",
             "flowmonitor",
             "units",
             "definitions"

@@ -29,11 +29,11 @@ pub fn fair_shares(spec: &Spec) -> Result<Vec<Share>, Invalid> {
     for (number, flow) in (0..).map(FlowId).zip(&spec.flows) {
         let transport = &spec.transports[flow.transport as usize];
         let links = fabric.path(number, false);
-        let most = if links.is_empty() { 0.0 } else { flow.app.rate(transport.mss) };
+        let most = if links.is_empty() { 0.0 } else { flow.app.rate(transport.sizes.mss) };
         // seconds of a link per bit of payload; a link has one second per second
-        let payload = 8.0 * f64::from(transport.mss);
+        let payload = 8.0 * f64::from(transport.sizes.mss);
         let takes = |(link, share): (LinkId, f64)| {
-            (link.0 as usize, share * fabric.period(link, transport).as_secs_f64() / payload)
+            (link.0 as usize, share * fabric.period(link, &transport.sizes).as_secs_f64() / payload)
         };
         let ends = [links.first(), links.last()].into_iter().flatten().map(|l| takes((*l, 1.0))).collect();
         routed.push(Demand { takes: fabric.shares(number, false).into_iter().map(takes).collect(), most });

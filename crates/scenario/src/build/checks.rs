@@ -34,7 +34,7 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
     }
     check_ties(doc, problems);
     doc.routing.check(&doc.queue, &mut Report::new("routing", problems));
-    doc.transport.check(&mut Report::new("transport", problems));
+    doc.transport.check(None, &mut Report::new("transport", problems));
     let failures = doc.failures.iter().enumerate();
     let failures =
         failures.filter_map(|(i, f)| f.read(duration, &mut Report::new(format!("failures.{i}"), problems))).collect();
@@ -44,6 +44,9 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
         let name = t.name();
         let at = &mut Report::new(format!("traffic.{name}"), problems);
         patterns.extend(t.check(duration, at));
+        if let Some(own) = &t.transport {
+            own.check(Some(&doc.transport), &mut at.below("transport"));
+        }
         if doc.traffic[..i].iter().any(|other| other.name() == name) {
             let message = "another traffic entry has this name; expected a unique name, as name = \"...\"";
             at.text("name", name, message);
@@ -94,7 +97,7 @@ pub(super) fn ports(
     }
 }
 
-/// Reports settings incompatible with receiver-driven transports.
+/// Reports settings incompatible with transports that number packets.
 fn check_driven(
     doc: &Document,
     network: &Network,
@@ -108,7 +111,6 @@ fn check_driven(
         let message = "expected a transport that gives packets paths or entropies, such as transport.preset = \"ndp\"";
         problems.push(Problem::quoted("routing.kind", "transport", message));
     }
-    check_fragments(transports, problems);
     let Some(t) = transports.iter().find(|t| t.protocol.numbers_packets()) else { return };
     let name = t.protocol.name();
     if doc.hosts.is_some() {
@@ -120,15 +122,6 @@ fn check_driven(
     for (key, queue) in all.chain(own).filter(|(_, queue)| matches!(queue, Queue::FairNic(_))) {
         let message = format!("expected another kind: {name} has its own queue in the host");
         problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
-    }
-    // a connection would count in the ideal completion time, and never open
-    for t in transports.iter().filter(|t| t.protocol.numbers_packets()) {
-        for (key, set) in [("handshake", t.handshake), ("lone_syn", t.lone_syn)] {
-            if set {
-                let message = format!("expected false: {} opens no connection", t.protocol.name());
-                problems.push(Problem::with_value(format!("transport.{key}"), true, message));
-            }
-        }
     }
     let Some(facts) = transports.iter().map(|t| t.protocol.facts()).find(|facts| facts.needs_trimming) else { return };
     let name = facts.name;
@@ -144,16 +137,6 @@ fn check_driven(
             Queue::Trimming(_) => {}
             _ => problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message.as_str())),
         }
-    }
-}
-
-/// Reports receiver-driven transports whose segments would be fragmented.
-fn check_fragments(transports: &[spec::TransportSpec], problems: &mut Vec<Problem>) {
-    let split = |t: &&spec::TransportSpec| t.protocol.numbers_packets() && t.mtu > 0 && t.mss + t.header > t.mtu;
-    if let Some(t) = transports.iter().find(split) {
-        let (name, whole) = (t.protocol.name(), t.mss + t.header);
-        let message = format!("expected 0 or at least {whole}, mss plus header: packets of {name} are not fragmented");
-        problems.push(Problem::with_value("transport.mtu", t.mtu, message));
     }
 }
 
@@ -221,7 +204,7 @@ pub(super) fn stations(spec: &Spec) -> Result<(), Errors> {
 /// Reports packets too large for a frame or for 6LoWPAN.
 fn check_cells(network: &Network, transports: &[spec::TransportSpec], problems: &mut Vec<Problem>) {
     for (cell, t) in network.cells.iter().flat_map(|cell| transports.iter().map(move |t| (cell, t))) {
-        let size = t.mss + t.header;
+        let size = t.sizes.mss + t.sizes.header;
         let (most, what) = match &cell.framing.adaptation {
             Some(_) => (spec::MAX_DATAGRAM, "a packet on a link of 6LoWPAN has"),
             None => (cell.framing.payload, "without 6LoWPAN a packet is one frame, which carries"),
@@ -229,18 +212,18 @@ fn check_cells(network: &Network, transports: &[spec::TransportSpec], problems: 
         if size > most {
             let message = format!(
                 "makes packets of {size} bytes with transport.header, {}; expected at most {}: {what} {most} at most",
-                t.header,
-                most.saturating_sub(t.header)
+                t.sizes.header,
+                most.saturating_sub(t.sizes.header)
             );
-            problems.push(Problem::with_value("transport.mss", t.mss, message));
+            problems.push(Problem::with_value("transport.mss", t.sizes.mss, message));
         }
-        if cell.framing.adaptation.is_some() && t.mtu > 0 && t.mtu < spec::MAX_DATAGRAM {
+        if cell.framing.adaptation.is_some() && t.sizes.mtu > 0 && t.sizes.mtu < spec::MAX_DATAGRAM {
             let message = format!("expected 0 or at least {}: IPv6 asks for that of every link", spec::MAX_DATAGRAM);
-            problems.push(Problem::with_value("transport.mtu", t.mtu, message));
+            problems.push(Problem::with_value("transport.mtu", t.sizes.mtu, message));
         }
-        if cell.framing.adaptation.is_some() && t.header < 48 {
+        if cell.framing.adaptation.is_some() && t.sizes.header < 48 {
             let message = "expected at least 48, IPv6 and UDP; transport.preset = \"ns3-ipv6\" has 72, IPv6 and TCP";
-            problems.push(Problem::with_value("transport.header", t.header, message));
+            problems.push(Problem::with_value("transport.header", t.sizes.header, message));
         }
     }
 }
@@ -324,13 +307,11 @@ fn check_classes(doc: &Document, out: &mut Vec<Problem>) {
 
 /// Largest IP packet of a transport, in bytes.
 fn full_packet(t: &spec::TransportSpec) -> u64 {
-    let whole = t.mss as u64 + t.header as u64;
-    let segment = if t.mtu == 0 { whole } else { whole.min(t.mtu as u64) };
-    segment.max((t.ack_size + 4 * t.sack_block) as u64).max(if t.handshake || t.lone_syn {
-        t.syn_size as u64
-    } else {
-        0
-    })
+    let whole = t.sizes.mss as u64 + t.sizes.header as u64;
+    let segment = if t.sizes.mtu == 0 { whole } else { whole.min(t.sizes.mtu as u64) };
+    segment
+        .max((t.sizes.ack_size + 4 * t.loss.sack_block) as u64)
+        .max(if t.connection.handshake || t.connection.lone_syn { t.sizes.syn_size as u64 } else { 0 })
 }
 
 /// Checks that every flow reaches its destination and back, and takes time on the way.

@@ -4,6 +4,7 @@ use super::state_limit::too_many_states;
 use crate::document::failures::{LinkFailure, Links};
 use crate::text::problem::{Errors, Problem};
 use crate::text::quantity::Rate;
+use incast_cc::Time;
 use incast_engine::hash::{bits, purpose};
 use incast_engine::map::failover::{reroute, stranded};
 use incast_engine::spec::{self, Effect, LinkSpec, Spec};
@@ -76,6 +77,45 @@ pub(crate) fn changes_nothing(failure: &LinkFailure, entry: usize, spec: &Spec, 
         n => format!("{first} and the {} others are", n - 1),
     };
     Some(format!("failures.{entry} ({}) changes nothing: {which} the same without it", changes.join(", ")))
+}
+
+/// Notes on links that go down during the run: switches that reroute at once, and timers that outlast the run.
+pub(crate) fn notes(failures: &[LinkFailure], spec: &Spec) -> Vec<String> {
+    let down = |f: &&LinkFailure| matches!(f.effect, Effect::Down { .. }) && f.at > Time::ZERO;
+    let mut found = Vec::new();
+    if let Some(first) = failures.iter().filter(down).map(|f| f.at).min() {
+        found.extend(outlasting(spec, first));
+    }
+    for (entry, failure) in failures.iter().enumerate().filter(|(_, f)| down(f)) {
+        if failure.effect == (Effect::Down { detection: Time::ZERO }) {
+            found.push(format!(
+                "failures.{entry}: switches reroute at the instant of the failure (detection = 0s), which no network does; \
+                 the figures are an upper bound"
+            ));
+        }
+    }
+    found
+}
+
+/// Warning if finite flows cannot repair a loss to a failure at `at` before the run ends.
+fn outlasting(spec: &Spec, at: Time) -> Option<String> {
+    let left = spec.duration.saturating_sub(at);
+    let flows = spec.flows.iter().filter(|f| f.app.size().is_some() && f.app.datagram_gap().is_none());
+    let waits = |transport: u32| {
+        let t = &spec.transports[transport as usize];
+        let last = (t.rto_min >= left && !t.tail_loss_probe)
+            .then(|| format!("its last packets waits for transport.rto_min = {}", t.rto_min));
+        let syn = (t.handshake && t.syn_timeout >= left)
+            .then(|| format!("its SYN waits for transport.syn_timeout = {}", t.syn_timeout));
+        [last, syn].into_iter().flatten().collect::<Vec<_>>()
+    };
+    let transports: BTreeSet<u32> = flows.map(|f| f.transport).collect();
+    let waits = transports.into_iter().map(waits).find(|waits| !waits.is_empty())?;
+    Some(format!(
+        "warning: the run ends {left} after the first failure: a flow that loses {}, and cannot finish; expected a \
+         longer run.duration or shorter timers",
+        waits.join(", one that loses ")
+    ))
 }
 
 /// Kind of a node: its name without the number.

@@ -3,6 +3,7 @@
 pub mod bounds;
 mod checks;
 mod credits;
+pub mod extent;
 mod failures;
 pub mod layout;
 mod mirror;

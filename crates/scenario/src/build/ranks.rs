@@ -9,14 +9,14 @@ pub(super) fn without_effect(doc: &Document, spec: &Spec) -> Vec<String> {
     let (going, rest): (Vec<_>, Vec<_>) = spec.links.iter().filter(|l| l.from >= spec.hosts).partition(by_rank);
     let ranked = |group: u32| {
         let mut own = spec.flows.iter().filter(|f| f.group == group);
-        let has_rank = |t: &TransportSpec| t.rank.is_some() || t.protocol.facts().has_ranks;
+        let has_rank = |t: &TransportSpec| t.output.rank.is_some() || t.protocol.facts().has_ranks;
         own.all(|f| f.app.datagram_gap().is_none() && has_rank(&spec.transports[f.transport as usize]))
     };
     let entries = (0..).zip(&doc.traffic);
     let (with, without): (Vec<_>, Vec<_>) =
         entries.map(|(i, t)| (ranked(i), t.name())).partition(|(ranked, _)| *ranked);
     let mut found = Vec::new();
-    if let (false, Some(_)) = (with.is_empty(), spec.transports.iter().find(|t| t.rank.is_some()))
+    if let (false, Some(_)) = (with.is_empty(), spec.transports.iter().find(|t| t.output.rank.is_some()))
         && !rest.is_empty()
     {
         found.push(format!(

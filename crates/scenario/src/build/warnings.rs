@@ -1,7 +1,7 @@
 //! Warnings before a run, about valid scenarios: a controller's form in a transport of another reference, values
 //! without effect, flows that never start.
 
-use super::failures::changes_nothing;
+use super::failures::{self, changes_nothing};
 use super::{Built, credits, ranks, triggers};
 use crate::LeftOut;
 use crate::document::Document;
@@ -24,7 +24,8 @@ use std::slice;
 /// way.
 pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> Vec<String> {
     let Built { spec, failures, failing } = built;
-    let mut found = left_out.iter().filter(|l| !l.had.is_empty()).map(dropped).collect();
+    let mut found = failures::notes(failures, spec);
+    found.extend(left_out.iter().filter(|l| !l.had.is_empty()).map(dropped));
     without_effect("transport", &doc.transport, &doc.transport.resolved(), &spec.choice, &mut found);
     let used = used(doc, spec);
     for (t, used) in doc.traffic.iter().zip(used) {
@@ -79,9 +80,10 @@ fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
     if matches!(t.app, App::Udp(_)) {
         return None;
     }
-    let (receiver_driven, controller) = (used.receiver_driven?, &spec.controllers[*used.controllers.first()? as usize]);
+    let (packet_transport, controller) =
+        (used.packet_transport?, &spec.controllers[*used.controllers.first()? as usize]);
     Some(format!(
-        "traffic.{}: its controller, {controller}, has no effect: {receiver_driven} controls the rate of its flows \
+        "traffic.{}: its controller, {controller}, has no effect: {packet_transport} controls the rate of its flows \
          (docs/receiver-driven.md)",
         t.name()
     ))
@@ -134,7 +136,7 @@ fn is_emptied(config: &cc::Config) -> bool {
 /// A controller that uses deadlines without any deadline.
 fn without_deadlines(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
     let by_deadline = |i: &u32| spec.controllers[*i as usize].profile().deadlines;
-    let goes = used.receiver_driven.is_none() && !used.deadlines && !matches!(t.app, App::Udp(_));
+    let goes = used.packet_transport.is_none() && !used.deadlines && !matches!(t.app, App::Udp(_));
     let controller = &spec.controllers[*used.controllers.iter().find(|i| goes && by_deadline(i))? as usize];
     Some(format!(
         "traffic.{name}: {controller} uses deadlines, and its flows have none: traffic.{name}.deadline gives them one \
@@ -189,8 +191,8 @@ struct Used {
     late: usize,
     /// True if some have another traffic class than the first.
     classes: bool,
-    /// Name of their receiver-driven transport; `None` for TCP.
-    receiver_driven: Option<&'static str>,
+    /// Name of their transport that numbers packets; `None` for TCP.
+    packet_transport: Option<&'static str>,
     /// Opening time of the first late flow.
     first_late: Option<cc::Time>,
     /// True if some have a deadline.
@@ -222,7 +224,7 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
         let protocol = &spec.transports[f.transport as usize].protocol;
         // packets may have classes that no entry requests
         let own_classes = spec.transports[f.transport as usize].lowest_class().is_some();
-        of.receiver_driven = protocol.numbers_packets().then(|| protocol.name());
+        of.packet_transport = protocol.numbers_packets().then(|| protocol.name());
         of.classes |= !own_classes && f.class.max(f.ack_class) > 0;
         if f.start >= spec.duration {
             of.late += 1;
@@ -342,7 +344,7 @@ fn waiting_in_vain(doc: &Document, spec: &Spec, at_work: &Triggers) -> Option<St
 fn short_of_a_window(doc: &Document, spec: &Spec) -> Option<String> {
     let queue = doc.hosts.as_ref()?.send.as_ref()?.queue;
     let Limit::Packets(holds) = queue.0 else { return None };
-    let window = spec.transports.iter().map(|t| t.initial_window).fold(0.0, f64::max);
+    let window = spec.transports.iter().map(|t| t.windows.initial_window).fold(0.0, f64::max);
     (window > holds as f64).then(|| {
         format!(
             "hosts.send.queue = \"{queue}\" holds less than an initial window, {window} packets: packets sent at once \
@@ -385,7 +387,7 @@ fn class_without_queue(t: &Traffic, others: bool) -> Option<String> {
 
 /// Priorities by bytes sent if all flows with them are datagrams, which keep the class of their flow.
 fn nothing_demoted(doc: &Document, spec: &Spec) -> Option<String> {
-    let mut demoted = spec.flows.iter().filter(|f| !spec.transports[f.transport as usize].demotion.is_empty());
+    let mut demoted = spec.flows.iter().filter(|f| !spec.transports[f.transport as usize].output.demotion.is_empty());
     let first = demoted.next()?;
     let datagrams = |f: &FlowSpec| f.app.datagram_gap().is_some();
     if !datagrams(first) || !demoted.all(datagrams) {

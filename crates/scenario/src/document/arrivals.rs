@@ -12,12 +12,14 @@ use serde::{Deserialize, Serialize};
 #[schemars(inline)]
 pub struct Arrivals {
     /// Bytes that a host sends, over the rate of its links: mean size over mean gap. Above 0, at most 10.
+    #[schemars(extend("format" = "fraction"))]
     pub load: f64,
     /// Bytes counted in the load.
     #[serde(default)]
     pub load_of: LoadOf,
-    /// Sizes of flows: `builtin:` and the name of a table that comes with the program, or a CSV file with the columns
-    /// `size` or `packets`, and `cumulative`.
+    /// Sizes of flows: a table that comes with the program, such as `websearch` or `builtin:websearch`, or a CSV file
+    /// with the columns `size` or `packets`, and `cumulative`.
+    #[schemars(extend("format" = "sizes"))]
     pub sizes: String,
     /// Rule for drawing sizes; default: the rule of the table's source, `linear` for a CSV file.
     pub rule: Option<Interpolation>,

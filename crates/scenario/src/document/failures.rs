@@ -25,9 +25,9 @@ pub struct Failure {
     pub at: Time,
     /// Time of the repair; default: never.
     pub until: Option<Time>,
-    /// With `kind = "down"`: time from the failure until switches route around the link, and from the repair until
-    /// they use it again; default: `0s`. A failure shorter than `detection` is never noticed: packets are lost,
-    /// routes stay.
+    /// With `kind = "down"`, required: time from the failure until switches route around the link, and from the repair
+    /// until they use it again. Fast local repair takes about `"1ms"`, BFD with three hellos of 50 ms `"150ms"`; `"0s"`
+    /// is the ideal. A failure shorter than `detection` is never noticed: packets are lost, routes stay.
     pub detection: Option<Time>,
     /// With `kind = "degraded"`: rate during the failure.
     pub rate: Option<Rate>,
@@ -37,6 +37,10 @@ pub struct Failure {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss: Option<f64>,
 }
+
+/// Message for a dead link whose detection is not given: results depend on it by orders of magnitude.
+const WITHOUT_DETECTION: &str = "missing; expected the time until switches route around the link, such as \"1ms\" (fast \
+                                 local repair), \"150ms\" (BFD, three hellos of 50 ms) or \"0s\" (ideal)";
 
 /// Kinds of failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -123,6 +127,9 @@ impl Failure {
                     let message =
                         "expected none with kind = \"down\": nothing gets through; kind = \"degraded\" has it";
                     at.value(key, value, message);
+                }
+                if self.detection.is_none() {
+                    at.key("detection", WITHOUT_DETECTION);
                 }
                 Effect::Down { detection: self.detection.map_or(cc::Time::ZERO, |t| t.0) }
             }

@@ -47,9 +47,6 @@ impl Traffic {
         }
         self.check_deadline(at);
         self.app.check(&mut at.below("app"));
-        if let Some(transport) = &self.transport {
-            transport.check(&mut at.below("transport"));
-        }
         self.read_pattern()
     }
 

@@ -21,12 +21,13 @@ impl Queue {
             let message = "expected a transport that takes headers back: transport.preset = \"ndp\"";
             at.value("return_to_sender", true, message);
         }
-        if transports.iter().any(|t| t.mtu > 0 && t.mss + t.header > t.mtu) {
+        if transports.iter().any(|t| t.sizes.mtu > 0 && t.sizes.mss + t.sizes.header > t.sizes.mtu) {
             let message = "expected segments within the MTU (transport.mss): fragments are not trimmed";
             at.text("kind", "trimming", message);
         }
-        let blind =
-            |t: &spec::TransportSpec| !t.protocol.numbers_packets() && (!t.sack || t.scoreboard == spec::Rules::Ns3);
+        let blind = |t: &spec::TransportSpec| {
+            !t.protocol.numbers_packets() && (!t.loss.sack || t.loss.scoreboard == spec::Rules::Ns3)
+        };
         if transports.iter().any(blind) {
             let message =
                 "expected transports with SACK, and not ns-3's scoreboard: the sender must distinguish segments";

@@ -15,16 +15,19 @@ const BEGINNING: u64 = 1 << 16;
 pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Problem> {
     if let Some(name) = file.strip_prefix(builtin::PREFIX) {
         return builtin::file(name).map(str::to_owned).ok_or_else(|| {
-            let known = builtin::files().collect::<Vec<_>>().join(", ");
-            let message =
-                format!("no file of this name comes with the program; expected {} and one of {known}", builtin::PREFIX);
-            Problem::with_value(key, format!("\"{file}\""), message).suggest(name, builtin::files())
+            let known: Vec<&str> = builtin::files().collect();
+            let problem = Problem::quoted(key, file, "no file of this name comes with the program");
+            problem.among(name, "expected builtin: and one of", &known, "")
         });
     }
     let path = dir.join(file);
     read_file(key, &path).map_err(|mut p| {
         if !path.exists() {
             p.message += "; file names start from the folder of the scenario file";
+            if key.ends_with(".sizes") {
+                let sizes: Vec<&str> = builtin::sizes().collect();
+                return p.among(file, "tables of the program are", &sizes, "incast list sizes");
+            }
         }
         p
     })

@@ -112,8 +112,9 @@ fn repeats(config: &Config, key: &str, value: &Toml) -> bool {
 
 /// Reads either form; every problem is reported with its key below `path`.
 pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
-    let expected_kind = || {
-        format!("expected one of {}", KINDS.iter().map(|k| format!("\"{}\"", k.name)).collect::<Vec<_>>().join(", "))
+    let of_kinds = |problem: Problem, word: &str| {
+        let known: Vec<&str> = KINDS.iter().map(|k| k.name).collect();
+        vec![problem.among(word, "expected one of", &known, "incast list controllers")]
     };
     let (key, word, mut params): (String, Toml, Vec<(String, String, String)>) = match value {
         Toml::String(text) => {
@@ -124,7 +125,7 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
         Toml::Table(table) => {
             let key = format!("{path}.kind");
             let Some(kind) = table.get("kind") else {
-                return Err(vec![Problem::new(key, format!("missing; {}", expected_kind()))]);
+                return Err(of_kinds(Problem::new(key, "missing"), ""));
             };
             let params =
                 table.iter().filter(|(k, _)| *k != "kind").map(|(k, v)| (k.clone(), text_of(v), v.to_string()));
@@ -140,8 +141,8 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
         return resolve(name, params, &key, path);
     }
     let Some(mut config) = word.as_str().and_then(Config::new) else {
-        let problem = Problem::with_value(key, &word, expected_kind());
-        return Err(vec![problem.suggest(word.as_str().unwrap_or(""), KINDS.iter().map(|k| k.name))]);
+        let problem = Problem::with_value(key, &word, "no such controller");
+        return Err(of_kinds(problem, word.as_str().unwrap_or("")));
     };
     let mut problems = Vec::new();
     let mut seen: Vec<String> = Vec::new();

@@ -14,12 +14,41 @@ pub struct Problem {
     pub message: String,
     /// The word that the user probably meant.
     pub suggestion: Option<String>,
+    /// Possible names.
+    pub names: Option<Names>,
+}
+
+/// Possible names, printed after the suggestion.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Names {
+    /// Words before them: `expected one of`.
+    lead: &'static str,
+    known: Vec<String>,
+    /// Command that prints all of them.
+    command: String,
+}
+
+impl Names {
+    /// Most names that are all printed.
+    const MOST: usize = 15;
+    /// Names of a longer list that are printed before the rest is counted.
+    const SHOWN: usize = 12;
+}
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.known.len() <= Names::MOST {
+            return write!(f, "; {} {}", self.lead, self.known.join(", "));
+        }
+        let (shown, more) = self.known.split_at(Names::SHOWN);
+        write!(f, "; {} {} and {} more ({} names all)", self.lead, shown.join(", "), more.len(), self.command)
+    }
 }
 
 impl Problem {
     /// `key: message`.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Problem {
-        Problem { key: key.into(), value: None, message: message.into(), suggestion: None }
+        Problem { key: key.into(), value: None, message: message.into(), suggestion: None, names: None }
     }
 
     /// `key = value: message`.
@@ -37,6 +66,14 @@ impl Problem {
         self.suggestion = nearest(word, known).map(str::to_owned);
         self
     }
+
+    /// Lists the `known` names, after the one of them nearest to `word`. The first names are printed; `command` prints
+    /// all.
+    pub fn among<S: AsRef<str>>(self, word: &str, lead: &'static str, known: &[S], command: &str) -> Problem {
+        let problem = self.suggest(word, known.iter().map(AsRef::as_ref));
+        let known = known.iter().map(|name| name.as_ref().to_owned()).collect();
+        Problem { names: Some(Names { lead, known, command: command.to_owned() }), ..problem }
+    }
 }
 
 impl fmt::Display for Problem {
@@ -46,10 +83,10 @@ impl fmt::Display for Problem {
             write!(f, " = {}", visible(value))?;
         }
         write!(f, ": {}", self.message)?;
-        match &self.suggestion {
-            Some(s) => write!(f, " (did you mean \"{s}\"?)"),
-            None => Ok(()),
+        if let Some(s) = &self.suggestion {
+            write!(f, " (did you mean \"{s}\"?)")?;
         }
+        self.names.as_ref().map_or(Ok(()), |names| names.fmt(f))
     }
 }
 

@@ -212,7 +212,7 @@ quantity!(
 );
 quantity!(
     /// A rate: `"10Gbps"`, or `"inf"` for no serialization delay.
-    Rate(cc::Rate), "rate", r"^[0-9._]+ *(bps|kbps|Mbps|Gbps|Tbps)$|^inf$",
+    Rate(cc::Rate), "rate", r"^[0-9._]+ *(bps|([kMGT](bps)?))$|^inf$",
     |text| match parse(text)? {
         cc::Rate(0) => Err("expected a rate above 0".into()),
         rate => Ok(rate),
@@ -242,7 +242,7 @@ quantity!(
 );
 quantity!(
     /// A rate of a sender: `"50%"` of its link's, or `"10Gbps"`.
-    LineRate(PartOrRate), "line-rate", r"^[0-9._]+ *(%|bps|kbps|Mbps|Gbps|Tbps)$",
+    LineRate(PartOrRate), "line-rate", r"^[0-9._]+ *(%|bps|([kMGT](bps)?))$",
     |text| {
         let read = match text.trim().strip_suffix('%') {
             Some(n) => {
@@ -283,12 +283,6 @@ impl From<Time> for cc::Time {
     fn from(time: Time) -> cc::Time {
         time.0
     }
-}
-
-/// Sizes in bytes, as a list in the user's notation.
-pub(crate) fn listed(sizes: &[u64]) -> String {
-    let sizes: Vec<String> = sizes.iter().map(|bytes| format!("\"{}\"", Size(cc::Bytes(*bytes)))).collect();
-    format!("[{}]", sizes.join(", "))
 }
 
 impl From<Size> for u64 {

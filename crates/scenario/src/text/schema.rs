@@ -190,6 +190,15 @@ impl<'a> Schema<'a> {
         variant.keys().iter().any(|(name, ..)| *name == key).then_some((tag, word))
     }
 
+    /// True for a number from 0 to 1, or one that counts as such, which may be written as a percentage.
+    pub fn is_fraction(self) -> bool {
+        let s = self.resolved();
+        let bounds = |keys: [&str; 2]| keys.iter().find_map(|key| s.node[*key].as_f64());
+        let least = bounds(["minimum", "exclusiveMinimum"]);
+        s.format() == FRACTION
+            || (least >= Some(0.0) && bounds(["maximum", "exclusiveMaximum"]).is_some_and(|m| m <= 1.0))
+    }
+
     /// True for the place of a list.
     pub fn is_list(self) -> bool {
         self.resolved().types() == ["array"]
@@ -418,7 +427,9 @@ impl<'a> Schema<'a> {
             if let Err(mut problems) = controller::parse(value, path) {
                 if let Some(shown) = controller::word_of(value).and_then(|word| s.no_controller(word)) {
                     problems.truncate(1);
-                    problems.iter_mut().for_each(|p| (p.message, p.suggestion) = (shown.clone(), None));
+                    problems.iter_mut().for_each(|p| {
+                        *p = Problem { message: shown.clone(), suggestion: None, names: None, ..p.clone() }
+                    });
                 }
                 out.extend(problems);
             }
@@ -641,6 +652,9 @@ pub fn below<'d>(value: &'d Toml, key: &str) -> Option<&'d Toml> {
 pub fn number(key: &str) -> Option<usize> {
     key.parse().ok().filter(|n: &usize| n.to_string() == key)
 }
+
+/// Format of a fraction that may exceed 1, such as a load.
+const FRACTION: &str = "fraction";
 
 /// TOML's largest whole number.
 const MAX: &str = "9223372036854775807";

@@ -43,9 +43,9 @@ impl Arrivals {
     fn table(&self, flows: &Flows) -> Result<Sizes, Errors> {
         let key = format!("{}.arrivals.sizes", flows.path);
         if let Some(name) = self.sizes.strip_prefix(builtin::PREFIX).filter(|n| !builtin::sizes().any(|s| s == *n)) {
-            let known = builtin::sizes().collect::<Vec<_>>().join(", ");
-            let message = format!("no table of sizes of this name comes with the program; expected one of {known}");
-            return Err(Problem::quoted(key, &self.sizes, message).suggest(name, builtin::sizes()).into());
+            let known: Vec<&str> = builtin::sizes().collect();
+            let problem = Problem::quoted(key, &self.sizes, "no table of sizes of this name comes with the program");
+            return Err(problem.among(name, "expected one of", &known, "incast list sizes").into());
         }
         let text = read_named(&key, flows.dir, &self.sizes)?;
         let table = SizeTable::read(&self.sizes, &text, self.packet.map_or(PACKET, |p| p.0.0))?;
@@ -64,8 +64,8 @@ impl Arrivals {
             return Ok(MeanFlow { bytes, segments: 0.0, header: 0.0 });
         }
         let wrong = |message: &str| Err(Problem::quoted(format!("{}.arrivals.load_of", flows.path), "wire", message));
-        let (mss, header) = (t.mss as u64, t.header as u64);
-        if t.mtu > 0 && header + mss > t.mtu as u64 {
+        let (mss, header) = (t.sizes.mss as u64, t.sizes.header as u64);
+        if t.sizes.mtu > 0 && header + mss > t.sizes.mtu as u64 {
             return wrong("expected \"payload\" where segments above transport.mtu become fragments");
         }
         if flows.network.links.iter().any(|l| l.from < flows.network.hosts && l.cell.is_some()) {
@@ -73,7 +73,7 @@ impl Arrivals {
                 "expected \"payload\" where hosts are stations of a radio cell, whose frames have sizes of their own",
             );
         }
-        let extra = t.extra_packets as f64;
+        let extra = t.output.extra_packets as f64;
         let segments = sizes.table.mean_segments(sizes.rule, mss) + extra;
         Ok(MeanFlow { bytes: bytes + extra * mss as f64, segments, header: header as f64 })
     }

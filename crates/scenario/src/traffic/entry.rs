@@ -139,7 +139,7 @@ impl Traffic {
             }
             PartOrRate::Rate(rate) => rate,
         };
-        let gap = rate.serialize(ideal::wire_bytes(flows.settings(flow.transport), link.overhead));
+        let gap = rate.serialize(ideal::wire_bytes(&flows.settings(flow.transport).sizes, link.overhead));
         Ok(spec::FlowSpec {
             app: spec::App::Udp(spec::Udp { gap: gap.max(cc::Time(1)), random: udp.is_random() }),
             ..flow
@@ -155,18 +155,20 @@ impl Traffic {
             }
             // a smaller flow has less to write
             spec::App::Bulk(spec::Bulk { size, write })
-                if t.whole_writes
-                    && size.is_none_or(|size| size + t.extra_packets as u64 * t.mss as u64 > t.send_buffer) =>
+                if t.windows.whole_writes
+                    && size.is_none_or(|size| {
+                        size + t.output.extra_packets as u64 * t.sizes.mss as u64 > t.windows.send_buffer
+                    }) =>
             {
                 (write, "with transport.whole_writes = true a write enters the buffer as a whole or not at all")
             }
             _ => return Ok(()),
         };
-        if write <= t.send_buffer || matches!(self.app, App::Bulk(Bulk { refused: true, size: None, .. })) {
+        if write <= t.windows.send_buffer || matches!(self.app, App::Bulk(Bulk { refused: true, size: None, .. })) {
             return Ok(());
         }
         let size = |n: u64| Size(cc::Bytes(n));
-        let message = format!("expected at most transport.send_buffer, {}: {because}", size(t.send_buffer));
+        let message = format!("expected at most transport.send_buffer, {}: {because}", size(t.windows.send_buffer));
         Err(Problem::quoted(format!("{}.app.write", flows.path), size(write), message))
     }
 }

@@ -153,8 +153,10 @@ impl Reader<'_> {
     fn controller(&self, row: &Row, flows: &mut Flows) -> Result<u32, Problem> {
         let Some(text) = row.get("controller") else { return flows.controller(self.entry.controller.as_ref()) };
         let read = controller::parse(&toml::Value::String(text.into()), "controller");
-        let config = read
-            .map_err(|p| Problem { suggestion: p[0].suggestion.clone(), ..row.wrong("controller", &p[0].message) })?;
+        let config = read.map_err(|p| {
+            let Problem { key, value, .. } = row.wrong("controller", "");
+            Problem { key, value, ..p[0].clone() }
+        })?;
         flows.controller(Some(&Controller(config)))
     }
 

@@ -25,7 +25,7 @@ impl Traffic {
         let mut by_root: BTreeMap<u32, Vec<spec::ConnectionSpec>> = BTreeMap::new();
         for (mut response, size) in connections {
             if query.close().is_some() {
-                if !flows.settings(response.transport).handshake {
+                if !flows.settings(response.transport).connection.handshake {
                     let message = "expected a transport with handshake = true: nothing opens or closes without one";
                     let value = Word(Connections::PerQuery).word();
                     return Err(Problem::quoted(format!("{}.app.connections", flows.path), value, message));

@@ -212,7 +212,7 @@ fn failures_are_links_that_are_not_there() {
         built("two-readers", matrix, again).unwrap_err(),
         format!("m.cm, line 5 = switch_id 0 link_id 1: {problem}\nm.cm, line 6 = switch_id 5 link_id 0: {problem}")
     );
-    let own = "start_unit = \"us\"\n[[failures]]\nlink = \"core1>agg0\"\nat = \"1ms\"";
+    let own = "start_unit = \"us\"\n[[failures]]\nlink = \"core1>agg0\"\nat = \"1ms\"\ndetection = \"1us\"";
     said(built("beside-own", matrix, own).unwrap_err(), "m.cm, line 5 = switch_id 0 link_id 1: ");
 }
 

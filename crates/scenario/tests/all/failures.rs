@@ -32,7 +32,7 @@ fn what_is_lost_ends_with_the_detection() {
 
 #[test]
 fn a_share_of_a_tier_fails() {
-    let failures = "[{ between = [\"edge\", \"agg\"], share = 0.1, at = \"10us\" }]";
+    let failures = "[{ between = [\"edge\", \"agg\"], share = 0.1, at = \"10us\", detection = \"0s\" }]";
     let mut s = Scenario::load("link-failure").unwrap();
     s.set("failures", failures).unwrap();
     let spec = s.build().unwrap();
@@ -46,6 +46,24 @@ fn a_share_of_a_tier_fails() {
     assert!(spec.failures.iter().all(|f| between(f.link)));
     assert!(spec.routers.iter().any(|r| matches!(r, Router::Rerouted(_))));
     assert_eq!(run(&[("failures", failures)]).1, 128);
+}
+
+/// A run that ends before the timers that repair a failure's losses is told of before it begins, and so are switches
+/// that reroute at once.
+#[test]
+fn a_failure_that_a_run_cannot_show_is_told_before_it() {
+    let notes = |detection: &str, rto: &str| {
+        let mut s = Scenario::load("link-failure").unwrap();
+        s.set("failures", &entry(&format!("detection = \"{detection}\""))).unwrap();
+        s.set("transport.rto_min", rto).unwrap();
+        s.notes().unwrap()
+    };
+    assert_eq!(notes("20us", "1ms"), [""; 0]);
+    let [late] = &notes("20us", "10ms")[..] else { panic!("one note") };
+    assert!(late.starts_with("warning: the run ends 9.95ms after the first failure: "), "{late}");
+    assert!(late.contains(" waits for transport.rto_min = 10ms, "), "{late}");
+    let [at_once] = &notes("0s", "1ms")[..] else { panic!("one note") };
+    assert!(at_once.starts_with("failures.0: switches reroute at the instant of the failure (detection = 0s)"), "{at_once}");
 }
 
 /// A degraded link is slower and is used as before.

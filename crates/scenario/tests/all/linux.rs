@@ -169,8 +169,11 @@ fn classic_ecn_takes_the_preset_as_it_is() {
         s.set("transport.preset", "linux").unwrap();
         s.set("transport.ecn", "classic").unwrap();
         let spec = s.build().unwrap_or_else(|e| panic!("{controller}: {e}"));
-        assert_eq!(spec.transports[0].ecn, Some(incast_cc::Ecn::Classic), "{controller}");
-        assert!(spec.transports[0].cwr_ack && spec.transports[0].cwr_after_loss, "{controller}: as Linux answers CWR");
+        assert_eq!(spec.transports[0].marks.ecn, Some(incast_cc::Ecn::Classic), "{controller}");
+        assert!(
+            spec.transports[0].acks.cwr_ack && spec.transports[0].loss.cwr_after_loss,
+            "{controller}: as Linux answers CWR"
+        );
         assert_eq!(s.notes().unwrap(), [""; 0], "{controller}");
     }
 }

@@ -79,7 +79,7 @@ fn rules_for_small_windows_are_keys_of_the_transport() {
     };
     let of = |s: spec::Spec| {
         let t = &s.transports[0];
-        (t.window_update, t.whole_segments, t.half_window_mss)
+        (t.windows.window_update, t.windows.whole_segments, t.windows.half_window_mss)
     };
     assert_eq!(of(with("").unwrap()), (spec::WindowUpdate::News, false, false));
     let linux = ", window_update = \"linux\", whole_segments = true, half_window_mss = true";
@@ -87,7 +87,7 @@ fn rules_for_small_windows_are_keys_of_the_transport() {
     assert_eq!(of(with(", window_update = \"rfc9293\"").unwrap()).0, spec::WindowUpdate::Rfc9293);
     let acks = |s: spec::Spec| {
         let t = &s.transports[0];
-        (t.push_half_window, t.read_ack, t.quickack_route, t.close_after_write)
+        (t.acks.push_half_window, t.acks.read_ack, t.acks.quickack_route, t.connection.close_after_write)
     };
     assert_eq!(acks(with("").unwrap()), (false, false, false, false));
     for (key, given) in [

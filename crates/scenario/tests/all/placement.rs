@@ -161,7 +161,7 @@ fn entries_keep_their_own_controller_and_transport() {
     assert_eq!(spec.groups, ["load", "incast"]);
     let of = |f: &FlowSpec| {
         let t = &spec.transports[f.transport as usize];
-        (spec.controllers[f.controller as usize].kind().name, t.mss, t.delayed_ack, t.handshake)
+        (spec.controllers[f.controller as usize].kind().name, t.sizes.mss, t.acks.delayed_ack, t.connection.handshake)
     };
     assert_eq!(of(&spec.flows[0]), ("swift", 1000, 1, true));
     assert_eq!(of(&spec.flows[100]), ("dctcp", 4000, 1, false));

@@ -199,8 +199,8 @@ fn set_reaches_every_key() {
     );
     let spec = s.build().unwrap();
     assert_eq!(spec.flows[0].dst, 3);
-    assert_eq!(spec.transports[0].delayed_ack, 1);
-    assert_eq!(spec.transports[0].ecn, Some(incast_cc::Ecn::Classic));
+    assert_eq!(spec.transports[0].acks.delayed_ack, 1);
+    assert_eq!(spec.transports[0].marks.ecn, Some(incast_cc::Ecn::Classic));
     assert_eq!(spec.queues.len(), 2);
     assert_eq!(spec.observe.ports.len(), 1);
     assert_eq!(spec.links.iter().filter(|l| l.rate == incast_cc::Rate::INFINITE).count(), 64);
@@ -240,10 +240,14 @@ fn another_preset_drops_what_only_repeated_the_old_one() {
     let mut s = Scenario::from_toml(&resolved, Path::new("."), "r").unwrap();
     s.set("transport.preset", "htsim").unwrap();
     let t = s.build().unwrap().transports[0].clone();
-    assert_eq!((t.mss, t.handshake, t.delayed_ack), (4000, false, 1));
+    assert_eq!((t.sizes.mss, t.connection.handshake, t.acks.delayed_ack), (4000, false, 1));
     s.set("transport.preset", "linux").unwrap();
     let t = s.build().unwrap().transports[0].clone();
-    assert_eq!((t.mss, t.handshake, t.delayed_ack), (1448, true, 1), "a value of one's own stays");
+    assert_eq!(
+        (t.sizes.mss, t.connection.handshake, t.acks.delayed_ack),
+        (1448, true, 1),
+        "a value of one's own stays"
+    );
 }
 
 /// The values that decide a comparison, by the public source they are taken from.
@@ -253,27 +257,45 @@ fn presets() {
     let ms = incast_cc::Time::ms;
     let (linux, ns3, htsim, swift) = (of("linux"), of("ns3"), of("htsim"), of("swift"));
     // Linux 6.1: 1514 B frames of 14 B Ethernet, quick ACKs, RTO of at least 200 ms.
-    assert_eq!((linux.mss, linux.header, linux.ack_size, linux.syn_size), (1448, 52, 52, 60));
-    assert_eq!((linux.delayed_ack, linux.delayed_ack_timeout, linux.quickack), (2, ms(40), 16));
-    assert_eq!((linux.rto_min, linux.ecn_by_prr, linux.ecn_change_ack), (ms(200), true, true));
+    assert_eq!((linux.sizes.mss, linux.sizes.header, linux.sizes.ack_size, linux.sizes.syn_size), (1448, 52, 52, 60));
+    assert_eq!((linux.acks.delayed_ack, linux.acks.delayed_ack_timeout, linux.acks.quickack), (2, ms(40), 16));
+    assert_eq!((linux.rto.rto_min, linux.loss.ecn_by_prr, linux.marks.ecn_change_ack), (ms(200), true, true));
     // ... and as it comes: tcp_recovery = 1, tcp_early_retrans = 3, TCP_TIMEOUT_MIN of 2 ms.
     let default = of("linux-default");
-    assert!(default.tail_loss_probe && default.reordering_timer && default.adaptive_reordering);
-    assert_eq!((default.scoreboard, default.timeout_min), (spec::Rules::Rack, ms(2)));
-    assert_eq!((default.rto_min, default.delayed_ack, default.mss), (linux.rto_min, linux.delayed_ack, linux.mss));
-    assert!(!linux.tail_loss_probe && !linux.reordering_timer && linux.scoreboard == spec::Rules::Rfc6675);
+    assert!(default.loss.tail_loss_probe && default.loss.reordering_timer && default.loss.adaptive_reordering);
+    assert_eq!((default.loss.scoreboard, default.loss.timeout_min), (spec::Rules::Rack, ms(2)));
+    assert_eq!(
+        (default.rto.rto_min, default.acks.delayed_ack, default.sizes.mss),
+        (linux.rto.rto_min, linux.acks.delayed_ack, linux.sizes.mss)
+    );
+    assert!(
+        !linux.loss.tail_loss_probe && !linux.loss.reordering_timer && linux.loss.scoreboard == spec::Rules::Rfc6675
+    );
     // ns-3.43: 128 KiB buffers, 1 s of minimum RTO, SYN after 3 s, 6 tries.
-    assert_eq!((ns3.send_buffer, ns3.receive_buffer, ns3.rto_min), (131_072, 131_072, ms(1000)));
-    assert_eq!((ns3.syn_timeout, ns3.syn_retries, ns3.data_retries, ns3.delayed_ack), (ms(3000), 6, 6, 2));
-    assert_eq!((ns3.timestamp_clock, ns3.mss + ns3.header), (incast_cc::Time::ZERO, ns3.mtu), "without its artefacts");
+    assert_eq!((ns3.windows.send_buffer, ns3.windows.receive_buffer, ns3.rto.rto_min), (131_072, 131_072, ms(1000)));
+    assert_eq!(
+        (ns3.connection.syn_timeout, ns3.connection.syn_retries, ns3.connection.data_retries, ns3.acks.delayed_ack),
+        (ms(3000), 6, 6, 2)
+    );
+    assert_eq!(
+        (ns3.timing.timestamp_clock, ns3.sizes.mss + ns3.sizes.header),
+        (incast_cc::Time::ZERO, ns3.sizes.mtu),
+        "without its artefacts"
+    );
     // htsim: 4000 B packets, 40 B ACKs, 15 packets, P + 1 packets.
     assert_eq!(
-        (htsim.mss, htsim.header, htsim.ack_size, htsim.handshake, htsim.extra_packets),
+        (
+            htsim.sizes.mss,
+            htsim.sizes.header,
+            htsim.sizes.ack_size,
+            htsim.connection.handshake,
+            htsim.output.extra_packets
+        ),
         (4000, 0, 40, false, 1)
     );
-    assert_eq!((htsim.initial_window, htsim.delayed_ack, htsim.sack), (15.0, 1, false));
+    assert_eq!((htsim.windows.initial_window, htsim.acks.delayed_ack, htsim.loss.sack), (15.0, 1, false));
     // Swift: SACK, no delayed ACK.
-    assert_eq!((swift.sack, swift.delayed_ack, swift.rto_min), (true, 1, incast_cc::Time::us(100)));
+    assert_eq!((swift.loss.sack, swift.acks.delayed_ack, swift.rto.rto_min), (true, 1, incast_cc::Time::us(100)));
     // those of transports that receivers drive have a table of their own, and priorities have none unless given
     let own = ["ndp", "eqds", "uet", "homa", "expresspass", "phost", "roce", "dcpim", "demotion"];
     let keys = describe("transport", "linux").unwrap().keys;
@@ -346,19 +368,19 @@ fn everything_listed_is_described() {
     assert_eq!(list("controller").unwrap(), list("controllers").unwrap());
     let names = |kind| list(kind).unwrap().into_iter().map(|i| i.name).collect::<Vec<_>>();
     let kinds = KINDS.into_iter().chain(BESIDE).collect::<Vec<_>>().join(", ");
+    let kinds = format!("expected one of {kinds}");
     assert_eq!(
         list("queeus").unwrap_err().to_string(),
-        format!("queeus: no such kind of thing; expected one of {kinds} (did you mean \"queues\"?)")
+        format!("queeus: no such kind of thing (did you mean \"queues\"?); {kinds}")
     );
     assert_eq!(
         describe("topology", "fattree").unwrap_err().to_string(),
-        format!("fattree: no such topology; there are {} (did you mean \"fat-tree\"?)", names("topologies").join(", "))
+        format!("fattree: no such topology (did you mean \"fat-tree\"?); there are {}", names("topologies").join(", "))
     );
     assert_eq!(
         describe("failures", "x").unwrap_err().to_string(),
         format!(
-            "failures: no such kind of thing; expected one of {kinds}; failures is one of the tables: incast describe \
-             table failures"
+            "failures: no such kind of thing; failures is one of the tables: incast describe table failures; {kinds}"
         )
     );
     let schema: serde_json::Value = serde_json::from_str(&Scenario::schema()).unwrap();
@@ -426,7 +448,7 @@ fn a_transport_that_is_described_is_a_table_of_a_scenario() {
 
 #[test]
 fn a_delayed_ack_given_is_taken_as_it_is() {
-    let acks = |sets: &[(&str, &str)]| changed("hotspot", sets).build().unwrap().transports[0].delayed_ack;
+    let acks = |sets: &[(&str, &str)]| changed("hotspot", sets).build().unwrap().transports[0].acks.delayed_ack;
     assert_eq!(acks(&[("controller", "swift")]), 1, "auto follows the controller");
     assert_eq!(acks(&[("controller", "swift"), ("transport.delayed_ack", "2")]), 2, "as docs/transport.md says");
 }

@@ -61,7 +61,7 @@ pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
             let tcb = root.nodes.tcbs.len() as u32;
             let wnd = root.endpoints.make_duplex(net, (request.sender, response.receiver), tcb, c.response_size, false);
             // without a handshake the root's first packet opens the worker's side
-            let open = !net.transport(net.flow(FlowId(c.request)).transport).handshake;
+            let open = !net.transport(net.flow(FlowId(c.request)).transport).connection.handshake;
             root.nodes.tcbs.push(Tcb { wnd, open, ..Tcb::default() });
             let worker = &mut domains[response.sender_domain];
             let tcb = worker.nodes.tcbs.len() as u32;

@@ -147,7 +147,7 @@ impl<'a> Simulation<'a> {
         endpoints::flows(&mut net, &mut domains, &thread_pool, &mut monitor.step(ENDS)).ok_or(RunError::Stopped)?;
         // needed later only for connections yet to come and for segments bounded by the handshake; senders have a copy
         let later = spec.queries.iter().any(|query| query.close.is_some());
-        if !later && spec.transports.iter().all(|t| !t.half_window_mss) {
+        if !later && spec.transports.iter().all(|t| !t.windows.half_window_mss) {
             net.envs = Vec::new();
         }
         endpoints::queries(&mut net, &mut domains);

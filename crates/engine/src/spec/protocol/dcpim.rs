@@ -1,45 +1,59 @@
 //! Parameters of dcPIM.
 
 use super::facts::Facts;
+use crate::spec::keys::keys;
+use crate::spec::refused_value::Refusals;
 use incast_cc::Time;
 
-/// dcPIM (Cai et al., SIGCOMM 2022). Control packets have class 0, data has classes from 1 on, by message size. The
-/// unit of `window_timeout` and `reissue` is the transmission time of a full packet on the host's link.
-#[derive(Clone, PartialEq, Debug)]
-pub struct DcPim {
-    /// Rounds of a matching, 1 to [`DcPim::MAX_ROUNDS`].
-    pub rounds: u32,
-    /// Channels of a host, 1 to [`DcPim::MAX_CHANNELS`]: each takes an equal share of its link.
-    pub channels: u32,
-    /// Round-trip time of control packets over the longest path, without queues. At least 1 ns.
-    pub control_rtt: Time,
-    /// Length of a round in `control_rtt`s, at least 1.
-    pub beta: f64,
-    /// Length of a data phase in matching phases, at least 1.
-    pub alpha: f64,
-    /// Maximum number of packets of a message that is sent without matching.
-    pub short_packets: u32,
-    /// First rounds in which the fewest missing packets decide; later ones are random.
-    pub shortest_first: u32,
-    /// Maximum number of outstanding tokens per message of a pair of hosts with all channels, at least 1.
-    pub window: u32,
-    /// Time after its last token for which a message with a full window receives none, above 0.
-    pub window_timeout: f64,
-    /// Time after the last token at which tokens for missing packets are reissued, above 0.
-    pub reissue: f64,
-    /// Number of priorities, 2 to 7.
-    pub levels: u8,
+keys! {
+    $ dcpim_keys
+    /// dcPIM (Cai et al., SIGCOMM 2022). Control packets have class 0, data has classes from 1 on, by message size. The
+    /// unit of `window_timeout` and `reissue` is the transmission time of a full packet on the host's link.
+    dcpim: DcPim {
+        /// Rounds of a matching.
+        #[schemars(range(min = 1, max = 64))]
+        rounds: u32,
+        /// Channels of a host: each takes an equal share of its link.
+        #[schemars(range(min = 1, max = 64))]
+        channels: u32,
+        /// Round-trip time of control packets over the longest path, without queues.
+        control_rtt: Time,
+        /// Length of a round in `control_rtt`s: what is above 1 is for waiting behind other packets.
+        #[schemars(range(min = 1, max = 1_000_000))]
+        beta: f64,
+        /// Length of a data phase in matching phases.
+        #[schemars(range(min = 1, max = 1_000_000))]
+        alpha: f64,
+        /// Largest number of packets of a message that goes without matching. (About a bandwidth-delay product.)
+        #[schemars(range(max = 65535))]
+        short_packets: u32,
+        /// First rounds of a matching in which the message with the fewest missing packets comes first; the order of
+        /// later ones is random.
+        #[schemars(range(max = 64))]
+        shortest_first: u32,
+        /// Largest number of tokens of a message not yet answered by data, with all channels; a link of fewer has its
+        /// share. (About a bandwidth-delay product.)
+        #[schemars(range(min = 1, max = 65535))]
+        window: u32,
+        /// With a full window a message gets more tokens this long after its last.
+        #[schemars(extend("exclusiveMinimum" = 0), range(max = 65535))]
+        window_timeout: f64,
+        /// Time after the last token of a message at which tokens for missing packets are sent again, once all have
+        /// been sent.
+        #[schemars(extend("exclusiveMinimum" = 0), range(max = 65535))]
+        reissue: f64,
+        /// Number of priorities: control packets, and data by message size.
+        #[schemars(range(min = 2, max = 7))]
+        levels: u8,
+    }
 }
 
 impl DcPim {
-    /// Maximum of counts in packets and of times in packet times.
-    pub const MAX_PACKETS: u32 = 65_535;
-    /// Maximum number of rounds.
-    pub const MAX_ROUNDS: u32 = 64;
-    /// Maximum number of channels.
-    pub const MAX_CHANNELS: u32 = 64;
-    /// Maximum of `alpha` and `beta`.
-    pub const MAX_FACTOR: f64 = 1e6;
+    /// Refuses a length of rounds out of its bounds.
+    pub(super) fn check(&self, to: &mut Refusals) {
+        let (rtt, range) = (self.control_rtt, Time::ns(1)..=Time::s(1));
+        to.expect(range.contains(&rtt), "control_rtt", rtt, "expected 1ns to 1s");
+    }
 
     /// Length of a round.
     pub fn round(&self) -> Time {

@@ -1,26 +1,44 @@
 //! Parameters of Homa.
 
 use super::facts::Facts;
+use crate::spec::keys::keys;
+use crate::spec::refused_value::Refusals;
 
-/// Homa (Montazeri et al., SIGCOMM 2018). Level 0 is the highest priority. A level is a traffic class.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Homa {
-    /// Unscheduled bytes of a message, at least 1. A granted message has the same number of bytes in flight.
-    pub unscheduled: u64,
-    /// Number of priorities, 1 to 8. The class of a flow is the lowest priority; packets without a priority of their
-    /// own use it.
-    pub levels: u8,
-    /// Degree of overcommitment: number of messages a host grants at a time; `None`: one per priority that unscheduled
-    /// packets do not use.
-    pub overcommit: Option<u32>,
-    /// Message sizes up to which unscheduled packets have priority 0, 1, ...; larger messages use the next priority.
-    /// Rising, and fewer than `levels`. `None`: all have priority 0.
-    pub cutoffs: Option<Vec<u64>>,
+keys! {
+    $ homa_keys
+    /// Homa (Montazeri et al., SIGCOMM 2018). Level 0 is the highest priority. A level is a traffic class.
+    homa: Homa {
+        /// Unscheduled bytes of a message, and bytes in flight of a granted one; a shorter message is all
+        /// unscheduled. About the bytes of a round trip.
+        unscheduled: u64 as Size,
+        /// Number of priorities: switches need as many classes in their queues. Control packets have the highest.
+        #[schemars(range(min = 1, max = 8))]
+        levels: u8,
+        /// Number of messages that a host grants at a time, one per sender. `auto`: one per priority not used by
+        /// unscheduled packets.
+        overcommit: Option<u32> as Auto<NonZeroU32>,
+        /// Unscheduled packets of a message of at most the first size have the highest priority, and so on; those
+        /// above the last size have the next priority. `auto`: from the sizes of the scenario's messages; each
+        /// priority gets the same unscheduled bytes, and the number of priorities follows the unscheduled share of
+        /// all bytes.
+        cutoffs: Option<Vec<u64>> as Auto<Vec<Size>>,
+    }
 }
 
 impl Homa {
-    /// Maximum number of levels that a program or a transport can assign to packets.
-    pub const MAX_LEVELS: u8 = 8;
+    /// Refuses values that contradict each other.
+    pub(super) fn check(&self, to: &mut Refusals) {
+        let bytes = self.unscheduled;
+        let message = "expected at least 1B: a receiver learns of a message by its first packet";
+        to.expect(bytes > 0, "unscheduled", bytes, message);
+        to.expect(self.overcommit != Some(0), "overcommit", 0, "expected at least 1 message");
+        let cutoffs = self.cutoffs();
+        let mut expect = |holds, message: &str| to.expect(holds, "cutoffs", format_args!("{cutoffs:?}"), message);
+        expect(cutoffs.is_sorted_by(|a, b| a < b), "expected ascending sizes");
+        expect(cutoffs.first() != Some(&0), "expected sizes of at least 1B: no message is shorter");
+        let (has, levels) = (cutoffs.len(), self.levels);
+        expect(has < levels as usize, &format!("has {has} sizes; expected fewer than levels, {levels}"));
+    }
 
     fn cutoffs(&self) -> &[u64] {
         self.cutoffs.as_deref().unwrap_or_default()

@@ -10,6 +10,7 @@ mod phost;
 mod roce;
 mod uet;
 
+use super::refused_value::Refusals;
 pub use dcpim::DcPim;
 pub use eqds::Eqds;
 pub use expresspass::{ExpressPass, Feedback};
@@ -18,7 +19,7 @@ pub use homa::Homa;
 pub use ndp::{Ndp, Walk};
 pub use phost::{Free, PHost};
 pub use roce::Roce;
-pub use uet::{Spread, Uet};
+pub use uet::{Control, Spread, Uet};
 
 /// List of transports that number packets, passed to the macro `$to`: each with its parameters and its folder in
 /// [`transport`](crate::transport).
@@ -65,6 +66,17 @@ macro_rules! list {
                         Facts { numbers_packets: false, control: None, waits_for_nic: false, ..Facts::of("tcp") }
                     }
                     $(Protocol::$name(own) => own.facts(),)+
+                }
+            }
+
+            /// Refuses values of the transport's own table.
+            pub(super) fn check(&self, to: &mut Refusals) {
+                match self {
+                    Protocol::Tcp => {}
+                    $(Protocol::$name(own) => {
+                        own.bounds(to);
+                        own.check(to);
+                    })+
                 }
             }
         }

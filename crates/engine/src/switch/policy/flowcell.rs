@@ -33,7 +33,7 @@ impl Rule for Flowcell {
             () if reverse || packet.len == 0 => 0,
             // packet-numbered transport
             () if packet.is(Kind::Numbered) => {
-                packet.seq() * spec.transports[ctx.map.flow(packet.flow).transport as usize].mss as u64
+                packet.seq() * spec.transports[ctx.map.flow(packet.flow).transport as usize].sizes.mss as u64
             }
             () => packet.seq(),
         };

@@ -56,7 +56,7 @@ impl TokenRules for DcPim {
         told
     }
 
-    fn class_of(&self, packets: u32, _size: u64) -> u8 {
+    fn class_of(&self, packets: u32, _size: u64, _mss: u32) -> u8 {
         DcPim::class_of(self, packets)
     }
 }
@@ -106,31 +106,11 @@ impl Service for DcPim {
 
 impl Check for DcPim {
     fn check(&self, spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
-        let counts = [
-            ("rounds", self.rounds, 1, DcPim::MAX_ROUNDS),
-            ("channels", self.channels, 1, DcPim::MAX_CHANNELS),
-            ("window", self.window, 1, DcPim::MAX_PACKETS),
-            ("short_packets", self.short_packets, 0, DcPim::MAX_PACKETS),
-            ("levels", self.levels as u32, 2, 7),
-        ];
-        if let Some((name, n, least, most)) = counts.into_iter().find(|(_, n, least, most)| n < least || n > most) {
-            return invalid(format!("dcpim with {name} = {n}, expected {least} to {most}"));
-        }
-        let factor = |x: f64| (1.0..=DcPim::MAX_FACTOR).contains(&x);
-        let time = |x: f64| x > 0.0 && x <= DcPim::MAX_PACKETS as f64;
-        let times = (self.control_rtt >= Time::ns(1)) && (self.control_rtt <= Time::s(1));
-        if !times
-            || ![self.alpha, self.beta].into_iter().all(factor)
-            || ![self.window_timeout, self.reissue].into_iter().all(time)
-        {
-            return invalid(format!(
-                "dcpim with a control_rtt of {}, beta {}, alpha {}, window_timeout {} and reissue {}: expected 1 ns to \
-                 1 s, factors of at least 1, and times above 0",
-                self.control_rtt, self.beta, self.alpha, self.window_timeout, self.reissue
-            ));
-        }
         let one = |other: &TransportSpec| {
-            other.protocol.of::<DcPim>().is_none_or(|own| own == self && (other.mss, other.header) == (t.mss, t.header))
+            other
+                .protocol
+                .of::<DcPim>()
+                .is_none_or(|own| own == self && (other.sizes.mss, other.sizes.header) == (t.sizes.mss, t.sizes.header))
         };
         if !spec.transports.iter().all(one) {
             return invalid("two transports of dcpim with different values, expected one: all hosts match".to_owned());
@@ -145,7 +125,7 @@ impl Check for DcPim {
     }
     fn check_flow(&self, spec: &Spec, fabric: &Fabric, flow: FlowId) -> Result<(), RunError> {
         let f = &spec.flows[flow];
-        let size = spec.transports[f.transport as usize].ack_size as u64;
+        let size = spec.transports[f.transport as usize].sizes.ack_size as u64;
         let time = |reverse| {
             let links = fabric.path(flow, reverse);
             links.iter().map(|link| spec.links[*link].crossing(size)).fold(Time::ZERO, Time::saturating_add)

@@ -420,7 +420,7 @@ impl Matching {
         }
         for (flow, message) in messages {
             let Some(sender) = receivers.sender(flow) else { continue };
-            let size = ctx.net.transport(sender.transport).ack_size;
+            let size = ctx.net.transport(sender.transport).sizes.ack_size;
             let mut packet = sender.control(ctx, ToReceiver::KIND, message.epoch(), size, 0);
             message.write(&mut packet);
             packet.set_class(CONTROL);

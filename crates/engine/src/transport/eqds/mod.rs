@@ -15,9 +15,8 @@ mod receiver;
 mod sender;
 mod wire;
 
-use crate::spec::refusal::invalid;
-use crate::spec::{Eqds, RunError, Spec, TransportSpec};
-use crate::transport::packet::check::{Check, are_entropies, is_share};
+use crate::spec::Eqds;
+use crate::transport::packet::check::Check;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
@@ -26,15 +25,4 @@ const QUANTUM: u64 = 512;
 /// Bytes received since the last ACK at which an ACK is due.
 const UNACKNOWLEDGED: u64 = 16_385;
 
-impl Check for Eqds {
-    fn check(&self, _spec: &Spec, _t: &TransportSpec) -> Result<(), RunError> {
-        if self.window > 0 && is_share(self.pull_rate) && are_entropies(self.entropies) {
-            return Ok(());
-        }
-        invalid(format!(
-            "eqds with a window of {} packets (expected at least 1), a credit rate of {} (expected above 0 and at \
-             most 1) and {} entropies (expected a power of two up to 32768)",
-            self.window, self.pull_rate, self.entropies
-        ))
-    }
-}
+impl Check for Eqds {}

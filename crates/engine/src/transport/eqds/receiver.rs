@@ -65,7 +65,7 @@ impl PacketReceiver for Receiver {
         if !eqds.htsim && self.base.is_complete() {
             return Some(self.leave(list));
         }
-        let quanta = (t.mss as u64 / QUANTUM).max(1) as u32;
+        let quanta = (t.sizes.mss as u64 / QUANTUM).max(1) as u32;
         self.rtx_backlog = self.rtx_backlog.saturating_sub(quanta);
         self.credit_granted = self.credit_granted.wrapping_add(quanta);
         self.base.send(ctx, Class::Fifo, ToSender::Pull { credit: self.credit_granted }.encode(), self.entropy);

@@ -129,7 +129,7 @@ impl PacketSender for Sender {
     /// Handles a timeout of the oldest packet: retransmits it, or asks the receiver for credit.
     #[cold]
     fn on_retransmission_timer(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        let timeout = ctx.net.transport(self.base.transport).rto_min;
+        let timeout = ctx.net.transport(self.base.transport).rto.rto_min;
         let others = self.base.outstanding.has_lost();
         match self.base.outstanding.oldest() {
             Some((at, number)) if at + timeout <= ctx.now => {
@@ -188,9 +188,9 @@ impl Sender {
         let t = ctx.net.transport(self.base.transport);
         let len = match self.base.outstanding.first_lost() {
             Some(sent) => sent.len as u64,
-            None => self.base.app.backlog(ctx.now).min(t.mss as u64),
+            None => self.base.app.backlog(ctx.now).min(t.sizes.mss as u64),
         };
-        if !self.spend((t.header as u64 + len) as i64) {
+        if !self.spend((t.sizes.header as u64 + len) as i64) {
             return false;
         }
         let Some(out) = self.base.take(ctx, u64::MAX) else { return false };
@@ -205,7 +205,7 @@ impl Sender {
             self.emit_request(ctx, out.number, entropy);
             return true;
         }
-        let mut packet = self.base.data(ctx, &out, t.header + out.len, entropy);
+        let mut packet = self.base.data(ctx, &out, t.sizes.header + out.len, entropy);
         PullTarget(self.pull_target).write(&mut packet);
         packet.ask_for_ack(backlog == 0 || self.pulled < 0 || out.again);
         ctx.send_in_slot(self.base.ip.host, &packet);
@@ -216,7 +216,7 @@ impl Sender {
     /// Waiting bytes, with headers.
     fn backlog(&mut self, now: Time, t: &TransportSpec) -> u64 {
         let bytes = self.base.app.backlog(now);
-        bytes + bytes.div_ceil(t.mss as u64) * t.header as u64
+        bytes + bytes.div_ceil(t.sizes.mss as u64) * t.sizes.header as u64
     }
 
     /// Sets the credit target.
@@ -258,7 +258,7 @@ impl Sender {
     /// Asks for credit, at most once per timeout. A request without a response is repeated before another is made.
     fn request_credit(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
-        if self.requested_at.is_some_and(|asked| ctx.now - asked < t.rto_min) {
+        if self.requested_at.is_some_and(|asked| ctx.now - asked < t.rto.rto_min) {
             return;
         }
         if !parameters::<Eqds>(t).htsim {
@@ -275,7 +275,7 @@ impl Sender {
     fn emit_request(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32, entropy: u16) {
         let t = ctx.net.transport(self.base.transport);
         self.requested_at = Some(ctx.now);
-        let mut packet = self.base.control(ctx, Kind::Rts, number, t.ack_size, entropy);
+        let mut packet = self.base.control(ctx, Kind::Rts, number, t.sizes.ack_size, entropy);
         PullTarget(self.pull_target).write(&mut packet);
         ctx.emit(self.base.ip.host, Class::Fifo, &packet);
         self.arm(ctx);

@@ -96,7 +96,8 @@ mod tests {
     fn own(feedback: Feedback) -> ExpressPass {
         let target_loss = if feedback == Feedback::Code { 0.125 } else { 0.1 };
         ExpressPass {
-            credit: (76, 92),
+            credit_min: 76,
+            credit_max: 92,
             alpha: 0.5,
             ramp: 40,
             feedback,

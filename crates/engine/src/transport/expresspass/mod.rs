@@ -17,7 +17,7 @@ use crate::ids::{FlowId, LinkId};
 use crate::map::ideal::Fabric;
 use crate::spec::refusal::invalid;
 use crate::spec::{ExpressPass, RunError, Spec, TransportSpec};
-use crate::transport::packet::check::{Check, is_share};
+use crate::transport::packet::check::Check;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
@@ -26,21 +26,6 @@ const CREDITS: u8 = 0;
 
 impl Check for ExpressPass {
     fn check(&self, spec: &Spec, _t: &TransportSpec) -> Result<(), RunError> {
-        let weights = is_share(self.weight) && is_share(self.min_weight) && self.min_weight <= self.weight;
-        let credit = self.credit.0 > 0 && self.credit.0 <= self.credit.1 && self.credit.1 <= u16::MAX as u32;
-        if !credit
-            || !is_share(self.alpha)
-            || !weights
-            || !(0.0..1.0).contains(&self.target_loss)
-            || !(0.0..1.0).contains(&self.jitter)
-        {
-            return invalid(format!(
-                "expresspass with credits of {:?} bytes (expected a range above 0), alpha {} (above 0, at most 1), \
-                 weight {} and min_weight {} (above 0, at most 1, the minimum not larger), target_loss {} and jitter \
-                 {} (from 0, below 1)",
-                self.credit, self.alpha, self.weight, self.min_weight, self.target_loss, self.jitter
-            ));
-        }
         match spec.choice.is_symmetric() {
             true => Ok(()),
             false => invalid("expresspass needs credits on the links of their data, expected symmetric routing".into()),

@@ -120,7 +120,7 @@ impl Receiver {
     /// Sends a NACK with the number of the first missing packet.
     fn ask_again(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.send(ctx, ToSender::Nack {});
-        self.missing = ctx.now.saturating_add(ctx.net.transport(self.base.transport).rto_min);
+        self.missing = ctx.now.saturating_add(ctx.net.transport(self.base.transport).rto.rto_min);
         ctx.timer(self.missing, Timer::Receiver(self.base.flow));
     }
 
@@ -133,7 +133,7 @@ impl Receiver {
     fn gap(&self, ctx: &NodeCtx<impl Effects>, t: &TransportSpec) -> Time {
         let port = &ctx.ports[ctx.hosts[self.base.ip.host].port];
         port.serialization(parameters::<ExpressPass>(t).mean_credit() as u64)
-            + port.serialization((t.mss + t.header) as u64)
+            + port.serialization((t.sizes.mss + t.sizes.header) as u64)
     }
 
     /// Sends a credit and sets the time of the next.
@@ -149,8 +149,8 @@ impl Receiver {
         let draw = |i: u64| {
             hash::uniform(ctx.net.spec.seed, hash::purpose::CREDIT, self.base.flow.0 as u64, 2 * number as u64 + i)
         };
-        let sizes = own.credit.1 - own.credit.0 + 1;
-        packet.size = (own.credit.0 + (draw(0) * sizes as f64) as u32) as u16;
+        let sizes = own.credit_max - own.credit_min + 1;
+        packet.size = (own.credit_min + (draw(0) * sizes as f64) as u32) as u16;
         packet.set_class(CREDITS);
         let off = 1.0 + own.jitter * (2.0 * draw(1) - 1.0);
         self.at = ctx.now.saturating_add(Time((gap.0 as f64 / self.control.rate() * off) as u64).max(Time::ps(1)));

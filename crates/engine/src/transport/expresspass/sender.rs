@@ -108,12 +108,12 @@ impl PacketSender for Sender {
         let left = self.left(ctx);
         match self.state {
             State::Idle => Time::NEVER,
-            State::Asking => self.since.saturating_add(t.rto_min),
-            State::Fed => self.heard.saturating_add(t.rto_initial),
+            State::Asking => self.since.saturating_add(t.rto.rto_min),
+            State::Fed => self.heard.saturating_add(t.rto.rto_initial),
             // stopped early, and the credits under way were too few
             State::Stopped if left > 0 => self.since + self.round_trip(ctx) * 2,
             State::Stopped if !self.base.outstanding.is_empty() => {
-                self.since + (self.round_trip(ctx) * 2).max(t.rto_min)
+                self.since + (self.round_trip(ctx) * 2).max(t.rto.rto_min)
             }
             State::Stopped => Time::NEVER,
         }
@@ -172,7 +172,7 @@ impl Sender {
     fn tell(&mut self, ctx: &mut NodeCtx<impl Effects>, flags: u16) {
         self.since = ctx.now;
         let packets = if self.state == State::Stopped { 0 } else { self.left(ctx).max(1) };
-        let size = ctx.net.transport(self.base.transport).ack_size;
+        let size = ctx.net.transport(self.base.transport).sizes.ack_size;
         let mut packet = self.base.control(ctx, Kind::Rts, self.base.outstanding.next(), size, 0);
         packet.flags |= flags;
         Request { session: self.session, packets }.write(&mut packet);
@@ -223,6 +223,6 @@ impl Sender {
 
     /// Measured round trip. Without a sample, as when the request was repeated, the minimum timeout.
     fn round_trip(&self, ctx: &NodeCtx<impl Effects>) -> Time {
-        self.rtt.unwrap_or_else(|| ctx.net.transport(self.base.transport).rto_min)
+        self.rtt.unwrap_or_else(|| ctx.net.transport(self.base.transport).rto.rto_min)
     }
 }

@@ -22,18 +22,6 @@ pub use sender::Sender;
 
 impl Check for Homa {
     fn check(&self, spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
-        let cutoffs = self.cutoffs.as_deref().unwrap_or_default();
-        let levels = (1..=Homa::MAX_LEVELS).contains(&self.levels) && cutoffs.len() < self.levels as usize;
-        if self.unscheduled == 0 || !levels || self.overcommit == Some(0) || !cutoffs.is_sorted_by(|a, b| a < b) {
-            return invalid(format!(
-                "homa with {} unscheduled bytes (expected at least 1), {} levels, overcommit {:?} (expected at least \
-                 1) and cutoffs {cutoffs:?} (expected rising, and fewer than levels), expected 1 to {} levels",
-                self.unscheduled,
-                self.levels,
-                self.overcommit,
-                Homa::MAX_LEVELS
-            ));
-        }
         if spec.transports.iter().filter_map(|t| t.protocol.of::<Homa>()).any(|other| other != self) {
             return invalid(
                 "homa with two settings, expected one: a host grants messages of all its flows together".into(),

@@ -36,6 +36,8 @@ pub struct Receiver {
 
 impl PacketReceiver for Receiver {
     type Pacer = Scheduled;
+    // credit after pulls and before grants
+    const AFTER_CREDIT: bool = true;
 
     has_base!(ReceiverBase);
 
@@ -115,7 +117,7 @@ impl Receiver {
     fn note_message(&mut self, ctx: &NodeCtx<impl Effects>, range: MessageRange) {
         let t = ctx.net.transport(self.base.transport);
         let unscheduled = parameters::<Homa>(t).unscheduled;
-        let end = range.end(unscheduled, t.mss);
+        let end = range.end(unscheduled, t.sizes.mss);
         let is_new = self.since.is_none() || range.first > self.range.first;
         if is_new {
             if range.first > self.base.received.next() {
@@ -131,11 +133,11 @@ impl Receiver {
             return;
         } else {
             // the sender has given up the rest
-            self.ends.remove(&self.range.end(unscheduled, t.mss));
+            self.ends.remove(&self.range.end(unscheduled, t.sizes.mss));
         }
         self.range = range;
         self.granted = if is_new { unscheduled.min(range.size as u64) } else { range.size as u64 };
-        self.granted_end = range.granted_end(self.granted, unscheduled, t.mss);
+        self.granted_end = range.granted_end(self.granted, unscheduled, t.sizes.mss);
         if end > self.base.received.next() {
             self.ends.insert(end, ctx.now);
         }
@@ -184,8 +186,8 @@ impl Receiver {
     fn grant_up(&mut self, ctx: &mut NodeCtx<impl Effects>, level: u8) -> bool {
         let t = ctx.net.transport(self.base.transport);
         let (unscheduled, size) = (parameters::<Homa>(t).unscheduled, self.range.size as u64);
-        let bytes = (self.received + unscheduled.max(t.mss as u64)).min(size);
-        let granted_end = self.range.granted_end(bytes, unscheduled, t.mss);
+        let bytes = (self.received + unscheduled.max(t.sizes.mss as u64)).min(size);
+        let granted_end = self.range.granted_end(bytes, unscheduled, t.sizes.mss);
         if granted_end > self.granted_end {
             // a grant restarts the timeout of the latest message
             (self.granted_end, self.granted) = (granted_end, bytes);
@@ -209,7 +211,7 @@ impl Receiver {
     fn deadline(&self, ctx: &NodeCtx<impl Effects>) -> Time {
         match self.ends.first_key_value() {
             Some((_, heard)) if self.base.received.next() < self.granted_end => {
-                heard.saturating_add(ctx.net.transport(self.base.transport).rto_min)
+                heard.saturating_add(ctx.net.transport(self.base.transport).rto.rto_min)
             }
             _ => Time::NEVER,
         }

@@ -103,7 +103,7 @@ impl PacketSender for Sender {
     fn deadline(&mut self, ctx: &NodeCtx<impl Effects>) -> Time {
         let asks = !self.base.outstanding.is_empty() && (!self.known || self.left == 0) && !self.may_send();
         match asks {
-            true => self.last_activity.saturating_add(ctx.net.transport(self.base.transport).rto_initial),
+            true => self.last_activity.saturating_add(ctx.net.transport(self.base.transport).rto.rto_initial),
             false => Time::NEVER,
         }
     }
@@ -151,9 +151,9 @@ impl Sender {
             self.unscheduled = self.unscheduled.saturating_sub(out.len as u64);
         }
         let Some(range) = self.message_of(out.number) else { return };
-        let granted = out.number >= range.granted_end(0, homa.unscheduled, t.mss);
+        let granted = out.number >= range.granted_end(0, homa.unscheduled, t.sizes.mss);
         let level = if granted { self.level } else { homa.level_of(range.size as u64) };
-        let mut packet = self.base.data(ctx, &out, t.header + out.len, 0);
+        let mut packet = self.base.data(ctx, &out, t.sizes.header + out.len, 0);
         range.write(&mut packet);
         if level <= Packet::MAX_CLASS {
             packet.set_class(level);
@@ -180,7 +180,7 @@ impl Sender {
         let Some(range) = self.messages.back().copied() else { return };
         let t = ctx.net.transport(self.base.transport);
         let number = self.base.outstanding.first_lost_number().unwrap_or(self.base.outstanding.next());
-        let mut packet = self.base.control(ctx, Kind::Probe, number, t.ack_size, 0);
+        let mut packet = self.base.control(ctx, Kind::Probe, number, t.sizes.ack_size, 0);
         range.write(&mut packet);
         packet.set_class(0);
         ctx.emit(self.base.ip.host, Class::Control, &packet);

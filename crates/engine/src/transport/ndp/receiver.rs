@@ -34,7 +34,7 @@ impl PacketReceiver for Receiver {
         let count = net.paths.between(net.spec, spec.dst, spec.src);
         Receiver {
             base: ReceiverBase::new(net, flow, host),
-            paths: Paths::new(net.spec.seed, flow, true, count, ndp.walk),
+            paths: Paths::new(net.spec.seed, flow, true, count, ndp.paths),
             pulls: 0,
         }
     }
@@ -57,7 +57,7 @@ impl PacketReceiver for Receiver {
         self.pulls = self.pulls.wrapping_add(1);
         let host = self.base.ip.host;
         let path = self.paths.take();
-        let wire = ctx.ports[ctx.hosts[host].port].serialization((t.mss + t.header) as u64);
+        let wire = ctx.ports[ctx.hosts[host].port].serialization((t.sizes.mss + t.sizes.header) as u64);
         let gap = Time((wire.0 as f64 / ndp.pull_rate) as u64);
         let pull = Pull { flow: self.base.flow, count: self.pulls, path };
         let is_pull = pacers.own.goes_now(ctx, host, gap, pull);

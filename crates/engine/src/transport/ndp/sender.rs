@@ -82,10 +82,10 @@ impl Rto {
 
     fn timeout(&self, t: &TransportSpec) -> Time {
         let timeout = match self.srtt {
-            Time::ZERO => t.rto_initial,
-            srtt => (srtt + self.mdev * 4).max(t.rto_min),
+            Time::ZERO => t.rto.rto_initial,
+            srtt => (srtt + self.mdev * 4).max(t.rto.rto_min),
         };
-        timeout.saturating_mul(1 << self.consecutive.min(20)).min(t.rto_max.max(timeout))
+        timeout.saturating_mul(1 << self.consecutive.min(20)).min(t.rto.rto_max.max(timeout))
     }
 }
 
@@ -98,7 +98,7 @@ impl PacketSender for Sender {
         let count = net.paths.between(net.spec, spec.src, spec.dst);
         Sender {
             base: SenderBase::new(net, flow, host),
-            paths: Paths::new(net.spec.seed, flow, false, count, ndp.walk),
+            paths: Paths::new(net.spec.seed, flow, false, count, ndp.paths),
             granted: 0,
             used: 0,
             unsolicited: ndp.window,
@@ -206,9 +206,9 @@ impl Sender {
         if !out.again {
             self.ended = out.last;
         }
-        let padded = if parameters::<Ndp>(t).htsim { t.mss } else { out.len };
+        let padded = if parameters::<Ndp>(t).htsim { t.sizes.mss } else { out.len };
         let path = self.paths.take();
-        let mut packet = self.base.data(ctx, &out, t.header + padded, path);
+        let mut packet = self.base.data(ctx, &out, t.sizes.header + padded, path);
         if self.returns {
             packet.let_return();
         }

@@ -39,8 +39,8 @@ impl AppSource {
         AppSource {
             flow,
             app: AppState::new(spec.app, start),
-            mss: t.mss,
-            buffer: t.send_buffer,
+            mss: t.sizes.mss,
+            buffer: t.windows.send_buffer,
             taken: 0,
             acked: 0,
             at: Time::NEVER,

@@ -40,7 +40,7 @@ where
 
 /// Size of a full packet, in bytes.
 pub fn full(t: &TransportSpec) -> u64 {
-    (t.mss + t.header) as u64
+    (t.sizes.mss + t.sizes.header) as u64
 }
 
 /// Sender of a transport that numbers packets.
@@ -122,6 +122,9 @@ pub trait PacketSender: Sized {
 pub trait PacketReceiver: Sized {
     /// State that a host keeps for all its flows of this transport.
     type Pacer: Debug + Default;
+
+    /// True for the one transport before whose pacer that of credit is served.
+    const AFTER_CREDIT: bool = false;
 
     /// Receiver of flow `flow` on domain-local host `host`.
     fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Self;

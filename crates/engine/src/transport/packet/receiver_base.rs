@@ -81,7 +81,7 @@ impl ReceiverBase {
 
     /// Takes in a complete data packet. Returns whether it is the first with its number.
     pub fn take(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
-        self.ip.count(ctx, t, p);
+        self.ip.count(ctx, &t.sizes, p);
         let number = p.seq() as u32;
         self.note_end(p);
         self.note_order(p, number);
@@ -155,7 +155,7 @@ impl ReceiverBase {
         let mut packet = Packet::answer(kind, self.flow, self.src, message.words(self.next()));
         packet.id = self.packets as u16;
         self.packets = self.packets.wrapping_add(1);
-        packet.size = t.ack_size as u16;
+        packet.size = t.sizes.ack_size as u16;
         packet.flags |= self.flags | flags;
         if kind == Kind::Pull && ctx.net.flow(self.flow).pull_path.is_some() {
             packet.flags |= flag::PATH;

@@ -69,7 +69,7 @@ impl SenderBase {
             outstanding: Outstanding::default(),
             opening: Opening::new(net, flow),
             waits_for_nic: false,
-            sizes: (t.mss, t.header),
+            sizes: (t.sizes.mss, t.sizes.header),
             at: Time::NEVER,
             timeouts: 0,
             rtt_count: 0,
@@ -81,7 +81,7 @@ impl SenderBase {
 
     /// Timeout of the oldest packet. If none is outstanding but the sender `works`, timeout of credit that may be lost.
     pub fn deadline(&mut self, ctx: &NodeCtx<impl Effects>, works: bool) -> Time {
-        let timeout = ctx.net.transport(self.transport).rto_min;
+        let timeout = ctx.net.transport(self.transport).rto.rto_min;
         match self.outstanding.oldest() {
             Some((at, _)) => at.saturating_add(timeout),
             None if works => ctx.now + timeout,

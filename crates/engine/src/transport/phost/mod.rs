@@ -14,7 +14,6 @@ mod pacer;
 
 use crate::ids::HostIx;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::refusal::invalid;
 use crate::spec::{PHost, RunError, Spec, TransportSpec};
 use crate::transport::packet::check::Check;
 use crate::transport::packet::tokens;
@@ -54,8 +53,8 @@ impl TokenRules for PHost {
         now.saturating_add(one.times(self.expiry))
     }
 
-    fn class_of(&self, _packets: u32, size: u64) -> u8 {
-        PHost::class_of(self, size)
+    fn class_of(&self, _packets: u32, size: u64, mss: u32) -> u8 {
+        PHost::class_of(self, size, mss)
     }
 }
 
@@ -102,15 +101,6 @@ impl Service for PHost {
 
 impl Check for PHost {
     fn check(&self, spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
-        let time = |x: f64| x.is_finite() && x > 0.0;
-        let times = [self.gap, self.expiry, self.skip, self.reissue];
-        if !times.into_iter().all(time) || self.window == 0 || self.large == Some(0) {
-            return invalid(format!(
-                "phost with times of {times:?} packets (expected above 0), a window of {} tokens (expected at least \
-                 1) and large messages above {:?} bytes (expected above 0)",
-                self.window, self.large
-            ));
-        }
         tokens::check(spec, t, self)
     }
 }

@@ -37,7 +37,7 @@ impl PacketReceiver for Receiver {
         }
         let t = ctx.net.transport(self.base.transport);
         if p.seq() > self.base.next() as u64 {
-            self.base.ip.count(ctx, t, p);
+            self.base.ip.count(ctx, &t.sizes, p);
             if !std::mem::replace(&mut self.reported, true) {
                 self.base.send(ctx, Class::Control, ToSender::Nack {}.encode(), 0);
             }

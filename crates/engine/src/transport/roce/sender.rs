@@ -61,7 +61,7 @@ impl PacketSender for Sender {
     fn deadline(&mut self, ctx: &NodeCtx<impl Effects>) -> Time {
         match self.in_flight() {
             0 => Time::NEVER,
-            _ => self.progress.saturating_add(ctx.net.transport(self.base.transport).rto_min),
+            _ => self.progress.saturating_add(ctx.net.transport(self.base.transport).rto.rto_min),
         }
     }
 
@@ -99,7 +99,7 @@ impl Sender {
         if asks {
             self.unasked = 0;
         }
-        let mut packet = self.base.data(ctx, &out, t.header + out.len, 0);
+        let mut packet = self.base.data(ctx, &out, t.sizes.header + out.len, 0);
         packet.ask_for_ack(asks);
         ctx.send_in_slot(self.base.ip.host, &packet);
     }

@@ -1,6 +1,6 @@
 //! Round-trip time estimator and retransmission timeout (RFC 6298).
 
-use crate::spec::{RtoRule, TransportSpec};
+use crate::spec::{RtoLimits, RtoRule, TransportSpec};
 use incast_cc::Time;
 
 /// Tick of Linux' TCP time stamps.
@@ -38,7 +38,7 @@ impl RttEstimator {
             rttvar: Time::ZERO,
             latest: Time::ZERO,
             min: Time::NEVER,
-            linux: (t.rto_rule == RtoRule::Linux).then(Box::default),
+            linux: (t.timing.rto_rule == RtoRule::Linux).then(Box::default),
             backoff: 0,
         }
     }
@@ -51,16 +51,16 @@ impl RttEstimator {
 
     /// Takes a sample: gains 1/8 and 1/4, the variance first. `una` and `nxt` tell round trips apart.
     #[inline]
-    pub fn sample(&mut self, t: &TransportSpec, rtt: Time, una: u64, nxt: u64) {
+    pub fn sample(&mut self, rto: &RtoLimits, rtt: Time, una: u64, nxt: u64) {
         self.latest = rtt;
         if self.min == Time::NEVER {
             (self.srtt, self.rttvar) = (rtt, rtt / 2);
             if let Some(linux) = &mut self.linux {
-                let peak = (self.rttvar * 4).max(t.rto_min);
+                let peak = (self.rttvar * 4).max(rto.rto_min);
                 **linux = Deviations { peak, held: peak, round_end: nxt };
             }
         } else if self.linux.is_some() {
-            self.sample_linux(t, rtt, una, nxt);
+            self.sample_linux(rto, rtt, una, nxt);
         } else {
             self.rttvar = (self.rttvar * 3 + self.srtt.abs_diff(rtt)) / 4;
             self.srtt = (self.srtt * 7 + rtt) / 8;
@@ -71,7 +71,7 @@ impl RttEstimator {
     /// Adds a sample as the kernel does: a falling RTT raises the deviation an eighth as fast. The largest deviation of
     /// a round trip counts, and decays by a quarter of the difference per round trip.
     #[inline(never)]
-    fn sample_linux(&mut self, t: &TransportSpec, rtt: Time, una: u64, nxt: u64) {
+    fn sample_linux(&mut self, rto: &RtoLimits, rtt: Time, una: u64, nxt: u64) {
         let error = self.srtt.abs_diff(rtt);
         if error > self.rttvar {
             let rise = (error - self.rttvar) / 4;
@@ -86,7 +86,7 @@ impl RttEstimator {
         if una > linux.round_end {
             linux.held -= (linux.held - linux.peak) / 4;
             linux.round_end = nxt;
-            linux.peak = t.rto_min;
+            linux.peak = rto.rto_min;
         }
     }
 
@@ -101,14 +101,14 @@ impl RttEstimator {
     #[inline]
     pub fn rto(&self, t: &TransportSpec) -> Time {
         let base = match &self.linux {
-            _ if self.min == Time::NEVER => t.rto_initial,
-            None => self.srtt + t.rto_granularity.max(self.rttvar * 4),
+            _ if self.min == Time::NEVER => t.rto.rto_initial,
+            None => self.srtt + t.rto.rto_granularity.max(self.rttvar * 4),
             Some(linux) => self.srtt + linux.held,
         };
-        let base = base.max(t.rto_min);
-        let ticks = self.linux.is_some() && t.timer_tick > Time::ps(1);
-        let base = if ticks { base.next_multiple_of(t.timer_tick) } else { base };
-        base.saturating_mul(1 << self.backoff.min(20)).min(t.rto_max.max(t.rto_min))
+        let base = base.max(t.rto.rto_min);
+        let ticks = self.linux.is_some() && t.timing.timer_tick > Time::ps(1);
+        let base = if ticks { base.next_multiple_of(t.timing.timer_tick) } else { base };
+        base.saturating_mul(1 << self.backoff.min(20)).min(t.rto.rto_max.max(t.rto.rto_min))
     }
 
     /// Doubles the timeout.

@@ -206,7 +206,7 @@ impl Receiver {
         t: &TransportSpec,
         target: u32,
     ) {
-        if parameters::<Uet>(t).credit && target > self.pull_target {
+        if parameters::<Uet>(t).credit() && target > self.pull_target {
             self.pull_target = target;
             self.join(ctx, credits, t);
         }
@@ -214,7 +214,7 @@ impl Receiver {
 
     /// Joins the active flows of the host's pacer.
     fn join(&mut self, ctx: &mut NodeCtx<impl Effects>, credits: &mut Credits, t: &TransportSpec) {
-        if parameters::<Uet>(t).credit && !self.active {
+        if parameters::<Uet>(t).credit() && !self.active {
             self.active = true;
             credits.wait(ctx, self.base.ip.host, List::Active, self.base.flow);
         }

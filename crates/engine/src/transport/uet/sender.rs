@@ -67,14 +67,14 @@ impl PacketSender for Sender {
         let rtt = uet.rtt.unwrap_or(env.base_rtt);
         let uncut = || net.spec.queues.iter().any(QueueSpec::drops_uncut);
         let target = uet.target_delay.unwrap_or_else(|| if uncut() { rtt } else { rtt.saturating_mul(3) / 4 });
-        let nscc = || Box::new(Nscc::new(rtt, rtt, env.line_rate, target, t.mss, t.header));
+        let nscc = || Box::new(Nscc::new(rtt, rtt, env.line_rate, target, t.sizes.mss, t.sizes.header));
         let max = largest_window(rtt, env.line_rate);
         Sender {
             base: SenderBase::new(net, flow, host),
             spreading: Spreading::new(uet.spread, net.spec.seed, flow, uet.entropies),
-            nscc: uet.window.then(nscc),
-            sleek: (uet.window && uet.sleek).then(|| Box::new(Sleek::new(target))),
-            rccc: uet.credit.then_some(Rccc {
+            nscc: uet.window().then(nscc),
+            sleek: (uet.window() && uet.sleek).then(|| Box::new(Sleek::new(target))),
+            rccc: uet.credit().then_some(Rccc {
                 credit: max,
                 speculating: true,
                 max_credit: max,
@@ -155,7 +155,7 @@ impl PacketSender for Sender {
     /// Handles a timeout of the oldest packet: retransmits it, or asks the receiver for credit.
     #[cold]
     fn on_retransmission_timer(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        let timeout = ctx.net.transport(self.base.transport).rto_min;
+        let timeout = ctx.net.transport(self.base.transport).rto.rto_min;
         let others = self.base.outstanding.has_lost();
         match self.base.outstanding.oldest() {
             Some((at, number)) if at + timeout <= ctx.now => {
@@ -215,7 +215,7 @@ impl PacketSender for Sender {
     fn on_own_timer(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let (Some(sleek), Some(nscc)) = (&mut self.sleek, &self.nscc) else { return };
         if let Some(number) = sleek.probes(ctx.now, nscc.base_rtt.max(self.rtt / SHARE)) {
-            let size = ctx.net.transport(self.base.transport).ack_size;
+            let size = ctx.net.transport(self.base.transport).sizes.ack_size;
             let entropy = self.spreading.take();
             let mut packet = self.base.control(ctx, Kind::Probe, number, size, entropy);
             packet.flags |= flag::ECT;
@@ -278,7 +278,7 @@ impl Sender {
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>, own: i64) {
         let t = ctx.net.transport(self.base.transport);
         let Some(out) = self.base.take(ctx, u64::MAX) else { return };
-        let size = (t.header + out.len) as i64;
+        let size = (t.sizes.header + out.len) as i64;
         self.in_flight += size;
         if out.again {
             self.lost -= size;
@@ -297,7 +297,7 @@ impl Sender {
             || out.again
             || self.rccc.is_some_and(|rccc| rccc.credit <= 0)
             || self.nscc.as_deref().is_some_and(full_window);
-        let mut packet = self.base.data(ctx, &out, t.header + out.len, entropy);
+        let mut packet = self.base.data(ctx, &out, t.sizes.header + out.len, entropy);
         packet.flags |= flag::ECT;
         PullTarget(self.pull_target()).write(&mut packet);
         packet.ask_for_ack(asks);
@@ -506,7 +506,7 @@ impl Sender {
     fn emit_request(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32, entropy: u16) {
         let t = ctx.net.transport(self.base.transport);
         self.requested_at = Some(ctx.now);
-        let mut packet = self.base.control(ctx, Kind::Rts, number, t.ack_size, entropy);
+        let mut packet = self.base.control(ctx, Kind::Rts, number, t.sizes.ack_size, entropy);
         PullTarget(self.pull_target()).write(&mut packet);
         ctx.emit(self.base.ip.host, Class::Fifo, &packet);
         self.arm(ctx);

@@ -13,7 +13,7 @@ fn ring(size: u64) -> Spec {
     let on =
         |own: usize| Router::Table { set: (0..3).map(|h| u32::from(h != own)).collect(), sets: vec![vec![0], vec![1]] };
     spec.routers = (0..3).map(on).collect();
-    spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+    spec.transports = vec![changed!(htsim(), sizes.mss = 1000)];
     spec.flows = (0..3).map(|h| flood(h, (h + 2) % 3, 1000, Rate::gbps(10))).collect();
     spec.buffer = with(pfc(), size);
     spec

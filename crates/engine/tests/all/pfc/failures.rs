@@ -30,7 +30,7 @@ fn no_star_loses_a_packet_with_the_headroom_of_its_links_whatever_fails() {
 /// Hosts 0 and 1 send to host 2, each at 8 of 10 Gb/s, and links are down for 200 us.
 fn failing(links: &[u32], measured: (u64, u64)) -> Outcome {
     let mut spec = endless(star(3, Rate::gbps(10), Time::us(1)), Time::us(600));
-    spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+    spec.transports = vec![changed!(htsim(), sizes.mss = 1000)];
     spec.flows = (0..2).map(|h| flood(h, 2, 1000, Rate::gbps(8))).collect();
     spec.buffer = with(pfc(), 150_000);
     let (from, until) = (Time::us(200), Time::us(400));
@@ -87,7 +87,7 @@ fn a_port_is_silent_until_it_must_have_heard() {
     let first = |class: u8, failed: &[u32], until: &[u64]| {
         let mut spec = endless(star(2, Rate::gbps(10), Time::us(1)), Time::us(60));
         spec.queues = vec![strict(&spec.queues[0], 2)];
-        spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+        spec.transports = vec![changed!(htsim(), sizes.mss = 1000)];
         spec.flows = vec![FlowSpec { class, ..flood(0, 1, 1000, Rate::gbps(10)) }];
         spec.observe.trace = vec![0];
         spec.buffer = with(PfcSpec { lossless: vec![true, false], ..pfc() }, 300_000);
@@ -144,7 +144,7 @@ fn no_fabric_drops_a_packet_whatever_fails() {
         let mut spec = endless(fat_tree(4, Rate::gbps(10), Time::us(1)), Time::ms(2));
         let choices = [PathChoice::Ecmp, PathChoice::Spray, PathChoice::PowerOfTwo, PathChoice::SpraySource];
         spec.choice = choices[n(4) as usize].clone();
-        spec.transports = [1000, 300].map(|mss| TransportSpec { mss, ..htsim() }).to_vec();
+        spec.transports = [1000, 300].map(|mss| changed!(htsim(), sizes.mss = mss)).to_vec();
         let classes = 1 + n(2) as usize;
         if classes > 1 {
             spec.queues = vec![strict(&spec.queues[0], 2)];

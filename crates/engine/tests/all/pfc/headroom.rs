@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 fn an_incast_at_line_rate_loses_nothing() {
     for (delay, mss, size) in [(0, 1500, 400_000), (1, 1500, 400_000), (1, 64, 400_000), (5, 9000, 1_500_000)] {
         let mut spec = endless(star(8, Rate::gbps(10), Time::us(delay)), Time::us(600));
-        spec.transports = vec![TransportSpec { mss, ..htsim() }];
+        spec.transports = vec![changed!(htsim(), sizes.mss = mss)];
         spec.flows = (0..7).map(|h| flood(h, 7, mss, Rate::gbps(10))).collect();
         spec.buffer = with(pfc(), size);
         let o = run(&spec);
@@ -35,7 +35,7 @@ fn a_headroom_of_a_packet_too_little_drops_a_packet() {
     let run = |headroom: Headroom| {
         let mut spec = endless(star(2, Rate::gbps(10), Time::us(2)), Time::us(100));
         spec.links[3].rate = Rate::mbps(1);
-        spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+        spec.transports = vec![changed!(htsim(), sizes.mss = 1000)];
         spec.flows = vec![flood(0, 1, 1000, Rate::gbps(10))];
         let threshold = Some(Threshold::Fixed(20_500));
         // a frame to h1 may wait for a packet at 1 Mb/s, 8 ms, which is 10 MB of headroom
@@ -86,7 +86,7 @@ fn a_large_fabric_is_set_up_at_once() {
 fn the_headroom_of_a_link_by_hand() {
     let headroom = |mss: u32, classes: usize, overhead: u32, count_overhead: bool| {
         let mut spec = endless(star(2, Rate::gbps(10), Time::us(1)), Time::us(1));
-        spec.transports = vec![TransportSpec { mss, ..htsim() }];
+        spec.transports = vec![changed!(htsim(), sizes.mss = mss)];
         spec.links.iter_mut().for_each(|l| l.overhead = overhead);
         spec.queues = vec![strict(&QueueSpec { count_overhead, ..spec.queues[0].clone() }, classes)];
         Pfc::new(&spec, &PfcSpec { lossless: vec![true; classes], ..pfc() }).unwrap().1[2][0].headroom
@@ -145,7 +145,7 @@ fn an_account_counts_what_comes() {
         let mut spec = endless(star(2, Rate::gbps(10), Time::us(2)), Time::us(100));
         spec.links[3].rate = Rate::mbps(1);
         (spec.links[0].overhead, spec.links[3].overhead) = (comes, leaves);
-        spec.transports = vec![TransportSpec { mss: 64, ..htsim() }];
+        spec.transports = vec![changed!(htsim(), sizes.mss = 64)];
         spec.flows = vec![flood(0, 1, 64 + comes, Rate::gbps(10))];
         spec.queues[0].count_overhead = counts;
         let accounts = |headroom: Headroom| {

@@ -62,11 +62,11 @@ fn draft(seed: u64, headroom: Option<Headroom>) -> Spec {
     let queue = QueueSpec { count_in_service: n(2) == 0, count_overhead, ..spec.queues[0].clone() };
     spec.queues = vec![if classes > 1 { strict(&queue, classes) } else { queue }];
     let sizes = [46, 64, 300, 1000, 1500, 9000];
-    spec.transports = (0..3).map(|_| TransportSpec { mss: sizes[n(6) as usize], ..htsim() }).collect();
+    spec.transports = (0..3).map(|_| changed!(htsim(), sizes.mss = sizes[n(6) as usize])).collect();
     let flow = |_| {
         let (src, transport) = (n(hosts as u64) as u32, n(3) as u32);
         let dst = (src + 1 + n(hosts as u64 - 1) as u32) % hosts;
-        let whole = spec.transports[transport as usize].mss as u64 + 20;
+        let whole = spec.transports[transport as usize].sizes.mss as u64 + 20;
         let gap = Time(spec.links[src as usize].rate.serialize(whole).0 * (1 + n(3)));
         let (start, stop) = (Time::ns(n(20_000)), Time::us(60 + n(60)));
         let class = n(classes as u64) as u8;

@@ -24,7 +24,7 @@ fn victims(lossless: Vec<bool>, classes: Option<(u8, u8)>) -> Spec {
     let table =
         |set: [u32; 5], ports: u32| Router::Table { set: set.to_vec(), sets: (0..ports).map(|p| vec![p]).collect() };
     spec.routers = vec![table([0, 1, 2, 3, 3], 4), table([0, 0, 0, 1, 2], 3)];
-    spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+    spec.transports = vec![changed!(htsim(), sizes.mss = 1000)];
     spec.flows =
         vec![flood(0, 3, 1000, Rate::gbps(3)), flood(1, 3, 1000, Rate::gbps(3)), flood(2, 4, 1000, Rate::gbps(3))];
     if let Some((filling, victim)) = classes {
@@ -72,7 +72,7 @@ fn a_paused_port_counts_all_that_it_has() {
     let held = |count_in_service: bool, limit: Limit| {
         let mut spec = endless(star(2, Rate::gbps(10), Time::us(1)), Time::us(100));
         spec.links[3].rate = Rate::mbps(1);
-        spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+        spec.transports = vec![changed!(htsim(), sizes.mss = 1000)];
         spec.flows = vec![flood(0, 1, 1000, Rate::gbps(10))];
         let limited = QueueSpec { count_in_service, limit, ..spec.queues[0].clone() };
         spec.queues.push(limited);
@@ -140,7 +140,7 @@ fn a_paused_port_is_known_by_its_queue_alone() {
             table([0, 1], vec![vec![0], vec![1]]),
             table([0, 1], vec![vec![0], vec![1]]),
         ];
-        spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
+        spec.transports = vec![changed!(htsim(), sizes.mss = 1000)];
         spec.flows = vec![flood(0, 1, 1000, Rate::gbps(8))];
         // as much as the buffer has, so that nothing is dropped; none at hosts
         spec.queues.push(QueueSpec { limit: Limit::Bytes(400_000), ..spec.queues[0].clone() });

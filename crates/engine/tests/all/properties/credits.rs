@@ -12,7 +12,8 @@ fn endpoints() -> impl Strategy<Value = ExpressPass> {
     let feedback = pick(&[Feedback::Code, Feedback::Paper]);
     (feedback, any::<(bool, bool)>(), pick(&[0u32, 10, 40])).prop_map(|(feedback, (early_stop, even), ramp)| {
         ExpressPass {
-            credit: CREDIT,
+            credit_min: CREDIT.0,
+            credit_max: CREDIT.1,
             alpha: if even { 1.0 } else { 0.5 },
             ramp,
             feedback,
@@ -28,15 +29,16 @@ fn endpoints() -> impl Strategy<Value = ExpressPass> {
 /// Makes two of three transports ExpressPass, and lets all ports shape credits.
 fn with_credits(spec: &mut Spec, own: &ExpressPass, (credits, data, burst): (u64, u64, u32), slow: bool) {
     for t in &mut spec.transports {
-        (t.handshake, t.lone_syn, t.rank, t.mtu) = (false, false, None, 0);
-        t.demotion.clear();
+        (t.connection.handshake, t.connection.lone_syn, t.output.rank, t.sizes.mtu) = (false, false, None, 0);
+        t.output.demotion.clear();
     }
     for t in &mut spec.transports[..2] {
         t.protocol = Protocol::ExpressPass(own.clone());
-        (t.ack_size, t.extra_packets) = (64, 0);
-        (t.rto_min, t.rto_initial) = if slow { (Time::ms(3), Time::ms(20)) } else { (Time::us(100), Time::ms(10)) };
+        (t.sizes.ack_size, t.output.extra_packets) = (64, 0);
+        t.rto.rto_min = if slow { Time::ms(3) } else { Time::us(100) };
+        t.rto.rto_initial = if slow { Time::ms(20) } else { Time::ms(10) };
     }
-    let packet = spec.transports.iter().map(|t| t.mss + t.header).max().unwrap();
+    let packet = spec.transports.iter().map(|t| t.sizes.mss + t.sizes.header).max().unwrap();
     let scheduler = Scheduler::Credits(CreditShaping { credit: 84, packet, burst });
     let queues = vec![drop_tail(credits), drop_tail(data)];
     spec.queues = vec![QueueSpec { count_in_service: slow, ..classes(scheduler, queues) }];

@@ -74,25 +74,27 @@ fn sizes() -> impl Strategy<Value = (u64, u64)> {
 fn transports() -> impl Strategy<Value = TransportSpec> {
     let sizes = (pick(&[536u32, 1_448, 4_096, 9_000]), pick(&[0u32, 1_500]), pick(&[1.0f64, 10.0, 1e6]));
     let buffers = (pick(&[10_000u64, 65_000, 1 << 30]), pick(&[5_000u64, 131_072, 1 << 28]), pick(&[0u64, 0, 20_000]));
-    (sizes, buffers, any::<[bool; 10]>(), 0u32..2).prop_map(|(sizes, buffers, on, extra_packets)| TransportSpec {
-        mss: sizes.0,
-        mtu: sizes.1,
-        initial_window: sizes.2,
-        send_buffer: buffers.0,
-        receive_buffer: buffers.1,
-        notsent_lowat: buffers.2,
-        handshake: on[0],
-        lone_syn: !on[0] && on[1],
-        fin_with_data: on[2],
-        sws_avoidance: on[3],
-        whole_segments: on[4],
-        half_window_mss: on[5],
-        window_growth: on[6],
-        window_scaling: on[7],
-        sack: on[8],
-        delayed_ack: 1 + u32::from(on[9]),
-        extra_packets,
-        ..tcp()
+    (sizes, buffers, any::<[bool; 10]>(), 0u32..2).prop_map(|(sizes, buffers, on, extra_packets)| {
+        changed!(
+            tcp(),
+            sizes.mss = sizes.0,
+            sizes.mtu = sizes.1,
+            windows.initial_window = sizes.2,
+            windows.send_buffer = buffers.0,
+            windows.receive_buffer = buffers.1,
+            windows.notsent_lowat = buffers.2,
+            connection.handshake = on[0],
+            connection.lone_syn = !on[0] && on[1],
+            connection.fin_with_data = on[2],
+            windows.sws_avoidance = on[3],
+            windows.whole_segments = on[4],
+            windows.half_window_mss = on[5],
+            acks.window_growth = on[6],
+            windows.window_scaling = on[7],
+            loss.sack = on[8],
+            acks.delayed_ack = 1 + u32::from(on[9]),
+            output.extra_packets = extra_packets
+        )
     })
 }
 
@@ -115,7 +117,7 @@ fn graphs() -> impl Strategy<Value = Spec> {
             for (link, (rate, delay, bucket, overhead)) in spec.links.iter_mut().zip(links.iter().cycle()) {
                 (link.rate, link.delay, link.bucket, link.overhead) = (*rate, Time::us(*delay), *bucket, *overhead);
                 // a queue counts waiting bytes, and a bucket passes packets up to its size
-                link.bucket = if *bucket > 0 { (*bucket).max(transport.mss + 200) } else { 0 };
+                link.bucket = if *bucket > 0 { (*bucket).max(transport.sizes.mss + 200) } else { 0 };
             }
             spec.transports = vec![transport];
             spec.controllers = ["newreno", "swift", "dctcp", "hpcc"][controller as usize..][..1]
@@ -173,8 +175,8 @@ proptest! {
         spec.choice = PathChoice::Ecmp;
         spec.failures.clear();
         spec.routers.iter_mut().for_each(|r| *r = r.base().clone());
-        let one_ack = TransportSpec { delayed_ack: 10_000, push_ack: true, ..plain() };
-        spec.transports = vec![TransportSpec { initial_window: 1e6, mtu: 0, ..one_ack }];
+        let one_ack = changed!(plain(), acks.delayed_ack = 10_000, acks.push_ack = true);
+        spec.transports = vec![changed!(one_ack, windows.initial_window = 1e6, sizes.mtu = 0)];
         spec.controllers = vec![Config::new("newreno").unwrap()];
         let app = App::Bulk(Bulk { size: Some(segments * 1_000 + rest), write: 5_000 });
         spec.flows.iter_mut().for_each(|f| f.app = app);
@@ -190,7 +192,7 @@ fn diamond() -> Spec {
     for link in spec.links.iter_mut().filter(|l| l.from == 4 || l.to == 4) {
         link.rate = Rate::gbps(1);
     }
-    spec.transports = vec![TransportSpec { initial_window: 1e6, ..plain() }];
+    spec.transports = vec![changed!(plain(), windows.initial_window = 1e6)];
     spec.controllers = vec![Config::new("newreno").unwrap()];
     spec.queues = vec![endless_queue()];
     spec
@@ -244,7 +246,7 @@ fn the_ideal_of_one_path_is_its_own() {
 #[test]
 fn the_ideal_of_small_writes_is_that_of_small_segments() {
     let mut spec = star(2, Rate::gbps(10), Time::us(1));
-    spec.transports = vec![TransportSpec { mss: 4_096, extra_packets: 0, ..htsim() }];
+    spec.transports = vec![changed!(htsim(), sizes.mss = 4_096, output.extra_packets = 0)];
     spec.flows = vec![FlowSpec { app: App::Bulk(Bulk { size: Some(4_000), write: 1_448 }), ..bulk(0, 1, None) }];
     let flow = &run(&spec).flows[0];
     let took = 2 * US + 800 * (1_448 + 4_000) + 2 * US + 2 * 32_000;
@@ -262,7 +264,7 @@ fn the_ideal_knows_buckets_under_every_routing() {
         spec.links[3].rate = Rate::gbps(1);
         spec.links[3].bucket = 100_000;
         spec.queues = vec![endless_queue()];
-        spec.transports = vec![TransportSpec { extra_packets: 0, initial_window: 100.0, ..htsim() }];
+        spec.transports = vec![changed!(htsim(), output.extra_packets = 0, windows.initial_window = 100.0)];
         spec.flows = vec![bulk(0, 1, Some(64_000))];
         let flow = &run(&spec).flows[0];
         let took = 800 * 64_000 + 2 * US + 32_000 + 2 * US + 32_000;

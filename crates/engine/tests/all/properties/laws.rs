@@ -40,7 +40,7 @@ fn totals(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
         prop_assert!(flow.delivered <= flow.written, "flow {}: {:?}", f, flow);
         prop_assert!(flow.arrived + flow.dropped <= flow.sent, "flow {}: {:?}", f, flow);
         prop_assert!(flow.delivered_m <= flow.written, "flow {}: more than all, {:?}", f, flow);
-        let per_segment = spec.transports[spec.flows[f].transport as usize].mss as u64;
+        let per_segment = spec.transports[spec.flows[f].transport as usize].sizes.mss as u64;
         prop_assert!(flow.delivered <= flow.arrived * per_segment, "more bytes than segments carried");
         if let (Some(finish), Some(received), Some(size)) = (flow.finish_ps, flow.received_ps, flow.size) {
             prop_assert!(received <= finish);
@@ -109,7 +109,7 @@ fn in_order(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseE
 
 fn datagrams(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
     for flow in outcome.flows.iter().filter(|f| matches!(spec.flows[f.flow as usize].app, App::Udp(_))) {
-        let mss = spec.transports[spec.flows[flow.flow as usize].transport as usize].mss as u64;
+        let mss = spec.transports[spec.flows[flow.flow as usize].transport as usize].sizes.mss as u64;
         prop_assert_eq!(flow.delivered, flow.arrived * mss, "datagrams are delivered as they come");
         prop_assert_eq!(flow.written, flow.sent * mss);
         prop_assert_eq!((flow.retransmissions, flow.timeouts, flow.rtt_count), (0, 0, 0));
@@ -171,7 +171,7 @@ fn late(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError
 
 /// Segments limited to half of a window that a program has rewritten may be as small as a byte.
 fn has_short_segments(spec: &Spec, transport: &TransportSpec) -> bool {
-    transport.half_window_mss && !spec.programs.is_empty()
+    transport.windows.half_window_mss && !spec.programs.is_empty()
 }
 
 /// Windows stay within their bounds.
@@ -179,8 +179,8 @@ fn windows(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
     for s in outcome.samples.iter().filter(|s| s.name == "cwnd_bytes") {
         let f: usize = s.entity.trim_start_matches("flow ").parse().unwrap();
         let transport = &spec.transports[spec.flows[f].transport as usize];
-        let least = if has_short_segments(spec, transport) { 1 } else { transport.mss };
-        let (mss, least) = (transport.mss as f64, least as f64);
+        let least = if has_short_segments(spec, transport) { 1 } else { transport.sizes.mss };
+        let (mss, least) = (transport.sizes.mss as f64, least as f64);
         let name = spec.controllers[spec.flows[f].controller as usize].kind().name;
         let swift = name.contains("swift");
         let (low, high) = if swift { (0.001 * least, 1000.0 * mss) } else { (0.0, f64::INFINITY) };

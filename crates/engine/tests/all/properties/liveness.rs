@@ -83,7 +83,7 @@ impl Kind {
             ),
         };
         for t in &mut spec.transports {
-            (t.rto_min, t.rto_initial) = (t.rto_min.min(AGAIN), t.rto_initial.min(AGAIN));
+            (t.rto.rto_min, t.rto.rto_initial) = (t.rto.rto_min.min(AGAIN), t.rto.rto_initial.min(AGAIN));
         }
         spec
     }

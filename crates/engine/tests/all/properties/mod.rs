@@ -37,8 +37,8 @@ proptest! {
         spec.links.iter_mut().for_each(|l| l.bucket = 0);
         spec.buffer = spec.buffer.map(|buffer| BufferSpec { pfc: None, ..buffer });
         for t in &mut spec.transports {
-            (t.mss, t.sack) = (t.mss.min(1448), true);
-            t.scoreboard = if t.scoreboard == Rules::Ns3 { Rules::Rfc6675 } else { t.scoreboard };
+            (t.sizes.mss, t.loss.sack) = (t.sizes.mss.min(1448), true);
+            t.loss.scoreboard = if t.loss.scoreboard == Rules::Ns3 { Rules::Rfc6675 } else { t.loss.scoreboard };
         }
         drop_those_of_fifo_ports(&mut spec);
         spec.observe.flows = (0..spec.flows.len() as u32).collect();
@@ -59,7 +59,7 @@ proptest! {
         spec.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (0, 0));
         // one of three has no ranks
         for t in &mut spec.transports[..2] {
-            (t.rank, t.probe_after) = (Some(rank), probe_after);
+            (t.output.rank, t.output.probe_after) = (Some(rank), probe_after);
         }
         drop_those_of_fifo_ports(&mut spec);
         spec.observe.ports = vec![0, spec.links.len() as u32 - 1];
@@ -160,7 +160,7 @@ proptest! {
         arithmetic.ties = if arithmetic.ties == Ties::Scheduled { Ties::Link } else { arithmetic.ties };
         if one_class {
             arithmetic.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (0, 0));
-            arithmetic.transports.iter_mut().for_each(|t| t.demotion.clear());
+            arithmetic.transports.iter_mut().for_each(|t| t.output.demotion.clear());
         }
         let mut explicit = arithmetic.clone();
         explicit.queues[0].explicit = true;
@@ -244,7 +244,7 @@ proptest! {
         }];
         // Swift measures delay, so it needs an ACK for every packet; and a window of a thousandth of a packet takes
         // longer than any test
-        let quick = TransportSpec { delayed_ack: 1, ..transports[0].clone() };
+        let quick = changed!(transports[0].clone(), acks.delayed_ack = 1);
         spec.transports = transports;
         spec.transports.push(quick);
         spec.controllers = controllers();
@@ -266,7 +266,7 @@ proptest! {
             })
             .collect();
         // a window below a segment, and below the remaining bytes, would never end
-        spec.transports.iter_mut().for_each(|t| (t.syn_retries, t.least_segment) = (50, true));
+        spec.transports.iter_mut().for_each(|t| (t.connection.syn_retries, t.windows.least_segment) = (50, true));
         let outcome = run(&spec);
         for (f, flow) in outcome.flows.iter().enumerate() {
             let transport = &spec.transports[spec.flows[f].transport as usize];

@@ -77,23 +77,25 @@ pub fn only_first_class(queue: &mut QueueSpec) {
 fn sizes() -> impl Strategy<Value = TransportSpec> {
     let counts = (1u32..4, 1u32..20, pick(&[0u32, 2, 16]), pick(&[0u32, 8]), pick(&[0u32, 1]));
     let buffers = (pick(&[4000u64, 20_000, 131_072]), pick(&[0u64, 20_000]));
-    (pick(&[536u32, 1000, 1448, 3000]), counts, buffers).prop_map(|(mss, c, (buffer, notsent_lowat))| TransportSpec {
-        mss,
-        mtu: 1500,
-        delayed_ack: c.0,
-        initial_window: c.1 as f64,
-        quickack: c.2,
-        sack_block: c.3,
-        extra_packets: c.4,
-        send_buffer: buffer * 2,
-        receive_buffer: buffer,
-        notsent_lowat,
-        delayed_ack_timeout: Time::ms(5),
-        persist_timeout: Time::ms(20),
-        syn_timeout: Time::ms(50),
-        rto_initial: Time::ms(50),
-        rto_max: Time::ms(400),
-        ..tcp()
+    (pick(&[536u32, 1000, 1448, 3000]), counts, buffers).prop_map(|(mss, c, (buffer, notsent_lowat))| {
+        changed!(
+            tcp(),
+            sizes.mss = mss,
+            sizes.mtu = 1500,
+            acks.delayed_ack = c.0,
+            windows.initial_window = c.1 as f64,
+            acks.quickack = c.2,
+            loss.sack_block = c.3,
+            output.extra_packets = c.4,
+            windows.send_buffer = buffer * 2,
+            windows.receive_buffer = buffer,
+            windows.notsent_lowat = notsent_lowat,
+            acks.delayed_ack_timeout = Time::ms(5),
+            windows.persist_timeout = Time::ms(20),
+            connection.syn_timeout = Time::ms(50),
+            rto.rto_initial = Time::ms(50),
+            rto.rto_max = Time::ms(400)
+        )
     })
 }
 
@@ -118,68 +120,71 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
     let ticks = (tick(), tick(), pick(&[Time::ZERO, Time::ZERO, Time::ms(10)]));
     let rest = (pacing, ranks, pick(&[0u32, 0, 1, 3]));
     (sizes(), rules, rest, ticks, any::<[bool; 16]>(), any::<[bool; 30]>()).prop_map(
-        |(sizes, rules, (pacing, rank, probe_after), ticks, s, u)| TransportSpec {
-            rank,
-            probe_after,
-            scoreboard: rules.0,
-            recovery: rules.1,
-            loss_flight: rules.2,
-            rto_rule: rules.3,
-            ecn_flush: rules.4,
-            window_update: rules.5,
-            pacing,
-            timer_tick: ticks.0,
-            timestamp_clock: ticks.1,
-            timer_scan: ticks.2,
-            handshake: s[0],
-            lone_syn: !s[0] && s[1],
-            fin_with_data: s[2],
-            sack: s[3],
-            dsack: s[4],
-            undo: s[5],
-            frto: s[6],
-            limited_transmit: s[7],
-            forward_retransmit: s[8],
-            sack_compression: s[9],
-            window_growth: s[10],
-            push_ack: s[11],
-            cwr_ack: s[12],
-            pingpong: s[13],
-            wakeup: s[14],
-            last_set_first: s[15],
-            timestamps: u[0],
-            cwnd_limited: u[1],
-            ecn_by_prr: u[2],
-            ecn_preempts: u[3],
-            ecn_change_ack: u[4],
-            ce_must_advance: u[5],
-            ect_control: u[6],
-            rtt_after_timeout: u[7],
-            idle_restart: u[8],
-            least_segment: u[9],
-            // a write that the buffer never accepts would wait forever
-            whole_writes: u[10] && sizes.send_buffer > 65_160,
-            window_scaling: u[11],
-            sws_avoidance: u[12],
-            ecn: u[13].then_some(Ecn::Classic),
-            segment_rtt: u[14],
-            reordering: u[15],
-            adaptive_ack: u[16],
-            tail_loss_probe: u[17],
-            reordering_timer: u[18],
-            adaptive_reordering: u[19],
-            cwr_after_loss: u[20],
-            mark_quickack: u[21],
-            classic_quickack: u[22],
-            ecn_fallback: u[23],
-            whole_segments: u[24],
-            half_window_mss: u[25],
-            push_half_window: u[26],
-            read_ack: u[27],
-            quickack_route: u[28],
-            close_after_write: u[29],
-            timeout_min: Time::ms(2),
-            ..sizes
+        |(sizes, rules, (pacing, rank, probe_after), ticks, s, u)| {
+            let large = sizes.windows.send_buffer > 65_160;
+            changed!(
+                sizes,
+                output.rank = rank,
+                output.probe_after = probe_after,
+                loss.scoreboard = rules.0,
+                loss.recovery = rules.1,
+                loss.loss_flight = rules.2,
+                timing.rto_rule = rules.3,
+                marks.ecn_flush = rules.4,
+                windows.window_update = rules.5,
+                output.pacing = pacing,
+                timing.timer_tick = ticks.0,
+                timing.timestamp_clock = ticks.1,
+                timing.timer_scan = ticks.2,
+                connection.handshake = s[0],
+                connection.lone_syn = !s[0] && s[1],
+                connection.fin_with_data = s[2],
+                loss.sack = s[3],
+                loss.dsack = s[4],
+                loss.undo = s[5],
+                loss.frto = s[6],
+                loss.limited_transmit = s[7],
+                loss.forward_retransmit = s[8],
+                loss.sack_compression = s[9],
+                acks.window_growth = s[10],
+                acks.push_ack = s[11],
+                acks.cwr_ack = s[12],
+                acks.pingpong = s[13],
+                acks.wakeup = s[14],
+                acks.last_set_first = s[15],
+                timing.timestamps = u[0],
+                windows.cwnd_limited = u[1],
+                loss.ecn_by_prr = u[2],
+                loss.ecn_preempts = u[3],
+                marks.ecn_change_ack = u[4],
+                marks.ce_must_advance = u[5],
+                marks.ect_control = u[6],
+                marks.rtt_after_timeout = u[7],
+                windows.idle_restart = u[8],
+                windows.least_segment = u[9],
+                // a write that the buffer never accepts would wait forever
+                windows.whole_writes = u[10] && large,
+                windows.window_scaling = u[11],
+                windows.sws_avoidance = u[12],
+                marks.ecn = u[13].then_some(Ecn::Classic),
+                timing.segment_rtt = u[14],
+                loss.reordering = u[15],
+                acks.adaptive_ack = u[16],
+                loss.tail_loss_probe = u[17],
+                loss.reordering_timer = u[18],
+                loss.adaptive_reordering = u[19],
+                loss.cwr_after_loss = u[20],
+                acks.mark_quickack = u[21],
+                acks.classic_quickack = u[22],
+                acks.ecn_fallback = u[23],
+                windows.whole_segments = u[24],
+                windows.half_window_mss = u[25],
+                acks.push_half_window = u[26],
+                acks.read_ack = u[27],
+                acks.quickack_route = u[28],
+                connection.close_after_write = u[29],
+                loss.timeout_min = Time::ms(2)
+            )
         },
     )
 }
@@ -329,7 +334,7 @@ fn ask(spec: &mut Spec, askings: &[Asking]) {
             count: Some(20),
             stop: Time::NEVER,
             // a transport without a handshake opens no connections
-            close: asking.close.filter(|_| spec.transports[asking.transport as usize].handshake),
+            close: asking.close.filter(|_| spec.transports[asking.transport as usize].connection.handshake),
             connections,
         });
     }
@@ -554,7 +559,8 @@ pub fn networks() -> impl Strategy<Value = Spec> {
                 // one of three transports assigns classes by position in a transfer, by size, or by remaining bytes
                 let by = [Rank::Sent, Rank::Size, Rank::Remaining][(seed % 3) as usize];
                 let own = &mut spec.transports[0];
-                (own.demotion, own.demotion_by) = ((1..classes as u64).map(|i| 3_000 * i * i).collect(), by);
+                own.output.demotion = (1..classes as u64).map(|i| 3_000 * i * i).collect();
+                own.output.demotion_by = by;
             }
             let hosts = spec.hosts;
             if let Some(costs) = costs {

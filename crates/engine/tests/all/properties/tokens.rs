@@ -14,7 +14,8 @@ fn phost() -> impl Strategy<Value = Protocol> {
     let counts = (pick(&[0u32, 1, 8, 30]), 1u32..40);
     (pick(&[Free::Short, Free::All]), counts, times, large).prop_map(
         |(free, (free_packets, window), (gap, expiry, skip, reissue), large)| {
-            Protocol::PHost(PHost { free, free_packets, gap, expiry, window, skip, reissue, large })
+            let levels = if large.is_some() { 3 } else { 2 };
+            Protocol::PHost(PHost { free, free_packets, gap, expiry, window, skip, reissue, levels, large })
         },
     )
 }
@@ -65,7 +66,7 @@ fn ports() -> impl Strategy<Value = Ports> {
 /// Sets rounds that are a little longer than a round trip of control packets over any path.
 fn set_rounds(spec: &mut Spec, own: &DcPim) {
     let fabric = Fabric::new(spec);
-    let size = spec.transports[0].ack_size as u64;
+    let size = spec.transports[0].sizes.ack_size as u64;
     let crossing = |flow, reverse| {
         let links = fabric.path(flow, reverse);
         links.iter().map(|link| spec.links[*link].crossing(size).0).sum::<u64>()
@@ -82,17 +83,17 @@ fn set_rounds(spec: &mut Spec, own: &DcPim) {
 /// Makes two of three transports this one.
 fn with_tokens(spec: &mut Spec, own: &Protocol, ports: Ports, slow: bool) {
     for t in &mut spec.transports {
-        (t.handshake, t.lone_syn, t.rank, t.mtu) = (false, false, None, 0);
-        t.demotion.clear();
+        (t.connection.handshake, t.connection.lone_syn, t.output.rank, t.sizes.mtu) = (false, false, None, 0);
+        t.output.demotion.clear();
     }
     for t in &mut spec.transports[..2] {
         t.protocol = own.clone();
-        (t.ack_size, t.extra_packets) = (64, 0);
-        t.rto_min = if slow { Time::ms(5) } else { Time::us(200) };
+        (t.sizes.ack_size, t.output.extra_packets) = (64, 0);
+        t.rto.rto_min = if slow { Time::ms(5) } else { Time::us(200) };
     }
-    let (mss, header) = (spec.transports[0].mss, spec.transports[0].header);
+    let (mss, header) = (spec.transports[0].sizes.mss, spec.transports[0].sizes.header);
     if own.of::<DcPim>().is_some() {
-        (spec.transports[1].mss, spec.transports[1].header) = (mss, header);
+        (spec.transports[1].sizes.mss, spec.transports[1].sizes.header) = (mss, header);
     }
     let lowest = own.facts().lowest_class.unwrap_or(0);
     for flow in &mut spec.flows {

@@ -6,23 +6,23 @@ use incast_cc::Time;
 
 /// Transport of ns-3 over IPv6, as far as relevant here.
 pub fn transport() -> TransportSpec {
-    TransportSpec {
-        mss: 536,
-        header: 72,
-        ack_size: 72,
-        syn_size: 76,
-        handshake: true,
-        delayed_ack: 2,
-        sack_block: 8,
-        rto_min: Time::s(1),
-        rto_initial: Time::s(1),
-        syn_timeout: Time::s(3),
-        initial_window: 10.0,
-        least_segment: false,
-        send_buffer: 1 << 17,
-        receive_buffer: 1 << 17,
-        ..htsim()
-    }
+    changed!(
+        htsim(),
+        sizes.mss = 536,
+        sizes.header = 72,
+        sizes.ack_size = 72,
+        sizes.syn_size = 76,
+        connection.handshake = true,
+        acks.delayed_ack = 2,
+        loss.sack_block = 8,
+        rto.rto_min = Time::s(1),
+        rto.rto_initial = Time::s(1),
+        connection.syn_timeout = Time::s(3),
+        windows.initial_window = 10.0,
+        windows.least_segment = false,
+        windows.send_buffer = 1 << 17,
+        windows.receive_buffer = 1 << 17
+    )
 }
 
 /// Puts a link of a station to its channel, or the opposite one, on the air.
@@ -73,7 +73,7 @@ fn datagrams_and_floods_are_the_same_under_both_engines() {
         for flow in &mut spec.flows {
             flow.app = App::Udp(Udp { gap: Time::ms(400), random: false });
         }
-        spec.transports[0] = TransportSpec { mss: 100, header: 48, ..transport() };
+        spec.transports[0] = changed!(transport(), sizes.mss = 100, sizes.header = 48);
         run_for(&mut spec, Time::s(10));
         let outcome = compared(&spec);
         let reached = outcome.flows.iter().filter(|f| f.delivered > 0).count();
@@ -93,7 +93,7 @@ fn neighbours_are_found_alike_under_both_engines() {
             (discovery.addresses, discovery.router_solicitations, discovery.reachable) = (2, 5, Time::s(2));
         }
         spec.cells[0].stations.iter_mut().enumerate().for_each(|(i, s)| s.at = (35.0 * i as f64, 0.0));
-        spec.transports[0] = TransportSpec { mss: 100, ..transport() };
+        spec.transports[0] = changed!(transport(), sizes.mss = 100);
         spec.observe.acks = true;
         spec.observe.monitor = MonitorRule { lost_after_ps: Some(Time::s(10).0), undeliverable_received: true };
         run_for(&mut spec, Time::s(30));
@@ -149,8 +149,8 @@ fn behind_a_gateway(own: impl FnOnce(CellSpec) -> CellSpec) -> Spec {
 #[test]
 fn a_raw_cell_behind_wires_is_the_same_under_both_engines() {
     let mut spec = behind_a_gateway(raw);
-    spec.transports = vec![TransportSpec { mss: 40, header: 60, ..htsim() }];
-    spec.transports[0].rto_min = Time::s(1);
+    spec.transports = vec![changed!(htsim(), sizes.mss = 40, sizes.header = 60)];
+    spec.transports[0].rto.rto_min = Time::s(1);
     run_for(&mut spec, Time::s(20));
     let outcome = compared(&spec);
     assert!(outcome.flows.iter().all(|f| f.delivered == 1_000), "{:?}", outcome.flows);
@@ -163,7 +163,7 @@ fn a_gateway_forwards_a_packet_once_and_solicits_no_routers() {
         if let Some(discovery) = spec.cells[0].framing.adaptation.as_mut().and_then(|a| a.discovery.as_mut()) {
             (discovery.addresses, discovery.router_solicitations) = (0, 2);
         }
-        spec.transports = vec![TransportSpec { mss: 40, ..transport() }];
+        spec.transports = vec![changed!(transport(), sizes.mss = 40)];
         let both = (0..3).flat_map(|h| [bulk(h, 3, None), bulk(3, h, None)]);
         let app = App::Udp(Udp { gap: Time::ms(20), random: true });
         spec.flows = both.map(|flow| FlowSpec { app, ..flow }).collect();

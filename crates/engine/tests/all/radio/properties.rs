@@ -129,8 +129,8 @@ proptest! {
         let raw = own.framing.adaptation.is_none();
         spec.cells = vec![CellSpec { channel: senders + 1, ..own }];
         spec.seed = seed;
-        let sizes = TransportSpec { mss: 40, header: 48, ack_size: 48, syn_size: 52, ..transport() };
-        spec.transports[0] = TransportSpec { sack: !raw, ..sizes };
+        let sizes = changed!(transport(), sizes.mss = 40, sizes.header = 48, sizes.ack_size = 48, sizes.syn_size = 52);
+        spec.transports[0] = changed!(sizes, loss.sack = !raw);
         if udp {
             spec.flows.iter_mut().for_each(|f| f.app = App::Udp(Udp { gap: Time::ms(every), random: every % 2 == 0 }));
         }

@@ -20,7 +20,13 @@ pub fn joining(kind: &str, program: Program, starts: &[Time], size: Option<u64>)
 
 /// Transport of these flows.
 pub fn asking_transport() -> TransportSpec {
-    TransportSpec { handshake: true, delayed_ack: 1, send_buffer: 1 << 22, receive_buffer: 1 << 22, ..tcp() }
+    changed!(
+        tcp(),
+        connection.handshake = true,
+        acks.delayed_ack = 1,
+        windows.send_buffer = 1 << 22,
+        windows.receive_buffer = 1 << 22
+    )
 }
 
 /// Value of a series at a time.

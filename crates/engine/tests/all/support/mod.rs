@@ -20,6 +20,16 @@ pub use incast_record::{
 pub use queries::*;
 pub use transport::*;
 
+/// Returns a value with some fields changed: `changed!(plain(), acks.delayed_ack = 2)`.
+macro_rules! changed {
+    ($from:expr, $($($field:ident).+ = $to:expr),+ $(,)?) => {{
+        let mut value = $from;
+        $(value.$($field).+ = $to;)+
+        value
+    }};
+}
+pub(crate) use changed;
+
 use incast_engine::hash;
 use incast_engine::testing::{Rule, Simulation, Threads, Visit, reference, windows};
 
@@ -156,7 +166,7 @@ pub fn permutation(choice: PathChoice, limit: u64, size: u64) -> Spec {
     let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
     spec.choice = choice;
     spec.queues = vec![drop_tail(limit)];
-    spec.transports[0].dupthresh = 30;
+    spec.transports[0].loss.dupthresh = 30;
     run_for(&mut spec, Time::ms(20));
     spec.flows = (0..16).map(|h| bulk(h, (h + 5) % 16, Some(size))).collect();
     spec

@@ -6,7 +6,11 @@ use super::*;
 fn the_delayed_ack_fires_on_the_wheel() {
     for (timer_tick, at) in [(Time::ms(1), 46), (Time::ZERO, 45)] {
         let delayed_ack_timeout = Time::ms(40);
-        let mut bench = receiver(TransportSpec { timer_tick, delayed_ack_timeout, ..linux_prr(1.0) });
+        let mut bench = receiver(changed!(
+            linux_prr(1.0),
+            timing.timer_tick = timer_tick,
+            acks.delayed_ack_timeout = delayed_ack_timeout
+        ));
         bench.advance(5 * MS);
         assert!(bench.data(0, 1000, 0).is_empty());
         assert_eq!(bench.advance(100 * MS)[0].at, at * MS);
@@ -22,11 +26,11 @@ fn the_end_of_a_write_and_cwr_are_acknowledged_at_once() {
         (flag::CWR, true, false, 0),
         (0, true, true, 0),
     ] {
-        let mut bench = receiver(TransportSpec { push_ack, cwr_ack, ..linux_prr(1.0) });
+        let mut bench = receiver(changed!(linux_prr(1.0), acks.push_ack = push_ack, acks.cwr_ack = cwr_ack));
         assert_eq!(bench.data(0, 1000, flags).len(), acks, "{push_ack}, {cwr_ack}");
     }
     // not while a hole remains: there this segment is acknowledged like any other
-    let mut bench = receiver(TransportSpec { push_ack: true, sack_compression: true, ..linux_prr(1.0) });
+    let mut bench = receiver(changed!(linux_prr(1.0), acks.push_ack = true, loss.sack_compression = true));
     (1..=4).for_each(|n| drop(bench.data(n * 1000, 1000, 0)));
     assert!(bench.data(5000, 1000, flag::PSH).is_empty());
 }
@@ -34,7 +38,7 @@ fn the_end_of_a_write_and_cwr_are_acknowledged_at_once() {
 #[test]
 fn acks_are_delayed_by_count() {
     for m in [1, 2, 4] {
-        let acks = marks(TransportSpec { delayed_ack: m, ..plain() }, &[0; 8]);
+        let acks = marks(changed!(plain(), acks.delayed_ack = m), &[0; 8]);
         let expected: Vec<(u64, bool)> = (1..=8 / m as u64).map(|i| (i * m as u64, false)).collect();
         assert_eq!(acks, expected, "one ACK for {m} segments");
     }
@@ -42,7 +46,7 @@ fn acks_are_delayed_by_count() {
 
 #[test]
 fn acks_are_delayed_at_most_by_the_timeout() {
-    let mut bench = receiver(TransportSpec { delayed_ack: 2, delayed_ack_timeout: Time::ms(40), ..plain() });
+    let mut bench = receiver(changed!(plain(), acks.delayed_ack = 2, acks.delayed_ack_timeout = Time::ms(40)));
     assert!(bench.data(0, 1000, 0).is_empty());
     bench.advance(10 * MS);
     assert_eq!(bench.data(1000, 1000, 0).len(), 1);
@@ -57,14 +61,14 @@ fn acks_are_delayed_at_most_by_the_timeout() {
 #[test]
 fn a_connection_starts_with_quick_acks() {
     // Linux: 16 segments one by one, then every second
-    let acks = marks(TransportSpec { quickack: 16, delayed_ack: 2, ..plain() }, &[0; 20]);
+    let acks = marks(changed!(plain(), acks.quickack = 16, acks.delayed_ack = 2), &[0; 20]);
     let covered: Vec<u64> = acks.iter().map(|a| a.0).collect();
     assert_eq!(covered, (1..=16).chain([18, 20]).collect::<Vec<u64>>());
 }
 
 #[test]
 fn a_duplicate_begins_quick_acks_anew() {
-    let mut bench = receiver(TransportSpec { quickack: 2, delayed_ack: 2, ..plain() });
+    let mut bench = receiver(changed!(plain(), acks.quickack = 2, acks.delayed_ack = 2));
     let acks: Vec<usize> = [0, 1, 2, 3, 4, 0, 5, 6, 7, 8].map(|n| bench.data(n * 1000, 1000, 0).len()).to_vec();
     // two at once, then every second; the duplicate takes one of the two, the segment after it the other
     assert_eq!(acks, [1, 1, 0, 1, 0, 1, 1, 0, 1, 0]);
@@ -72,7 +76,7 @@ fn a_duplicate_begins_quick_acks_anew() {
 
 #[test]
 fn disorder_is_acknowledged_at_once() {
-    let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
+    let mut bench = receiver(changed!(plain(), acks.delayed_ack = 2));
     let acks = |sent: Vec<Caught>| sent.iter().map(|a| a.packet.ack).collect::<Vec<u64>>();
     assert_eq!(acks(bench.data(0, 1000, 0)), [0u64; 0]);
     assert_eq!(acks(bench.data(2000, 1000, 0)), [1000], "above a hole");
@@ -87,7 +91,7 @@ fn disorder_is_acknowledged_at_once() {
 
 #[test]
 fn an_ack_echoes_the_earliest_time_it_covers() {
-    let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
+    let mut bench = receiver(changed!(plain(), acks.delayed_ack = 2));
     let at = |b: &mut Bench, seq, ts| b.give_segment(seq, 1000, |p| p.set_sent_at(ts));
     bench.advance(MS);
     at(&mut bench, 0, Time(100));
@@ -99,11 +103,11 @@ fn an_ack_echoes_the_earliest_time_it_covers() {
 #[test]
 fn the_end_of_a_flow_is_acknowledged_at_once() {
     for (flags, acks) in [(0, 0), (flag::FIN, 1)] {
-        let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
+        let mut bench = receiver(changed!(plain(), acks.delayed_ack = 2));
         assert_eq!(bench.data(0, 1000, flags).len(), acks);
     }
     // not before the missing data below it
-    let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
+    let mut bench = receiver(changed!(plain(), acks.delayed_ack = 2));
     let ends = |sent: Vec<Caught>| sent.iter().map(|a| (a.packet.ack, a.has(flag::FIN))).collect::<Vec<_>>();
     assert_eq!(ends(bench.data(1000, 1000, flag::FIN)), [(0, false)]);
     assert_eq!(ends(bench.data(0, 1000, 0)), [(2001, true)]);

@@ -6,7 +6,7 @@ use incast_engine::testing::Kind;
 
 #[test]
 fn acks_of_what_lies_beyond_a_hole_are_compressed() {
-    let linux = TransportSpec { delayed_ack: 2, sack_compression: true, ..plain() };
+    let linux = changed!(plain(), acks.delayed_ack = 2, loss.sack_compression = true);
     let mut bench = receiver(linux.clone());
     // segment 0 is missing; one of the others comes every 10 us
     let mut acks = Vec::new();
@@ -45,7 +45,12 @@ fn acks_of_what_lies_beyond_a_hole_are_compressed() {
 fn compressed_acks_wait_for_a_part_of_the_round_trip() {
     // a twentieth of the handshake's, at most 1 ms, and 100 us
     for (rtt, wait) in [(2, 200), (10, 600), (40, 1100)] {
-        let mut bench = receiver(TransportSpec { delayed_ack: 2, sack_compression: true, handshake: true, ..plain() });
+        let mut bench = receiver(changed!(
+            plain(),
+            acks.delayed_ack = 2,
+            loss.sack_compression = true,
+            connection.handshake = true
+        ));
         bench.give_receiver(Kind::Syn, 0, 0);
         bench.advance(rtt * MS);
         (1..=4).for_each(|n| drop(bench.data(n * 1000, 1000, 0)));
@@ -59,7 +64,7 @@ fn compressed_acks_of_a_host_go_with_the_first_timer_that_fires() {
     // two flows to one host, the second with a handshake of `rtt` us; the fourth segment beyond a hole waits at each:
     // the first flow's from 0, due at 0 and, with the slack, at 100 us, the second's from 60 us
     let late = |rtt: u64, filled: bool| {
-        let t = TransportSpec { delayed_ack: 2, sack_compression: true, ..plain() };
+        let t = changed!(plain(), acks.delayed_ack = 2, loss.sack_compression = true);
         let mut spec = wire(Rate::gbps(10), Time::us(1), t, "newreno", bulk(0, 1, None));
         spec.flows.push(spec.flows[0].clone());
         let mut bench = Bench::new(spec);

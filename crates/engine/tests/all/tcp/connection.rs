@@ -7,7 +7,7 @@ use incast_engine::testing::Kind;
 #[test]
 fn a_lost_handshake_is_repeated() {
     for (what, link) in [("SYN", 3), ("SYN-ACK", 2)] {
-        let transport = TransportSpec { syn_timeout: Time::s(3), ..tcp() };
+        let transport = changed!(tcp(), connection.syn_timeout = Time::s(3));
         let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(10_000)));
         spec.links[link].loss = Loss::List(vec![0]);
         let outcome = run(&spec);
@@ -28,7 +28,7 @@ fn a_lost_handshake_is_repeated() {
 
 #[test]
 fn a_syn_ack_without_an_answer_is_repeated() {
-    let transport = TransportSpec { syn_timeout: Time::s(3), syn_ack_retries: 5, ..tcp() };
+    let transport = changed!(tcp(), connection.syn_timeout = Time::s(3), connection.syn_ack_retries = 5);
     let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(10_000)));
     spec.observe.trace = vec![0];
     run_for(&mut spec, Time::s(300));
@@ -51,8 +51,13 @@ fn a_syn_ack_without_an_answer_is_repeated() {
 #[test]
 fn a_repeated_handshake_is_a_sample_to_ns3() {
     for (scoreboard, sampled) in [(Rules::Ns3, true), (Rules::Rfc6675, false)] {
-        let transport =
-            TransportSpec { syn_timeout: Time::s(3), syn_ack_retries: 5, timestamps: true, scoreboard, ..tcp() };
+        let transport = changed!(
+            tcp(),
+            connection.syn_timeout = Time::s(3),
+            connection.syn_ack_retries = 5,
+            timing.timestamps = true,
+            loss.scoreboard = scoreboard
+        );
         let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(10_000)));
         spec.links[2].loss = Loss::List(vec![0]);
         spec.observe.flows = vec![0];
@@ -65,7 +70,7 @@ fn a_repeated_handshake_is_a_sample_to_ns3() {
 
 #[test]
 fn an_unanswered_connection_is_given_up() {
-    let transport = TransportSpec { syn_timeout: Time::s(1), syn_retries: 3, ..tcp() };
+    let transport = changed!(tcp(), connection.syn_timeout = Time::s(1), connection.syn_retries = 3);
     let mut bench = bench(transport, "newreno", bulk(0, 1, Some(10_000)));
     assert!(bench.open()[0].packet.is(Kind::Syn));
     let again: Vec<u64> = bench.advance(1_000_000 * MS).iter().map(|c| c.at / MS).collect();
@@ -84,7 +89,7 @@ fn a_flow_that_starts_late_starts_late() {
 /// htsim's TcpSrc: the SYN is a packet of one byte, its ACK one of any kind.
 #[test]
 fn a_lone_syn_is_a_byte_and_its_ack_opens_the_window() {
-    let transport = TransportSpec { lone_syn: true, syn_size: 1, extra_packets: 0, ..htsim() };
+    let transport = changed!(htsim(), connection.lone_syn = true, sizes.syn_size = 1, output.extra_packets = 0);
     let mut spec = wire(Rate::gbps(10), Time::us(1), transport, "dctcp", bulk(0, 1, Some(40_000)));
     spec.controllers = vec![controller("dctcp", &[("form", "htsim")])];
     spec.observe.flows = vec![0];
@@ -107,7 +112,7 @@ fn a_lone_syn_is_a_byte_and_its_ack_opens_the_window() {
 #[test]
 fn neither_what_follows_the_size_nor_fin_is_goodput() {
     let goodput = |extra_packets, segments: &[(u64, u16, u16)]| {
-        let transport = TransportSpec { extra_packets, fin_with_data: true, ..plain() };
+        let transport = changed!(plain(), output.extra_packets = extra_packets, connection.fin_with_data = true);
         let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "newreno", bulk(0, 1, Some(2500))));
         let counted = segments.iter().map(|(seq, len, flags)| {
             bench.data(*seq, *len, *flags);
@@ -137,7 +142,7 @@ fn a_lost_last_ack_of_the_handshake_costs_nothing() {
 
 #[test]
 fn a_reset_ends_a_sender() {
-    let mut bench = sender_at(TransportSpec { handshake: true, ..initial_window(4.0) }, 0);
+    let mut bench = sender_at(changed!(initial_window(4.0), connection.handshake = true), 0);
     bench.give_sender(Kind::Syn, 0, 0, 1 << 29);
     assert_eq!(bench.sender().connection, Connection::Open);
     bench.give_sender(Kind::Rst, 0, 0, 1 << 29);

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn two_marks_in_a_window_reduce_it_once() {
     // ns-3's tcp-ecn case: segments of 500 B, CE on two packets of a window, down to two segments
-    let transport = TransportSpec { mss: 500, ecn: Some(Ecn::Classic), ..initial_window(4.0) };
+    let transport = changed!(initial_window(4.0), sizes.mss = 500, marks.ecn = Some(Ecn::Classic));
     let (mut bench, sent) = sender(transport, "newreno");
     assert_eq!(sent.len(), 4);
     assert!(sent.iter().all(|c| c.has(flag::ECT)));
@@ -24,8 +24,12 @@ fn two_marks_in_a_window_reduce_it_once() {
 #[test]
 fn classic_ecn_leaves_retransmissions_and_acks_unmarked() {
     // RFC 3168 6.1.4, 6.1.5: only first transmissions of data are ECN-capable, whatever DCTCP would do
-    let transport =
-        TransportSpec { ecn: Some(Ecn::Classic), ect_control: true, handshake: true, ..initial_window(10.0) };
+    let transport = changed!(
+        initial_window(10.0),
+        marks.ecn = Some(Ecn::Classic),
+        marks.ect_control = true,
+        connection.handshake = true
+    );
     let mut spec = wire(Rate::gbps(1), Time::us(10), transport.clone(), "newreno", bulk(0, 1, Some(20_000)));
     // SYN, ACK, then data: the fourth packet is a data segment
     spec.links[0].loss = Loss::List(vec![3]);
@@ -37,7 +41,8 @@ fn classic_ecn_leaves_retransmissions_and_acks_unmarked() {
         assert_eq!(e.flags.contains("ECT"), first, "{e:?}");
     }
     // ns-3's DCTCP: everything is ECN-capable
-    let everything = TransportSpec { ecn: Some(Ecn::Dctcp), ect_control: true, handshake: true, ..transport };
+    let everything =
+        changed!(transport, marks.ecn = Some(Ecn::Dctcp), marks.ect_control = true, connection.handshake = true);
     let outcome = run(&wire(Rate::gbps(1), Time::us(10), everything, "dctcp", bulk(0, 1, Some(20_000))));
     let sent = outcome.trace.iter().filter(|e| e.event == incast_record::Happening::Send);
     assert!(sent.clone().any(|e| e.flags.contains("SYN|ACK")) && sent.clone().any(|e| e.flags.contains("FIN")));
@@ -46,8 +51,12 @@ fn classic_ecn_leaves_retransmissions_and_acks_unmarked() {
 
 #[test]
 fn a_reduction_for_ecn_can_be_spread_over_a_round() {
-    let transport =
-        TransportSpec { ecn: Some(Ecn::Dctcp), ecn_by_prr: true, cwnd_limited: false, ..initial_window(20.0) };
+    let transport = changed!(
+        initial_window(20.0),
+        marks.ecn = Some(Ecn::Dctcp),
+        loss.ecn_by_prr = true,
+        windows.cwnd_limited = false
+    );
     let (mut bench, _) = sender(transport, "dctcp");
     let mut windows = Vec::new();
     for n in 1..=20u64 {
@@ -60,7 +69,7 @@ fn a_reduction_for_ecn_can_be_spread_over_a_round() {
     assert!(windows.windows(2).all(|w| w[1] <= w[0] && w[0] - w[1] < 2.0), "{windows:?}");
     let target = bench.state("ssthresh_bytes") / 1000.0;
     assert!((windows[19] - target).abs() <= 1.0, "{target}: {windows:?}");
-    let at_once = TransportSpec { ecn: Some(Ecn::Dctcp), ..initial_window(20.0) };
+    let at_once = changed!(initial_window(20.0), marks.ecn = Some(Ecn::Dctcp));
     let (mut bench, _) = sender(at_once, "dctcp");
     bench.ack(1000, 100 * MS, flag::ECE, &[]);
     assert_eq!(bench.state("cwnd_bytes"), bench.state("ssthresh_bytes"));
@@ -69,7 +78,7 @@ fn a_reduction_for_ecn_can_be_spread_over_a_round() {
 /// tcp_enter_recovery: a reduction in progress continues.
 #[test]
 fn a_loss_during_an_ecn_reduction_starts_no_other() {
-    let transport = TransportSpec { ecn: Some(Ecn::Classic), ecn_by_prr: true, ..linux_prr(20.0) };
+    let transport = changed!(linux_prr(20.0), marks.ecn = Some(Ecn::Classic), loss.ecn_by_prr = true);
     let mut bench = sender_at(transport, 100 * MS);
     let echoed = segments(&bench.ack(1000, 0, flag::ECE, &[]));
     let sent: Vec<_> = (3..=6).map(|n| ack_after_100_ms(&mut bench, 1, &[(2, n)])).collect();
@@ -81,7 +90,7 @@ fn a_loss_during_an_ecn_reduction_starts_no_other() {
 fn cwr_follows_reductions_for_losses_too() {
     // RFC 3168 section 6.1.2: the first new data after the reduction
     for (cwr_after_loss, expected) in [(true, 1), (false, 0)] {
-        let mut bench = controlled(TransportSpec { cwr_after_loss, ..linux(10.0) }, "dctcp", None);
+        let mut bench = controlled(changed!(linux(10.0), loss.cwr_after_loss = cwr_after_loss), "dctcp", None);
         let mut sent = bench.ack(1000, 0, 0, &[(4000, 8000)]);
         for n in 9..=16u64 {
             bench.advance((20 + n) * MS);
@@ -111,7 +120,7 @@ fn dctcp_without_delay_copies_the_mark() {
 
 #[test]
 fn dctcp_may_acknowledge_the_change_at_once() {
-    let linux = TransportSpec { ecn_change_ack: true, ..dctcp(2) };
+    let linux = changed!(dctcp(2), marks.ecn_change_ack = true);
     // packet 2 flushes packet 1, then is acknowledged itself
     assert_eq!(marks(linux.clone(), &[0, 1]), [(1, false), (2, true)]);
     assert_eq!(marks(linux, &[0, 0, 1, 1, 0]), [(2, false), (3, true), (4, true), (5, false)]);
@@ -141,7 +150,7 @@ fn dctcp_needs_no_cwr() {
 
 #[test]
 fn classic_ecn_echoes_until_cwr() {
-    let mut bench = receiver(TransportSpec { ecn: Some(Ecn::Classic), delayed_ack: 1, ..plain() });
+    let mut bench = receiver(changed!(plain(), marks.ecn = Some(Ecn::Classic), acks.delayed_ack = 1));
     let mut ece = |seq: u64, flags| bench.data(seq * 1000, 1000, flags)[0].has(flag::ECE);
     assert!(!ece(0, 0));
     assert!(ece(1, flag::CE));
@@ -153,7 +162,7 @@ fn classic_ecn_echoes_until_cwr() {
 
 #[test]
 fn without_ecn_marks_are_ignored() {
-    let quiet = TransportSpec { ecn: Some(Ecn::Off), delayed_ack: 1, ..plain() };
+    let quiet = changed!(plain(), marks.ecn = Some(Ecn::Off), acks.delayed_ack = 1);
     assert_eq!(marks(quiet, &[1, 1]), [(1, false), (2, false)]);
 }
 
@@ -162,7 +171,8 @@ fn without_ecn_marks_are_ignored() {
 #[test]
 fn the_first_mark_since_cwr_brings_two_acks_at_once() {
     let acks = |classic_quickack, ecn| {
-        let transport = TransportSpec { ecn: Some(ecn), classic_quickack, delayed_ack: 2, ..plain() };
+        let transport =
+            changed!(plain(), marks.ecn = Some(ecn), acks.classic_quickack = classic_quickack, acks.delayed_ack = 2);
         let mut bench = bench(transport, "newreno", bulk(0, 1, None));
         let marks = [0, flag::CE, 0, 0, flag::CE, 0, flag::CWR, flag::CE, 0];
         let data = |(n, flags): (u64, u16)| bench.data(n * 1000, 1000, flag::ECT | flags).len();
@@ -179,7 +189,12 @@ fn the_first_mark_since_cwr_brings_two_acks_at_once() {
 #[test]
 fn a_segment_without_ect_after_one_with_it_brings_two_acks_at_once() {
     let acks = |classic_quickack, arrivals: &[(u64, u16)]| {
-        let transport = TransportSpec { ecn: Some(Ecn::Classic), classic_quickack, delayed_ack: 2, ..plain() };
+        let transport = changed!(
+            plain(),
+            marks.ecn = Some(Ecn::Classic),
+            acks.classic_quickack = classic_quickack,
+            acks.delayed_ack = 2
+        );
         let mut bench = bench(transport, "newreno", bulk(0, 1, None));
         let data = |(n, flags): &(u64, u16)| bench.data(n * 1000, 1000, *flags).len();
         arrivals.iter().map(data).collect::<Vec<_>>()
@@ -202,9 +217,9 @@ fn a_segment_without_ect_after_one_with_it_brings_two_acks_at_once() {
 #[test]
 fn a_syn_that_is_sent_again_opens_a_connection_without_ecn() {
     let capable = |ecn_fallback, controller, lost: Option<usize>| {
-        let transport = TransportSpec { ecn_fallback, syn_timeout: Time::s(1), ..tcp() };
+        let transport = changed!(tcp(), acks.ecn_fallback = ecn_fallback, connection.syn_timeout = Time::s(1));
         let mut spec = wire(Rate::gbps(1), Time::us(10), transport, controller, bulk(0, 1, Some(20_000)));
-        spec.transports[0].ecn = Some(Ecn::Classic);
+        spec.transports[0].marks.ecn = Some(Ecn::Classic);
         if let Some(link) = lost {
             spec.links[link].loss = Loss::List(vec![0]);
         }
@@ -224,9 +239,14 @@ fn a_syn_that_is_sent_again_opens_a_connection_without_ecn() {
 #[test]
 fn after_a_syn_that_timed_out_the_first_data_carries_cwr() {
     let cwr = |cwr_after_loss, lost: Option<usize>| -> Vec<usize> {
-        let transport = TransportSpec { cwr_after_loss, ecn_fallback: true, syn_timeout: Time::s(1), ..tcp() };
+        let transport = changed!(
+            tcp(),
+            loss.cwr_after_loss = cwr_after_loss,
+            acks.ecn_fallback = true,
+            connection.syn_timeout = Time::s(1)
+        );
         let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(20_000)));
-        spec.transports[0].ecn = Some(Ecn::Classic);
+        spec.transports[0].marks.ecn = Some(Ecn::Classic);
         if let Some(link) = lost {
             spec.links[link].loss = Loss::List(vec![0]);
         }
@@ -244,7 +264,12 @@ fn after_a_syn_that_timed_out_the_first_data_carries_cwr() {
 #[test]
 fn a_mark_on_a_copy_is_not_echoed_by_linux() {
     for (classic_quickack, echoed) in [(true, false), (false, true)] {
-        let transport = TransportSpec { ecn: Some(Ecn::Classic), classic_quickack, delayed_ack: 1, ..plain() };
+        let transport = changed!(
+            plain(),
+            marks.ecn = Some(Ecn::Classic),
+            acks.classic_quickack = classic_quickack,
+            acks.delayed_ack = 1
+        );
         let mut bench = bench(transport, "newreno", bulk(0, 1, None));
         bench.data(0, 1000, flag::ECT);
         assert_eq!(bench.data(0, 1000, flag::ECT | flag::CE)[0].has(flag::ECE), echoed);

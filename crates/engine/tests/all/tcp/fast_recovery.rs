@@ -25,7 +25,7 @@ fn the_third_duplicate_halves_and_inflates() {
 #[test]
 fn a_partial_ack_repairs_one_hole() {
     // RFC 6582: segments 0 and 5 of 20 are lost
-    let (mut bench, _) = sender(TransportSpec { limited_transmit: false, ..newreno(20.0) }, "newreno");
+    let (mut bench, _) = sender(changed!(newreno(20.0), loss.limited_transmit = false), "newreno");
     for _ in 0..18 {
         dup(&mut bench, 0);
     }
@@ -57,7 +57,7 @@ fn duplicates_of_old_data_start_no_second_recovery() {
 #[test]
 fn sack_under_the_classic_rule_keeps_pipe_below_ssthresh() {
     // RFC 6675: after entry nothing goes until pipe falls below ssthresh
-    let (mut bench, _) = sender(TransportSpec { recovery: Recovery::NewReno, ..initial_window(20.0) }, "newreno");
+    let (mut bench, _) = sender(changed!(initial_window(20.0), loss.recovery = Recovery::NewReno), "newreno");
     let mut sent_at = Vec::new();
     for n in 1..=19u64 {
         let sent = segments(&bench.ack(0, 100 * MS, 0, &[(1000, (n + 1) * 1000)]));

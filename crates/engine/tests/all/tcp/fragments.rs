@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn fragments_of_a_number_that_comes_again_belong_to_the_later_packet() {
-    let t = TransportSpec { mtu: 500, ..plain() };
+    let t = changed!(plain(), sizes.mtu = 500);
     let fragment = |b: &mut Bench, id: u16, seq: u64, i: u8| {
         let sent = b.give_segment(seq, 1000, |p| {
             p.id = id;
@@ -28,7 +28,13 @@ fn fragments_of_a_number_that_comes_again_belong_to_the_later_packet() {
 
 #[test]
 fn fragments_make_one_segment() {
-    let mut bench = receiver(TransportSpec { ecn: Some(Ecn::Dctcp), mss: 4000, mtu: 1500, delayed_ack: 1, ..plain() });
+    let mut bench = receiver(changed!(
+        plain(),
+        marks.ecn = Some(Ecn::Dctcp),
+        sizes.mss = 4000,
+        sizes.mtu = 1500,
+        acks.delayed_ack = 1
+    ));
     // 4020 B of IP payload: 1480, 1480 and 1060 B
     let fragment = |b: &mut Bench, id: u16, i: u8, ce: bool| {
         b.give_segment(id as u64 * 4000, 4000, |p| {
@@ -54,7 +60,14 @@ fn fragments_make_one_segment() {
 #[test]
 fn a_lost_fragment_loses_the_segment() {
     // delayed ACKs would leave the last segment to a timeout
-    let transport = TransportSpec { mss: 1460, mtu: 1500, header: 52, handshake: false, delayed_ack: 1, ..tcp() };
+    let transport = changed!(
+        tcp(),
+        sizes.mss = 1460,
+        sizes.mtu = 1500,
+        sizes.header = 52,
+        connection.handshake = false,
+        acks.delayed_ack = 1
+    );
     let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(146_000)));
     // every segment is 1500 + 32 B of fragments; the second fragment of segment 3 is lost
     spec.links[3].loss = Loss::List(vec![5]);

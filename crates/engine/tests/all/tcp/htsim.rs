@@ -9,13 +9,13 @@ pub fn htsims(window: f64, change: impl FnOnce(&mut TransportSpec)) -> Bench {
 }
 
 fn htsims_on(choice: PathChoice, window: f64, change: impl FnOnce(&mut TransportSpec)) -> Bench {
-    let mut transport = TransportSpec {
-        recovery: Recovery::Htsim,
-        limited_transmit: false,
-        rto_min: Time::us(100),
-        rto_initial: Time::ms(1000),
-        ..newreno(window)
-    };
+    let mut transport = changed!(
+        newreno(window),
+        loss.recovery = Recovery::Htsim,
+        loss.limited_transmit = false,
+        rto.rto_min = Time::us(100),
+        rto.rto_initial = Time::ms(1000)
+    );
     change(&mut transport);
     let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "swift", bulk(0, 1, Some(100_000)));
     spec.controllers = vec![controller("swift", &[("target", "static"), ("recovery", "at-exit"), ("max_mdf", "0.5")])];
@@ -55,7 +55,7 @@ fn htsims_inflation_stands_on_the_window_and_begins_at_nothing() {
 #[test]
 fn htsims_inflation_may_survive_a_timeout() {
     for (survives, after) in [(true, 30.0), (false, 10.0)] {
-        let mut bench = htsims(20.0, |t| t.inflation_survives_timeout = survives);
+        let mut bench = htsims(20.0, |t| t.emulation.inflation_survives_timeout = survives);
         (0..40).for_each(|_| _ = ack_htsim(&mut bench, 0));
         assert_eq!(kb(&bench, "cwnd_bytes"), 40.0, "twice the window");
         assert_eq!(segments(&bench.advance(1010 * MS)), [0], "the timer: the first segment alone");
@@ -66,13 +66,13 @@ fn htsims_inflation_may_survive_a_timeout() {
 #[test]
 fn a_reduction_for_ecn_ends_an_inflation_that_survived_a_timeout() {
     let window = |survives: bool| {
-        let transport = TransportSpec {
-            recovery: Recovery::Htsim,
-            inflation_survives_timeout: survives,
-            ecn: Some(Ecn::Classic),
-            limited_transmit: false,
-            ..newreno(20.0)
-        };
+        let transport = changed!(
+            newreno(20.0),
+            loss.recovery = Recovery::Htsim,
+            emulation.inflation_survives_timeout = survives,
+            marks.ecn = Some(Ecn::Classic),
+            loss.limited_transmit = false
+        );
         let (mut bench, _) = sender(transport, "newreno");
         // a recovery without inflation, ended by a timeout
         (0..3).for_each(|_| _ = dup(&mut bench, 0));
@@ -97,7 +97,7 @@ fn duplicates_may_give_round_trips_and_end_the_back_off() {
     // the first timeout, of 1 s, comes before any sample and doubles. A duplicate then gives a sample of 10 ms: srtt
     // 10, rttvar 5
     for (samples, next) in [(true, 40), (false, 1990)] {
-        let mut bench = htsims(20.0, |t| t.duplicate_rtt = samples);
+        let mut bench = htsims(20.0, |t| t.emulation.duplicate_rtt = samples);
         assert_eq!(segments(&bench.advance(1010 * MS)), [0]);
         ack_htsim(&mut bench, 0);
         // the running timer stays as it was set; the next one has the new length
@@ -112,7 +112,7 @@ fn duplicates_may_give_round_trips_and_end_the_back_off() {
 fn the_recovery_point_may_go_back_with_go_back_n() {
     // 20 are out when the first timer fires; the ACK of two lets some be retransmitted before the second fires
     for (back, enters) in [(true, true), (false, false)] {
-        let mut bench = htsims(4.0, |t| t.go_back_n_point = back);
+        let mut bench = htsims(4.0, |t| t.emulation.go_back_n_point = back);
         bench.advance(1010 * MS);
         ack_htsim(&mut bench, 1);
         bench.advance(2000 * MS);
@@ -125,7 +125,8 @@ fn the_recovery_point_may_go_back_with_go_back_n() {
 #[test]
 fn what_goes_again_after_a_timeout_may_take_new_paths() {
     for (new_path, values) in [(true, [0, 0, 1, 2]), (false, [0, 0, 0, 0])] {
-        let mut bench = htsims_on(PathChoice::Entropy(Entropy::Counter), 20.0, |t| t.go_back_n_new_path = new_path);
+        let choice = PathChoice::Entropy(Entropy::Counter);
+        let mut bench = htsims_on(choice, 20.0, |t| t.emulation.go_back_n_new_path = new_path);
         let mut again = bench.advance(2000 * MS);
         let then = bench.now() - 10 * MS;
         again.extend(bench.ack(1000, then, 0, &[]));
@@ -140,7 +141,7 @@ fn what_goes_again_after_a_timeout_may_take_new_paths() {
 fn htsims_timer_starts_anew_with_every_partial_ack() {
     // partial ACKs at 100 and 112 ms, timeouts of 25 and 22 ms. RFC 6582's timer runs from the first of them
     for (recovery, silent) in [(Recovery::Htsim, true), (Recovery::NewReno, false)] {
-        let mut bench = htsims(20.0, |t| t.recovery = recovery);
+        let mut bench = htsims(20.0, |t| t.loss.recovery = recovery);
         ack_htsim(&mut bench, 1);
         (0..3).for_each(|_| _ = ack_htsim(&mut bench, 1));
         assert_eq!(ack_htsim(&mut bench, 5)[..1], [-5]);
@@ -155,7 +156,7 @@ fn htsims_timers_are_looked_at_every_ten_milliseconds() {
     // one sample of 10 ms at 100 ms: srtt 10, rttvar 5, timeout 30 ms, set to 130 ms; the next check is the one at 140
     // ms, and a two-hundredth of nothing later
     for (scan, at) in [(Time::ZERO, 130 * MS), (Time::ms(10), 140 * MS), (Time::ms(7), 133 * MS + 4 * MS / 200)] {
-        let mut bench = htsims(20.0, |t| t.timer_scan = scan);
+        let mut bench = htsims(20.0, |t| t.timing.timer_scan = scan);
         ack_htsim(&mut bench, 1);
         assert!(bench.advance(at - 1).is_empty(), "{scan}");
         assert_eq!(segments(&bench.advance(at)), [-1], "{scan}: the first segment alone");

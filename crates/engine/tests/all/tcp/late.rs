@@ -144,7 +144,7 @@ fn a_timeout_ends_every_wait() {
 #[test]
 fn without_sack_there_is_no_waiting() {
     let mut spec = wire(Rate::gbps(100), Time::ms(10), initial_window(20.0), "lswift", bulk(0, 1, None));
-    spec.transports[0].sack = false;
+    spec.transports[0].loss.sack = false;
     spec.controllers = vec![controller("lswift", &[("target", "static")])];
     let mut bench = Bench::new(spec);
     bench.open();
@@ -158,7 +158,7 @@ fn without_sack_there_is_no_waiting() {
 /// A transfer of 400 segments, with the loss of the packets with these numbers.
 fn transfer(kind: &str, set: &[(&str, &str)], lost: &[u64]) -> Outcome {
     let mut spec = wire(Rate::gbps(1), Time::us(50), initial_window(20.0), kind, bulk(0, 1, Some(400_000)));
-    spec.transports[0].rto_min = Time::ms(5);
+    spec.transports[0].rto.rto_min = Time::ms(5);
     spec.controllers = vec![controller(kind, set)];
     spec.links[0].loss = Loss::List(lost.to_vec());
     run_for(&mut spec, Time::s(1));

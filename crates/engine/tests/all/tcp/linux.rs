@@ -8,21 +8,21 @@ const SEGMENT: u64 = 1448;
 
 /// The receiver's rules, the kernel's tick and the buffer of the recordings: six segments make its window grow.
 fn as_recorded() -> TransportSpec {
-    TransportSpec {
-        mss: SEGMENT as u32,
-        receive_buffer: 161_792,
-        window_growth: true,
-        quickack: 16,
-        delayed_ack: 2,
-        delayed_ack_timeout: Time::ms(40),
-        timer_tick: Time::ms(4),
-        push_ack: true,
-        cwr_ack: true,
-        classic_quickack: true,
-        dsack: true,
-        ecn: Some(Ecn::Classic),
-        ..plain()
-    }
+    changed!(
+        plain(),
+        sizes.mss = SEGMENT as u32,
+        windows.receive_buffer = 161_792,
+        acks.window_growth = true,
+        acks.quickack = 16,
+        acks.delayed_ack = 2,
+        acks.delayed_ack_timeout = Time::ms(40),
+        timing.timer_tick = Time::ms(4),
+        acks.push_ack = true,
+        acks.cwr_ack = true,
+        acks.classic_quickack = true,
+        loss.dsack = true,
+        marks.ecn = Some(Ecn::Classic)
+    )
 }
 
 /// Packets of a run after its handshake: time in ps, kind, number of the segment, flags.
@@ -72,7 +72,7 @@ fn every_ack_of_a_linux_receiver_under_classic_ecn() {
     for run in ["one", "one-waiting", "two", "cwr", "bleached", "copy-bleached", "copy-marked"] {
         assert_eq!(first_difference(run, as_recorded()), None, "{run}");
         if run != "copy-bleached" {
-            let without = TransportSpec { classic_quickack: false, ..as_recorded() };
+            let without = changed!(as_recorded(), acks.classic_quickack = false);
             assert!(first_difference(run, without).is_some(), "{run} has the quick ACKs");
         }
     }

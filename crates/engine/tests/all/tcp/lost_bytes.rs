@@ -62,7 +62,7 @@ fn told(transport: TransportSpec) -> Bench {
 #[test]
 fn without_sack_every_segment_that_recovery_sends_again_was_lost() {
     for recovery in [Recovery::NewReno, Recovery::Htsim, Recovery::Linux] {
-        let mut bench = told(TransportSpec { recovery, limited_transmit: false, ..newreno(20.0) });
+        let mut bench = told(changed!(newreno(20.0), loss.recovery = recovery, loss.limited_transmit = false));
         (0..2).for_each(|_| _ = dup(&mut bench, 0));
         assert_eq!(kb(&bench, "lost"), 0.0);
         assert_eq!(dup(&mut bench, 0)[..1], [0], "{recovery:?}: the third duplicate");
@@ -80,7 +80,7 @@ fn without_sack_every_segment_that_recovery_sends_again_was_lost() {
 #[test]
 fn with_sack_holes_are_lost_as_the_scoreboard_finds_them() {
     for recovery in [Recovery::NewReno, Recovery::Prr, Recovery::Linux] {
-        let mut bench = told(TransportSpec { recovery, ..initial_window(20.0) });
+        let mut bench = told(changed!(initial_window(20.0), loss.recovery = recovery));
         for (blocks, lost) in
             [(&[(1, 3)][..], 0.0), (&[(1, 4)], 1.0), (&[(1, 4), (6, 8)], 1.0), (&[(1, 4), (6, 10)], 3.0)]
         {
@@ -106,7 +106,7 @@ fn what_was_trimmed_is_no_loss() {
 #[test]
 fn what_a_timeout_supposes_lost_is_not_told() {
     for sack in [false, true] {
-        let mut bench = told(TransportSpec { sack, ..newreno(20.0) });
+        let mut bench = told(changed!(newreno(20.0), loss.sack = sack));
         assert_eq!(bench.advance(1000 * MS).len(), 20, "all goes again");
         dup(&mut bench, 1);
         dup(&mut bench, 20);

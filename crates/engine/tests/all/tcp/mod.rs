@@ -49,17 +49,22 @@ pub use incast_engine::testing::flag;
 
 /// The plain transport without SACK, with RFC 6582's recovery.
 fn newreno(window: f64) -> TransportSpec {
-    TransportSpec { sack: false, recovery: Recovery::NewReno, ..initial_window(window) }
+    changed!(initial_window(window), loss.sack = false, loss.recovery = Recovery::NewReno)
 }
 
 /// Linux' rate reduction and delayed ACKs, and nothing else of Linux.
 fn linux_prr(window: f64) -> TransportSpec {
-    TransportSpec { recovery: Recovery::Linux, forward_retransmit: false, delayed_ack: 2, ..initial_window(window) }
+    changed!(
+        initial_window(window),
+        loss.recovery = Recovery::Linux,
+        loss.forward_retransmit = false,
+        acks.delayed_ack = 2
+    )
 }
 
 /// Linux defaults, except exact timers.
 fn linux(window: f64) -> TransportSpec {
-    TransportSpec { initial_window: window, ..crate::support::linux() }
+    changed!(crate::support::linux(), windows.initial_window = window)
 }
 
 /// A sender of an endless transfer that has just sent its first window, and the packets sent. The clock stands at 100
@@ -140,7 +145,7 @@ fn counts(f: &FlowRecord) -> (u64, u64, u64) {
 
 /// A sender under Linux' rules whose first timeout has just retransmitted segment 0, at 1 s.
 fn timed_out(change: impl FnOnce(&mut TransportSpec)) -> Bench {
-    let mut transport = TransportSpec { recovery: Recovery::Linux, ..initial_window(20.0) };
+    let mut transport = changed!(initial_window(20.0), loss.recovery = Recovery::Linux);
     change(&mut transport);
     let (mut bench, _) = sender(transport, "newreno");
     assert_eq!(segments(&bench.advance(1000 * MS)), [0]);
@@ -226,5 +231,5 @@ fn answers(mut bench: Bench, marks: &[u8]) -> Vec<(u64, bool)> {
 }
 
 fn dctcp(delayed_ack: u32) -> TransportSpec {
-    TransportSpec { ecn: Some(Ecn::Dctcp), delayed_ack, ..plain() }
+    changed!(plain(), marks.ecn = Some(Ecn::Dctcp), acks.delayed_ack = delayed_ack)
 }

@@ -6,7 +6,7 @@ use incast_engine::testing::Kind;
 use incast_engine::testing::{Hole, Scoreboard, flag};
 
 fn ns3(window: f64) -> TransportSpec {
-    TransportSpec { initial_window: window, ..crate::support::ns3() }
+    changed!(crate::support::ns3(), windows.initial_window = window)
 }
 
 /// A sender of an endless transfer at 100 ms, with its first window sent.
@@ -22,7 +22,7 @@ fn sender(transport: TransportSpec, kind: &str) -> Bench {
 #[test]
 fn a_mark_inside_fast_recovery_takes_its_place() {
     for preempts in [true, false] {
-        let mut bench = sender(TransportSpec { ecn_preempts: preempts, ..ns3(20.0) }, "dctcp");
+        let mut bench = sender(changed!(ns3(20.0), loss.ecn_preempts = preempts), "dctcp");
         for n in 1..=3 {
             ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]);
         }
@@ -38,7 +38,7 @@ fn a_mark_inside_fast_recovery_takes_its_place() {
 #[test]
 fn a_mark_after_a_timeout_ends_slow_start() {
     for preempts in [true, false] {
-        let mut bench = sender(TransportSpec { ecn_preempts: preempts, ..ns3(8.0) }, "dctcp");
+        let mut bench = sender(changed!(ns3(8.0), loss.ecn_preempts = preempts), "dctcp");
         bench.advance(1200 * MS);
         // ssthresh is half of 8; the window restarts from one segment
         assert_eq!((kb(&bench, "ssthresh_bytes"), kb(&bench, "cwnd_bytes")), (4.0, 1.0));
@@ -52,7 +52,8 @@ fn a_mark_after_a_timeout_ends_slow_start() {
 #[test]
 fn a_window_below_a_segment_waits_for_the_timer() {
     for (least_segment, sent_at) in [(true, 100 * MS), (false, 1100 * MS)] {
-        let mut bench = sender(TransportSpec { least_segment, ecn_by_prr: false, ..ns3(1.0) }, "dctcp");
+        let mut bench =
+            sender(changed!(ns3(1.0), windows.least_segment = least_segment, loss.ecn_by_prr = false), "dctcp");
         // alpha 1: one marked segment halves a window of one
         let mut sent = ack_of(&mut bench, 0, 1, flag::ECE, &[]).len();
         assert_eq!(kb(&bench, "cwnd_bytes"), 0.5);
@@ -68,16 +69,17 @@ fn a_window_below_a_segment_waits_for_the_timer() {
 #[test]
 fn three_sacked_segments_make_a_loss_however_small() {
     for (scoreboard, lost) in [(Rules::Ns3, true), (Rules::Rfc6675, false)] {
-        let mut spec = wire(Rate::gbps(100), Time::ms(10), TransportSpec { scoreboard, ..ns3(20.0) }, "newreno", {
-            let app = App::OnOff(OnOff {
-                rate: Rate::gbps(10),
-                on: Time::s(1),
-                off: Time::s(1),
-                write: 100,
-                begin: Begin::Open,
+        let mut spec =
+            wire(Rate::gbps(100), Time::ms(10), changed!(ns3(20.0), loss.scoreboard = scoreboard), "newreno", {
+                let app = App::OnOff(OnOff {
+                    rate: Rate::gbps(10),
+                    on: Time::s(1),
+                    off: Time::s(1),
+                    write: 100,
+                    begin: Begin::Open,
+                });
+                FlowSpec { app, ..bulk(0, 1, None) }
             });
-            FlowSpec { app, ..bulk(0, 1, None) }
-        });
         spec.controllers = vec![controller("newreno", &[("form", "ns3")])];
         let mut bench = Bench::new(spec);
         bench.open();
@@ -93,7 +95,13 @@ fn three_sacked_segments_make_a_loss_however_small() {
 fn a_loss_halves_what_is_outstanding_or_what_is_in_the_network() {
     let threshold = |sack, loss_flight| {
         let recovery = if sack { Recovery::PrrNs3 } else { Recovery::NewReno };
-        let transport = TransportSpec { sack, loss_flight, recovery, limited_transmit: false, ..ns3(20.0) };
+        let transport = changed!(
+            ns3(20.0),
+            loss.sack = sack,
+            loss.loss_flight = loss_flight,
+            loss.recovery = recovery,
+            loss.limited_transmit = false
+        );
         let mut bench = sender(transport, "newreno");
         for n in 1..=3 {
             let arrived = [(1, 1 + n)];
@@ -110,7 +118,7 @@ fn a_loss_halves_what_is_outstanding_or_what_is_in_the_network() {
 fn a_duplicate_counts_one_segment_more() {
     // 20 in flight, segment 0 lost: RFC 6937 lets one go for two duplicates, ns-3 one for each
     let count = |recovery| {
-        let mut bench = sender(TransportSpec { recovery, ..ns3(20.0) }, "newreno");
+        let mut bench = sender(changed!(ns3(20.0), loss.recovery = recovery), "newreno");
         let mut sent = Vec::new();
         for n in 1..=9 {
             sent.extend(ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]));
@@ -125,7 +133,7 @@ fn a_duplicate_counts_one_segment_more() {
 #[test]
 fn its_rate_reduction_goes_on_under_any_scoreboard() {
     for scoreboard in [Rules::Ns3, Rules::Rfc6675, Rules::Rack] {
-        let mut bench = sender(TransportSpec { scoreboard, ..ns3(20.0) }, "newreno");
+        let mut bench = sender(changed!(ns3(20.0), loss.scoreboard = scoreboard), "newreno");
         for n in 1..=5 {
             ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]);
         }
@@ -153,7 +161,7 @@ fn only_acks_that_make_a_whole_segment_reduce_the_rate() {
 #[test]
 fn a_partial_ack_sends_beyond_the_window() {
     let partial = |scoreboard, recovery| {
-        let mut bench = sender(TransportSpec { scoreboard, recovery, ..ns3(20.0) }, "newreno");
+        let mut bench = sender(changed!(ns3(20.0), loss.scoreboard = scoreboard, loss.recovery = recovery), "newreno");
         for n in 1..=3 {
             ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]);
         }
@@ -168,7 +176,7 @@ fn a_partial_ack_sends_beyond_the_window() {
 
 #[test]
 fn a_partial_ack_leaves_newrenos_window_and_restarts_the_timer_once() {
-    let mut bench = sender(TransportSpec { recovery: Recovery::NewReno, rto_min: Time::s(1), ..ns3(20.0) }, "newreno");
+    let mut bench = sender(changed!(ns3(20.0), loss.recovery = Recovery::NewReno, rto.rto_min = Time::s(1)), "newreno");
     for n in 1..=3 {
         ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]);
     }
@@ -185,7 +193,7 @@ fn a_partial_ack_leaves_newrenos_window_and_restarts_the_timer_once() {
 #[test]
 fn marks_count_only_in_order_of_their_segments() {
     let echoes = |ce_must_advance| {
-        let transport = TransportSpec { ce_must_advance, ..ns3(10.0) };
+        let transport = changed!(ns3(10.0), marks.ce_must_advance = ce_must_advance);
         let mut bench = receiver_of("dctcp", transport);
         // segment 1 is retransmitted, marked, after segment 2 was marked
         [(0, false), (2, true), (1, true), (3, false), (4, true)].map(|(n, marked)| {
@@ -200,7 +208,7 @@ fn marks_count_only_in_order_of_their_segments() {
 #[test]
 fn a_marked_handshake_uses_up_the_first_segments_mark() {
     let echoes = |ce_must_advance, marked| {
-        let transport = TransportSpec { ce_must_advance, ..ns3(10.0) };
+        let transport = changed!(ns3(10.0), marks.ce_must_advance = ce_must_advance);
         let mut bench = receiver_of("dctcp", transport);
         // SYN has the number before; its mark never counts
         bench.give_receiver(Kind::Syn, 0, flag::ECT | flag::CE);
@@ -216,7 +224,7 @@ fn a_marked_handshake_uses_up_the_first_segments_mark() {
 #[test]
 fn a_sink_that_closes_echoes_no_mark() {
     let echoes = |fin_with_data| {
-        let transport = TransportSpec { fin_with_data, ..ns3(10.0) };
+        let transport = changed!(ns3(10.0), connection.fin_with_data = fin_with_data);
         let flow = FlowSpec { sink_stop: Time::ms(50), ..bulk(0, 1, None) };
         let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "dctcp", flow));
         let acked = bench.data(0, 1000, flag::ECT | flag::CE);
@@ -232,7 +240,7 @@ fn a_sink_that_closes_echoes_no_mark() {
 #[test]
 fn after_a_timeout_samples_wait_for_new_data() {
     let srtt = |rtt_after_timeout| {
-        let mut bench = sender(TransportSpec { rtt_after_timeout, ..ns3(2.0) }, "newreno");
+        let mut bench = sender(changed!(ns3(2.0), marks.rtt_after_timeout = rtt_after_timeout), "newreno");
         bench.ack(1000, 0, 0, &[]);
         bench.advance(2000 * MS);
         // all outstanding data is acknowledged after 7 ms, then new data
@@ -251,7 +259,7 @@ fn after_a_timeout_samples_wait_for_new_data() {
 
 #[test]
 fn after_a_timeout_an_ack_ends_the_back_off_without_a_sample() {
-    let mut bench = sender(TransportSpec { rtt_after_timeout: false, ..ns3(2.0) }, "newreno");
+    let mut bench = sender(changed!(ns3(2.0), marks.rtt_after_timeout = false), "newreno");
     bench.ack(1000, 0, 0, &[]);
     assert_eq!(bench.advance(2000 * MS).first().map(|p| p.at), Some(1100 * MS), "a timeout of 1 s");
     bench.ack(2000, 2000 * MS, 0, &[]);
@@ -263,7 +271,12 @@ fn a_fast_retransmission_may_space_what_follows_at_the_highest_rate() {
     let gap = |restart_at_max| {
         let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::gbps(1), restart_at_max };
         let mut bench = sender(
-            TransportSpec { recovery: Recovery::NewReno, pacing, limited_transmit: false, ..ns3(20.0) },
+            changed!(
+                ns3(20.0),
+                loss.recovery = Recovery::NewReno,
+                output.pacing = pacing,
+                loss.limited_transmit = false
+            ),
             "newreno",
         );
         bench.ack(1000, 0, 0, &[]);
@@ -284,7 +297,7 @@ fn a_fast_retransmission_may_space_what_follows_at_the_highest_rate() {
 #[test]
 fn a_flush_repeats_the_ack_before_the_latest_segment() {
     let acks = |ecn_flush| {
-        let transport = TransportSpec { delayed_ack: 2, ecn_flush, ..ns3(10.0) };
+        let transport = changed!(ns3(10.0), acks.delayed_ack = 2, marks.ecn_flush = ecn_flush);
         let mut bench = receiver_of("dctcp", transport);
         let mut acks = Vec::new();
         for (i, marked) in [false, false, false, true, true].into_iter().enumerate() {
@@ -302,18 +315,18 @@ fn a_flush_repeats_the_ack_before_the_latest_segment() {
 #[test]
 fn all_rules_together_are_the_same_in_every_partition() {
     for (kind, recovery) in [("dctcp", Recovery::PrrNs3), ("dctcp", Recovery::NewReno), ("newreno", Recovery::PrrNs3)] {
-        let transport = TransportSpec {
-            handshake: true,
-            delayed_ack: 2,
-            recovery,
-            ecn_by_prr: recovery != Recovery::NewReno,
-            send_buffer: 131_072,
-            receive_buffer: 131_072,
+        let transport = changed!(
+            ns3(10.0),
+            connection.handshake = true,
+            acks.delayed_ack = 2,
+            loss.recovery = recovery,
+            loss.ecn_by_prr = recovery != Recovery::NewReno,
+            windows.send_buffer = 131_072,
+            windows.receive_buffer = 131_072,
             // as in ns-3 below the minimum RTO: a window of one segment continues
-            delayed_ack_timeout: Time::us(500),
-            rto_min: Time::ms(2),
-            ..ns3(10.0)
-        };
+            acks.delayed_ack_timeout = Time::us(500),
+            rto.rto_min = Time::ms(2)
+        );
         let mut spec = star(5, Rate::gbps(1), Time::us(10));
         spec.transports = vec![transport];
         spec.controllers = vec![controller(kind, &[("form", "ns3")])];
@@ -334,7 +347,7 @@ fn all_rules_together_are_the_same_in_every_partition() {
 #[test]
 fn writes_wait_until_the_buffer_takes_them_whole() {
     let outstanding = |whole_writes| {
-        let transport = TransportSpec { send_buffer: 131_072, whole_writes, ..ns3(1000.0) };
+        let transport = changed!(ns3(1000.0), windows.send_buffer = 131_072, windows.whole_writes = whole_writes);
         let mut flow = bulk(0, 1, None);
         flow.app = App::Bulk(Bulk { size: None, write: 64_000 });
         let mut spec = wire(Rate::gbps(1), Time::ms(10), transport, "newreno", flow);
@@ -354,8 +367,12 @@ fn short_segments(scoreboard: Rules) -> (Bench, Vec<Caught>) {
     let app =
         App::OnOff(OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 600, begin: Begin::Open });
     let flow = FlowSpec { app, ..bulk(0, 1, None) };
-    let transport =
-        TransportSpec { scoreboard, recovery: Recovery::NewReno, loss_flight: LossFlight::Outstanding, ..ns3(40.0) };
+    let transport = changed!(
+        ns3(40.0),
+        loss.scoreboard = scoreboard,
+        loss.recovery = Recovery::NewReno,
+        loss.loss_flight = LossFlight::Outstanding
+    );
     let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "newreno", flow);
     spec.controllers = vec![controller("newreno", &[("form", "ns3")])];
     let mut bench = Bench::new(spec);
@@ -389,7 +406,7 @@ fn what_is_sent_again_is_cut_anew() {
 #[test]
 fn acks_grow_with_the_blocks_they_report() {
     let sizes = |sack_block, timestamps| {
-        let transport = TransportSpec { sack_block, timestamps, ..ns3(10.0) };
+        let transport = changed!(ns3(10.0), loss.sack_block = sack_block, timing.timestamps = timestamps);
         let mut bench = receiver(transport);
         // every second segment is missing
         [0, 2, 4, 6, 8, 10].map(|n| {
@@ -417,7 +434,7 @@ fn a_run_of_arrivals_is_one_block_and_older_blocks_stay() {
 #[test]
 fn a_sacked_retransmission_stays_in_flight() {
     let sends = |scoreboard| {
-        let transport = TransportSpec { scoreboard, recovery: Recovery::NewReno, ..ns3(20.0) };
+        let transport = changed!(ns3(20.0), loss.scoreboard = scoreboard, loss.recovery = Recovery::NewReno);
         let mut bench = sender(transport, "newreno");
         // segments 0 and 1 are lost; SACKs continue until the window lets 1 be retransmitted
         let mut n = 3;
@@ -434,7 +451,7 @@ fn a_sacked_retransmission_stays_in_flight() {
 #[test]
 fn without_new_data_all_that_fits_of_the_unproven_goes() {
     let mut sent = Vec::new();
-    let transport = TransportSpec { recovery: Recovery::NewReno, ..ns3(20.0) };
+    let transport = changed!(ns3(20.0), loss.recovery = Recovery::NewReno);
     let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "dctcp", bulk(0, 1, Some(8000)));
     spec.controllers = vec![controller("dctcp", &[("form", "ns3")])];
     let mut bench = Bench::new(spec);
@@ -448,7 +465,7 @@ fn without_new_data_all_that_fits_of_the_unproven_goes() {
 #[test]
 fn a_duplicates_echo_counts_no_marks() {
     let alpha = |ecn_preempts| {
-        let mut bench = sender(TransportSpec { ecn_preempts, ..ns3(10.0) }, "dctcp");
+        let mut bench = sender(changed!(ns3(10.0), loss.ecn_preempts = ecn_preempts), "dctcp");
         ack_of(&mut bench, 0, 1, 0, &[]);
         for n in 3..5 {
             ack_of(&mut bench, 0, 1, flag::ECE, &[(2, n)]);
@@ -518,7 +535,7 @@ fn a_partial_ack_looks_one_full_segment_ahead() {
 
 #[test]
 fn what_is_cut_anew_leaves_the_number_of_fin_alone() {
-    let transport = TransportSpec { handshake: true, fin_with_data: false, ..ns3(10.0) };
+    let transport = changed!(ns3(10.0), connection.handshake = true, connection.fin_with_data = false);
     let mut spec = wire(Rate::gbps(10), Time::ms(1), transport, "newreno", bulk(0, 1, Some(1500)));
     // after SYN, the handshake's last ACK and the first segment: the second, and FIN
     spec.links[0].loss = Loss::List(vec![3, 4]);

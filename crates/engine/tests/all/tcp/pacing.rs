@@ -9,7 +9,7 @@ fn pacing_holds_back_new_data_but_nothing_that_goes_again() {
     let max = Rate(100_000);
     let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max, restart_at_max: false };
     let paced = |segments| {
-        let mut bench = probing(TransportSpec { pacing, ..linux(10.0) }, segments);
+        let mut bench = probing(changed!(linux(10.0), output.pacing = pacing), segments);
         assert_eq!(ack(&mut bench, 1, &[]), [10]);
         bench
     };
@@ -25,7 +25,8 @@ fn pacing_holds_back_new_data_but_nothing_that_goes_again() {
 fn a_paced_window_leaves_evenly() {
     // factor 1: a window of 20 segments over a round trip of 20 ms is one a millisecond
     let pacing = PacingSpec::Window { slow_start: 1.0, avoidance: 1.0, max: Rate::INFINITE, restart_at_max: false };
-    let transport = TransportSpec { pacing, receive_buffer: 20_000, initial_window: 20.0, ..plain() };
+    let transport =
+        changed!(plain(), output.pacing = pacing, windows.receive_buffer = 20_000, windows.initial_window = 20.0);
     let mut spec = wire(Rate::gbps(10), Time::ms(5), transport, "newreno", bulk(0, 1, Some(2_000_000)));
     run_for(&mut spec, Time::ms(300));
     let outcome = run(&spec);
@@ -42,7 +43,8 @@ fn pacing_spaces_packets_by_factor_and_ceiling() {
     // 1.6 ms
     for (max, gap) in [(Rate::INFINITE, MS), (Rate::mbps(5), 1_600_000_000)] {
         let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 2.0, max, restart_at_max: false };
-        let transport = TransportSpec { pacing, initial_window: 1.0, cwnd_limited: true, ..plain() };
+        let transport =
+            changed!(plain(), output.pacing = pacing, windows.initial_window = 1.0, windows.cwnd_limited = true);
         let mut bench = bench(transport, "newreno", bulk(0, 1, None));
         bench.open();
         bench.advance(20 * MS);
@@ -70,7 +72,12 @@ fn pacing_takes_avoidances_factor_from_half_of_ssthresh_on() {
     // a timeout halves the window of `initial_window` segments to ssthresh; the ACK of all leaves a window of two
     for (initial_window, gap) in [(20.0, 5), (6.0, 10)] {
         let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.0, max: Rate::INFINITE, restart_at_max: false };
-        let transport = TransportSpec { pacing, initial_window, rto_initial: Time::s(1), ..plain() };
+        let transport = changed!(
+            plain(),
+            output.pacing = pacing,
+            windows.initial_window = initial_window,
+            rto.rto_initial = Time::s(1)
+        );
         let mut bench = bench(transport, "newreno", bulk(0, 1, None));
         bench.open();
         bench.advance(1020 * MS);
@@ -86,7 +93,8 @@ fn pacing_takes_avoidances_factor_from_half_of_ssthresh_on() {
 fn below_one_packet_a_window_is_a_gap() {
     // Swift at a quarter of a packet: one packet, then rtt / cwnd = 4 round trips of silence, and its own ACK releases
     // nothing earlier
-    let transport = TransportSpec { initial_window: 0.25, rto_initial: Time::s(10), rto_min: Time::s(10), ..htsim() };
+    let transport =
+        changed!(htsim(), windows.initial_window = 0.25, rto.rto_initial = Time::s(10), rto.rto_min = Time::s(10));
     let mut spec = wire(Rate::gbps(100), Time::us(10), transport, "swift", bulk(0, 1, Some(400_000)));
     // the window stays: any delay is above the target, and the reduction is always zero
     spec.controllers = vec![controller("swift", &[("max_cwnd", "0.25"), ("min_cwnd", "0.25")])];
@@ -103,7 +111,7 @@ fn below_one_packet_a_window_is_a_gap() {
 #[test]
 fn a_rate_of_windows_a_round_trip_spares_the_initial_window() {
     let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::INFINITE, restart_at_max: false };
-    let transport = TransportSpec { initial_window: 4.0, pacing, ..plain() };
+    let transport = changed!(plain(), windows.initial_window = 4.0, output.pacing = pacing);
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     let first = bench.open();
     assert_eq!(first.len(), 4, "the initial window leaves at once");

@@ -8,7 +8,7 @@ const RULES: [WindowUpdate; 3] = [WindowUpdate::News, WindowUpdate::Rfc9293, Win
 
 /// Ten segments of congestion window, with or without a handshake.
 fn rule(window_update: WindowUpdate, handshake: bool) -> TransportSpec {
-    TransportSpec { window_update, handshake, ..initial_window(10.0) }
+    changed!(initial_window(10.0), windows.window_update = window_update, connection.handshake = handshake)
 }
 
 /// One worker, host 1, and its root, host 0: requests of 1000 B on flow 0, responses of 10 kB on flow 1.
@@ -126,8 +126,8 @@ fn pure_acks_of_two_way_connections_say_their_number_only_where_it_counts() {
 
 /// Segments of 1448 B; the handshake offers a window of `wnd`.
 fn offered(wnd: u32, change: impl FnOnce(&mut TransportSpec)) -> (Bench, Vec<u16>) {
-    let mut t = TransportSpec { mss: 1448, header: 52, handshake: true, ..initial_window(10.0) };
-    (t.whole_segments, t.persist_timeout) = (true, Time::ms(200));
+    let mut t = changed!(initial_window(10.0), sizes.mss = 1448, sizes.header = 52, connection.handshake = true);
+    (t.windows.whole_segments, t.windows.persist_timeout) = (true, Time::ms(200));
     change(&mut t);
     let mut bench = bench(t, "newreno", bulk(0, 1, None));
     bench.open();
@@ -144,10 +144,11 @@ fn a_segment_goes_whole_or_not_at_all() {
     assert_eq!(lengths(&bench.give_sender(Kind::Ack, 1448, 0, 1875)), [1448]);
     // half of the largest window does not release a segment either
     assert!(bench.give_sender(Kind::Ack, 2896, 0, 1000).is_empty());
-    assert_eq!(offered(1875, |t| (t.whole_segments, t.sws_avoidance) = (false, false)).1, [1448, 427]);
+    assert_eq!(offered(1875, |t| (t.windows.whole_segments, t.windows.sws_avoidance) = (false, false)).1, [1448, 427]);
     // the end of a write counts as whole
-    let mut t = TransportSpec { mss: 1448, whole_segments: true, handshake: true, ..initial_window(10.0) };
-    t.persist_timeout = Time::ms(200);
+    let mut t =
+        changed!(initial_window(10.0), sizes.mss = 1448, windows.whole_segments = true, connection.handshake = true);
+    t.windows.persist_timeout = Time::ms(200);
     let mut bench = super::bench(t, "newreno", bulk(0, 1, Some(1848)));
     bench.open();
     assert_eq!(lengths(&bench.give_sender(Kind::Syn, 0, 0, 1850)), [0, 1448, 400, 0], "and FIN");
@@ -157,7 +158,7 @@ fn a_segment_goes_whole_or_not_at_all() {
 /// every 208 ms with timers of 1 ms.
 #[test]
 fn a_window_below_a_segment_takes_one_a_persist_timeout() {
-    let (mut bench, sent) = offered(937, |t| t.timer_tick = Time::ms(1));
+    let (mut bench, sent) = offered(937, |t| t.timing.timer_tick = Time::ms(1));
     assert!(sent.is_empty());
     let mut probes = Vec::new();
     for n in 0..4 {
@@ -204,8 +205,9 @@ fn the_rest_of_a_split_segment_is_a_segment_of_its_own_in_a_window_that_opens() 
     bench.advance(201 * MS);
     assert_eq!(lengths(&bench.give_sender(Kind::Ack, 500, 0, 4000)), [948, 1448, 1448]);
     // the last segment of a write is split at its own end
-    let mut t = TransportSpec { mss: 1448, whole_segments: true, handshake: true, ..initial_window(10.0) };
-    t.persist_timeout = Time::ms(200);
+    let mut t =
+        changed!(initial_window(10.0), sizes.mss = 1448, windows.whole_segments = true, connection.handshake = true);
+    t.windows.persist_timeout = Time::ms(200);
     let mut bench = super::bench(t, "newreno", bulk(0, 1, Some(1100)));
     bench.open();
     bench.give_sender(Kind::Syn, 0, 0, 500);
@@ -219,7 +221,7 @@ fn the_rest_of_a_split_segment_is_a_segment_of_its_own_in_a_window_that_opens() 
 #[test]
 fn the_handshakes_window_bounds_segments_to_half_of_it() {
     let bounded = |wnd| {
-        let (bench, sent) = offered(wnd, |t| t.half_window_mss = true);
+        let (bench, sent) = offered(wnd, |t| t.windows.half_window_mss = true);
         assert_eq!(bench.state("cwnd_bytes"), 10.0 * sent[0] as f64, "ten segments of that size");
         sent[0]
     };
@@ -230,17 +232,17 @@ fn the_handshakes_window_bounds_segments_to_half_of_it() {
     // windows of up to 536 bytes are used whole; segments do not fall below 68 bytes with the IP header
     assert_eq!([bounded(537), bounded(536), bounded(93)], [268, 536, 93]);
     // unchanged when the window grows
-    let (mut bench, _) = offered(937, |t| t.half_window_mss = true);
+    let (mut bench, _) = offered(937, |t| t.windows.half_window_mss = true);
     assert_eq!(lengths(&bench.give_sender(Kind::Ack, 936, 0, 60_000))[..2], [468, 468]);
     // a window that later shrinks below a segment does not bound it: the persist timer handles that
-    let (mut bench, _) = offered(3000, |t| t.half_window_mss = true);
+    let (mut bench, _) = offered(3000, |t| t.windows.half_window_mss = true);
     assert!(bench.give_sender(Kind::Ack, 2896, 0, 937).is_empty());
 }
 
 #[test]
 fn a_worker_bounds_its_segments_by_the_handshakes_last_ack() {
     let mut t = rule(WindowUpdate::Linux, true);
-    (t.half_window_mss, t.mss) = (true, 1448);
+    (t.windows.half_window_mss, t.sizes.mss) = (true, 1448);
     let mut bench = Bench::new(asking(1, 10_000, t));
     bench.duplex(Kind::Syn, REQUESTS, (0, 0), |p| p.flags &= !flag::ACK);
     bench.duplex(Kind::Ack, REQUESTS, (0, 0), |p| p.wnd = 937);
@@ -253,16 +255,16 @@ fn a_worker_bounds_its_segments_by_the_handshakes_last_ack() {
 fn queries_over_lossy_links_run_under_every_rule() {
     for window_update in RULES {
         let linux = window_update == WindowUpdate::Linux;
-        let t = TransportSpec {
-            window_update,
-            whole_segments: linux,
-            half_window_mss: linux,
-            push_half_window: linux,
-            read_ack: linux,
-            pingpong: linux,
-            quickack: 16,
-            ..tcp()
-        };
+        let t = changed!(
+            tcp(),
+            windows.window_update = window_update,
+            windows.whole_segments = linux,
+            windows.half_window_mss = linux,
+            acks.push_half_window = linux,
+            acks.read_ack = linux,
+            acks.pingpong = linux,
+            acks.quickack = 16
+        );
         let mut spec = asking(3, 30_000, t);
         spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
         spec.queries[0].count = Some(5);

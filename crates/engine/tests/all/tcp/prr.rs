@@ -56,7 +56,7 @@ fn prr_lets_one_segment_out_at_entry_and_grows_below_ssthresh() {
 #[test]
 fn the_rate_falls_by_segments_of_the_window() {
     let run = |recovery| {
-        let mut bench = sender_at(TransportSpec { recovery, ..linux_prr(20.0) }, 100 * MS);
+        let mut bench = sender_at(changed!(linux_prr(20.0), loss.recovery = recovery), 100 * MS);
         // 20 in flight, segment 0 lost; limited transmit adds two
         (1..=13).map(|n| ack_after_100_ms(&mut bench, 0, &[(1, 1 + n)])).collect::<Vec<_>>()
     };
@@ -73,7 +73,7 @@ fn the_rate_falls_by_segments_of_the_window() {
 #[test]
 fn below_the_threshold_only_progress_without_losses_grows() {
     let after = |recovery, n, sack: &[(u64, u64)]| {
-        let transport = TransportSpec { recovery, limited_transmit: false, ..linux_prr(20.0) };
+        let transport = changed!(linux_prr(20.0), loss.recovery = recovery, loss.limited_transmit = false);
         let mut bench = sender_at(transport, 100 * MS);
         let mut sent = Vec::new();
         for n in 11..=13 {
@@ -93,7 +93,7 @@ fn below_the_threshold_only_progress_without_losses_grows() {
 
 #[test]
 fn the_first_retransmission_goes_whatever_is_in_flight() {
-    let mut bench = sender_at(TransportSpec { limited_transmit: false, ..linux_prr(20.0) }, 100 * MS);
+    let mut bench = sender_at(changed!(linux_prr(20.0), loss.limited_transmit = false), 100 * MS);
     // seven lost, three arrived: the ten in flight are all that the threshold allows
     let sent: Vec<_> = (8..=10).map(|n| ack_after_100_ms(&mut bench, 0, &[(7, n)])).collect();
     assert_eq!(sent, [vec![], vec![], vec![0]]);

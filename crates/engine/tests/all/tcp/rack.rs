@@ -62,7 +62,7 @@ fn a_retransmission_is_lost_when_something_sent_later_arrives() {
 #[test]
 fn a_quarter_of_the_shortest_round_trip_is_left_for_reordering() {
     let first = |scoreboard| {
-        let mut bench = sender_at(TransportSpec { scoreboard, ..linux_prr(10.0) }, 20 * MS);
+        let mut bench = sender_at(changed!(linux_prr(10.0), loss.scoreboard = scoreboard), 20 * MS);
         for n in 1..=5u64 {
             assert_eq!(segments(&bench.ack(n * 1000, 0, 0, &[])).len(), 2, "slow start");
         }
@@ -87,7 +87,7 @@ fn a_quarter_of_the_shortest_round_trip_is_left_for_reordering() {
 #[test]
 fn the_end_of_racks_wait_is_a_loss_to_those_that_recover_by_themselves() {
     for kind in ["bbr", "swift"] {
-        let mut bench = controlled(TransportSpec { tail_loss_probe: false, ..linux(10.0) }, kind, None);
+        let mut bench = controlled(changed!(linux(10.0), loss.tail_loss_probe = false), kind, None);
         answer(&mut bench, 1, &[]);
         at(&mut bench, 21);
         assert!(answer(&mut bench, 1, &[(2, 3)]).iter().all(|n| *n > 0), "{kind}");
@@ -104,7 +104,9 @@ fn the_end_of_racks_wait_is_a_loss_to_those_that_recover_by_themselves() {
 fn what_came_twice_counts_as_delivered_with_undo_alone() {
     // in a recovery, only a duplicate SACK: PRR releases as much as has left the network
     let sent = |undo, asks| {
-        let mut bench = overtaken(|t| (t.undo, t.tail_loss_probe, t.adaptive_reordering) = (undo, asks, asks));
+        let mut bench = overtaken(|t| {
+            (t.loss.undo, t.loss.tail_loss_probe, t.loss.adaptive_reordering) = (undo, asks, asks);
+        });
         assert_eq!(at(&mut bench, 28), [-1]);
         (0..3).flat_map(|_| ack(&mut bench, 1, &[(0, 1)])).collect::<Vec<i64>>()
     };
@@ -117,7 +119,7 @@ fn what_came_twice_counts_as_delivered_with_undo_alone() {
 
 /// Ten segments at 0, segment 0 acknowledged at 20 ms, which releases 10 and 11; at 21 ms segment 2 is SACKed.
 fn overtaken(change: impl FnOnce(&mut TransportSpec)) -> Bench {
-    let mut transport = TransportSpec { tail_loss_probe: false, ..linux(10.0) };
+    let mut transport = changed!(linux(10.0), loss.tail_loss_probe = false);
     change(&mut transport);
     let mut bench = probing(transport, None);
     assert_eq!(ack(&mut bench, 1, &[]), [10, 11]);
@@ -135,7 +137,7 @@ fn what_is_overtaken_is_lost_when_the_reordering_window_is_over() {
     assert!(slow_start(&bench));
     assert_eq!(at(&mut bench, 28), [-1], "one, as PRR begins");
     assert!(!slow_start(&bench));
-    let mut bench = overtaken(|t| t.reordering_timer = false);
+    let mut bench = overtaken(|t| t.loss.reordering_timer = false);
     assert!(at(&mut bench, 200).is_empty(), "until the timeout, 200 ms after the ACK at 20 ms");
     assert_eq!(at(&mut bench, 220), [-1]);
 }
@@ -143,7 +145,7 @@ fn what_is_overtaken_is_lost_when_the_reordering_window_is_over() {
 #[test]
 fn the_wait_for_what_is_overtaken_is_longer_by_the_least_timeout() {
     for least in [1, 2, 5] {
-        let mut bench = overtaken(|t| t.timeout_min = Time::ms(least));
+        let mut bench = overtaken(|t| t.loss.timeout_min = Time::ms(least));
         quiet_until(&mut bench, 26 + least);
         assert_eq!(at(&mut bench, 26 + least), [-1]);
     }
@@ -165,7 +167,7 @@ fn what_is_only_reordered_is_not_sent_again() {
 fn reordering_that_was_seen_keeps_its_window() {
     // segment 1 came after 2. Then 4, 5 and 6 come before 3: three, which otherwise means a loss
     let second = |adaptive| {
-        let mut bench = overtaken(|t| t.adaptive_reordering = adaptive);
+        let mut bench = overtaken(|t| t.loss.adaptive_reordering = adaptive);
         at(&mut bench, 26);
         ack(&mut bench, 3, &[]);
         let sent = ack(&mut bench, 3, &[(4, 7)]);
@@ -205,7 +207,10 @@ fn of_an_ack_that_sacks_too_the_acknowledged_segment_tells_the_round_trip() {
     // tcp_ack processes SACKs first, so that the latest round trip is that of the acknowledged segment: 1, of 60 ms.
     // Segments sent with it are not lost yet, though the SACK of 10 took 40 ms only
     let found = |reordering_timer| {
-        let mut bench = probing(TransportSpec { tail_loss_probe: false, reordering_timer, ..linux(10.0) }, None);
+        let mut bench = probing(
+            changed!(linux(10.0), loss.tail_loss_probe = false, loss.reordering_timer = reordering_timer),
+            None,
+        );
         assert_eq!(ack(&mut bench, 1, &[]), [10, 11]);
         at(&mut bench, 60);
         (ack(&mut bench, 2, &[(10, 11)]), bench)
@@ -220,7 +225,7 @@ fn of_an_ack_that_sacks_too_the_acknowledged_segment_tells_the_round_trip() {
 #[test]
 fn what_a_timeout_sent_again_and_is_lost_again_begins_a_fast_recovery() {
     let threshold = |reordering_timer| {
-        let transport = TransportSpec { tail_loss_probe: false, reordering_timer, ..linux(16.0) };
+        let transport = changed!(linux(16.0), loss.tail_loss_probe = false, loss.reordering_timer = reordering_timer);
         let mut bench = probing(transport, Some(16));
         ack(&mut bench, 1, &[]);
         assert_eq!(at(&mut bench, 220), [-1]);

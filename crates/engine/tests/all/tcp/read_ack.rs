@@ -8,7 +8,7 @@ const REQUESTS: (u32, u32) = (0, 3);
 
 /// Delivers segments in order, given their lengths and PSH flags. Returns which are acknowledged at once.
 fn acknowledged(segments: &[(u16, bool)]) -> Vec<bool> {
-    let mut bench = receiver(TransportSpec { read_ack: true, mss: 1448, header: 52, ..linux_prr(1.0) });
+    let mut bench = receiver(changed!(linux_prr(1.0), acks.read_ack = true, sizes.mss = 1448, sizes.header = 52));
     let mut seq = 0;
     let mut acks = Vec::new();
     for (len, pushed) in segments {
@@ -42,14 +42,14 @@ fn the_end_of_a_message_is_shorter_than_what_was_before() {
 
 /// PSH flags of a worker's first segments, with a response of `response` bytes and a window of `wnd` at the aggregator.
 fn pushes(wnd: u32, response: u64, push_half_window: bool) -> Vec<bool> {
-    let t = TransportSpec {
-        push_half_window,
-        half_window_mss: true,
-        whole_segments: true,
-        mss: 1448,
-        window_update: WindowUpdate::Linux,
-        ..tcp()
-    };
+    let t = changed!(
+        tcp(),
+        acks.push_half_window = push_half_window,
+        windows.half_window_mss = true,
+        windows.whole_segments = true,
+        sizes.mss = 1448,
+        windows.window_update = WindowUpdate::Linux
+    );
     let mut bench = Bench::new(asking(1, response, t));
     bench.duplex(Kind::Syn, REQUESTS, (0, 0), |p| p.flags &= !flag::ACK);
     bench.duplex(Kind::Ack, REQUESTS, (0, 0), |p| p.wnd = wnd);
@@ -70,7 +70,7 @@ fn half_of_the_window_is_pushed_at_a_time() {
 #[test]
 fn only_the_host_that_data_is_for_has_the_route() {
     let acks = |quickack_route| {
-        let t = TransportSpec { quickack_route, pingpong: true, delayed_ack: 2, ..tcp() };
+        let t = changed!(tcp(), acks.quickack_route = quickack_route, acks.pingpong = true, acks.delayed_ack = 2);
         let mut spec = asking(1, 20_000, t);
         spec.observe.trace = vec![0, 1];
         let o = run(&spec);

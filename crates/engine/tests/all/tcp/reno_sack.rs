@@ -6,8 +6,13 @@ use super::*;
 fn more_duplicates_than_segments_are_taken_for_reordering() {
     // eight segments are out: eight duplicates are one too many
     let duplicates = |reordering: bool| {
-        let t = TransportSpec { recovery: Recovery::Linux, sack: false, reordering, ..initial_window(8.0) };
-        let (mut bench, _) = sender(TransportSpec { send_buffer: 8000, ..t }, "newreno");
+        let t = changed!(
+            initial_window(8.0),
+            loss.recovery = Recovery::Linux,
+            loss.sack = false,
+            loss.reordering = reordering
+        );
+        let (mut bench, _) = sender(changed!(t, windows.send_buffer = 8000), "newreno");
         let acks = [0; 8].into_iter().chain([8, 9, 9, 9, 9]);
         acks.flat_map(|ack| dup(&mut bench, ack)).filter(|segment| *segment <= 0).collect::<Vec<_>>()
     };
@@ -18,7 +23,7 @@ fn more_duplicates_than_segments_are_taken_for_reordering() {
 /// tcp_add_reno_sack and tcp_remove_reno_sacks.
 #[test]
 fn without_sack_a_duplicate_stands_for_a_segment() {
-    let mut bench = sender_at(TransportSpec { sack: false, ..linux_prr(20.0) }, 100 * MS);
+    let mut bench = sender_at(changed!(linux_prr(20.0), loss.sack = false), 100 * MS);
     let sent: Vec<_> = (1..=5).map(|_| ack_after_100_ms(&mut bench, 0, &[])).collect();
     assert_eq!(sent, [vec![20], vec![21], vec![0], vec![], vec![22]]);
     // segment 0 was retransmitted and arrived, and all up to 4 had arrived: four of the five duplicates. It is one more
@@ -26,7 +31,7 @@ fn without_sack_a_duplicate_stands_for_a_segment() {
     assert_eq!(ack_after_100_ms(&mut bench, 5, &[]), [0i64; 0]);
     assert_eq!(ack_after_100_ms(&mut bench, 5, &[]), [-5], "segment 5 was lost too");
     // RFC 6582 repairs at once
-    let mut reno = sender_at(TransportSpec { sack: false, recovery: Recovery::NewReno, ..linux_prr(20.0) }, 100 * MS);
+    let mut reno = sender_at(changed!(linux_prr(20.0), loss.sack = false, loss.recovery = Recovery::NewReno), 100 * MS);
     (1..=5).for_each(|_| drop(ack_after_100_ms(&mut reno, 0, &[])));
     assert_eq!(ack_after_100_ms(&mut reno, 5, &[])[..1], [-5]);
 }
@@ -34,7 +39,7 @@ fn without_sack_a_duplicate_stands_for_a_segment() {
 /// tcp_try_undo_recovery without SACK, RFC 6582: no new data until more is acknowledged.
 #[test]
 fn without_sack_duplicates_of_repaired_data_start_nothing() {
-    let mut bench = sender_at(TransportSpec { sack: false, ..linux_prr(20.0) }, 100 * MS);
+    let mut bench = sender_at(changed!(linux_prr(20.0), loss.sack = false), 100 * MS);
     (0..3).for_each(|_| drop(ack_after_100_ms(&mut bench, 0, &[])));
     assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
     // all that was outstanding, 22 segments, and echoes of segments sent twice

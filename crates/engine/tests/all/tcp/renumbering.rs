@@ -7,7 +7,7 @@ use super::*;
 fn htsims_renumbering_hangs_a_flow_that_lost_more_than_the_first() {
     // a flow of 100 segments; `arrived`: position of the ACK for the retransmitted segment
     let finishes = |renumbers: bool, arrived: u64| {
-        let mut bench = htsims(20.0, |t| t.timeout_renumbers = renumbers);
+        let mut bench = htsims(20.0, |t| t.emulation.timeout_renumbers = renumbers);
         ack_htsim(&mut bench, 1);
         bench.advance(130 * MS);
         let mut last = 0;

@@ -36,7 +36,7 @@ fn after_a_timeout_only_holes_are_sent_again() {
 
 #[test]
 fn timeouts_back_off_and_the_flow_gives_up() {
-    let transport = TransportSpec { data_retries: 4, rto_max: Time::s(6), ..initial_window(2.0) };
+    let transport = changed!(initial_window(2.0), connection.data_retries = 4, rto.rto_max = Time::s(6));
     let mut bench = Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, "newreno", bulk(0, 1, None)));
     bench.open();
     let sent = bench.advance(100_000 * MS);
@@ -49,7 +49,7 @@ fn timeouts_back_off_and_the_flow_gives_up() {
 
 #[test]
 fn from_the_timeout_that_empties_the_window_on_a_flow_is_silent_until_an_ack_comes() {
-    let transport = TransportSpec { emptying_timeout: 3, least_segment: false, ..initial_window(2.0) };
+    let transport = changed!(initial_window(2.0), connection.emptying_timeout = 3, windows.least_segment = false);
     let mut bench = Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, "newreno", bulk(0, 1, None)));
     bench.open();
     let times: Vec<u64> = bench.advance(100_000 * MS).iter().map(|c| c.at / MS).collect();
@@ -65,7 +65,7 @@ fn from_the_timeout_that_empties_the_window_on_a_flow_is_silent_until_an_ack_com
 
 #[test]
 fn with_a_least_segment_an_emptied_window_still_sends_one_at_each_timeout() {
-    let transport = TransportSpec { emptying_timeout: 3, least_segment: true, ..initial_window(2.0) };
+    let transport = changed!(initial_window(2.0), connection.emptying_timeout = 3, windows.least_segment = true);
     let mut bench = Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, "newreno", bulk(0, 1, None)));
     bench.open();
     let times: Vec<u64> = bench.advance(20_000 * MS).iter().map(|c| c.at / MS).collect();
@@ -76,7 +76,7 @@ fn with_a_least_segment_an_emptied_window_still_sends_one_at_each_timeout() {
 #[test]
 fn the_timeout_has_a_floor() {
     for (floor, rto) in [(Time::ms(200), 200), (Time::ms(1), 60)] {
-        let (mut bench, _) = sender(TransportSpec { rto_min: floor, ..initial_window(2.0) }, "newreno");
+        let (mut bench, _) = sender(changed!(initial_window(2.0), rto.rto_min = floor), "newreno");
         bench.advance(110 * MS);
         // an RTT of 20 ms: 20 + 4 * 10 = 60 ms without the floor
         bench.ack(1000, 90 * MS, 0, &[]);
@@ -87,7 +87,7 @@ fn the_timeout_has_a_floor() {
 
 #[test]
 fn a_new_sample_ends_the_back_off() {
-    let transport = TransportSpec { timestamps: false, rto_min: Time::ZERO, ..initial_window(1.0) };
+    let transport = changed!(initial_window(1.0), timing.timestamps = false, rto.rto_min = Time::ZERO);
     let (mut bench, _) = sender(transport, "newreno");
     bench.ack(1000, 0, 0, &[]);
     bench.advance(400 * MS);
@@ -105,7 +105,7 @@ fn a_new_sample_ends_the_back_off() {
 fn a_timeout_that_comes_too_early_costs_only_duplicates() {
     // a first timeout of 50 ms on a path of 100 ms; nothing is lost
     for transport in [initial_window(10.0), newreno(10.0)] {
-        let transport = TransportSpec { rto_initial: Time::ms(50), rto_min: Time::ms(50), ..transport };
+        let transport = changed!(transport, rto.rto_initial = Time::ms(50), rto.rto_min = Time::ms(50));
         let spec = wire(Rate::mbps(100), Time::ms(25), transport, "newreno", bulk(0, 1, Some(100_000)));
         let outcome = run(&spec);
         let flow = &outcome.flows[0];
@@ -146,7 +146,7 @@ fn timers_fire_on_slots_of_the_wheel() {
 fn the_retransmission_timer_fires_on_the_wheel() {
     // the timeout before any sample is 1 s: 1000 ticks, in a slot of 64
     for (timer_tick, at) in [(Time::ms(1), 1024 * MS), (Time::ZERO, 1000 * MS)] {
-        let mut bench = sender_at(TransportSpec { timer_tick, ..linux_prr(1.0) }, 0);
+        let mut bench = sender_at(changed!(linux_prr(1.0), timing.timer_tick = timer_tick), 0);
         assert_eq!(bench.advance(2000 * MS)[0].at, at);
     }
 }
@@ -154,7 +154,7 @@ fn the_retransmission_timer_fires_on_the_wheel() {
 /// tcp_rtt_estimator and __tcp_set_rto.
 #[test]
 fn the_timeout_adds_the_largest_deviation_of_a_round_trip() {
-    let spec = TransportSpec { rto_rule: RtoRule::Linux, rto_min: Time::ms(200), ..tcp() };
+    let spec = changed!(tcp(), timing.rto_rule = RtoRule::Linux, rto.rto_min = Time::ms(200));
     let us = |t: f64| Time((t * 1e6) as u64);
     let mut rtt = RttEstimator::new(&spec);
     // (sample, una, nxt): srtt, mean deviation, timeout; ms
@@ -169,15 +169,15 @@ fn the_timeout_adds_the_largest_deviation_of_a_round_trip() {
         // the next one is smaller: down a quarter of the way to the floor
         (100.9375, 21, 30, 100.9375, 35.68359375, 100.9375 + 240.3125),
     ] {
-        rtt.sample(&spec, us(sample * 1e3), una, nxt);
+        rtt.sample(&spec.rto, us(sample * 1e3), una, nxt);
         let expected = (us(srtt * 1e3), us(mdev * 1e3), us(rto * 1e3));
         assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto(&spec)), expected, "after {sample} ms");
     }
     // the floor applies to the deviation: 20 ms give 220, where RFC 6298 has 200
     for (rto_rule, rto) in [(RtoRule::Linux, 220), (RtoRule::Rfc6298, 200)] {
-        let t = TransportSpec { rto_rule, ..spec.clone() };
+        let t = changed!(spec.clone(), timing.rto_rule = rto_rule);
         let mut rtt = RttEstimator::new(&t);
-        rtt.sample(&t, Time::ms(20), 1, 10);
+        rtt.sample(&t.rto, Time::ms(20), 1, 10);
         assert_eq!(rtt.rto(&t), Time::ms(rto));
     }
 }
@@ -186,7 +186,7 @@ fn the_timeout_adds_the_largest_deviation_of_a_round_trip() {
 #[test]
 fn a_repair_of_the_first_segment_restarts_the_timer() {
     for (recovery, at) in [(Recovery::Linux, 1100), (Recovery::Prr, 1000)] {
-        let mut bench = sender_at(TransportSpec { recovery, ..linux_prr(20.0) }, 100 * MS);
+        let mut bench = sender_at(changed!(linux_prr(20.0), loss.recovery = recovery), 100 * MS);
         assert!((2..=4).flat_map(|n| ack_after_100_ms(&mut bench, 0, &[(1, n)])).any(|n| n == 0));
         assert_eq!(bench.advance(2000 * MS)[0].at, at * MS);
     }
@@ -194,7 +194,8 @@ fn a_repair_of_the_first_segment_restarts_the_timer() {
 
 #[test]
 fn a_dead_path_ends_a_flow_after_its_retries() {
-    let transport = TransportSpec { data_retries: 3, rto_initial: Time::ms(100), rto_min: Time::ms(100), ..plain() };
+    let transport =
+        changed!(plain(), connection.data_retries = 3, rto.rto_initial = Time::ms(100), rto.rto_min = Time::ms(100));
     let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(100_000)));
     spec.links[3].loss = Loss::Packet(1.0);
     let outcome = run(&spec);
@@ -206,7 +207,7 @@ fn a_dead_path_ends_a_flow_after_its_retries() {
 
 /// No minimum, no granularity, a first timeout of 1 s.
 fn bare() -> TransportSpec {
-    TransportSpec { rto_min: Time::ZERO, rto_granularity: Time::ZERO, rto_initial: Time::s(1), ..tcp() }
+    changed!(tcp(), rto.rto_min = Time::ZERO, rto.rto_granularity = Time::ZERO, rto.rto_initial = Time::s(1))
 }
 
 #[test]
@@ -214,20 +215,20 @@ fn rfc_6298_by_hand() {
     let t = bare();
     let mut rtt = RttEstimator::new(&t);
     assert_eq!(rtt.rto(&t), Time::ms(1000), "before any sample");
-    rtt.sample(&t, Time::ms(100), 0, 0);
+    rtt.sample(&t.rto, Time::ms(100), 0, 0);
     assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto(&t)), (Time::ms(100), Time::ms(50), Time::ms(300)));
-    rtt.sample(&t, Time::ms(200), 0, 0);
+    rtt.sample(&t.rto, Time::ms(200), 0, 0);
     assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto(&t)), (Time::us(112_500), Time::us(62_500), Time::us(362_500)));
     assert_eq!((rtt.latest, rtt.min()), (Time::ms(200), Some(Time::ms(100))));
 }
 
 #[test]
 fn the_floor_holds() {
-    let t = TransportSpec { rto_min: Time::s(1), ..bare() };
+    let t = changed!(bare(), rto.rto_min = Time::s(1));
     let mut rtt = RttEstimator::new(&t);
-    rtt.sample(&t, Time::ms(100), 0, 0);
+    rtt.sample(&t.rto, Time::ms(100), 0, 0);
     assert_eq!(rtt.rto(&t), Time::ms(1000));
-    rtt.sample(&t, Time::ms(3000), 0, 0);
+    rtt.sample(&t.rto, Time::ms(3000), 0, 0);
     // srtt 462.5, var .75 * 50 + .25 * 2900 = 762.5
     assert_eq!(rtt.rto(&t), Time::us(462_500 + 4 * 762_500));
 }
@@ -237,7 +238,7 @@ fn vectors_of_ns3() {
     let t = bare();
     let mut rtt = RttEstimator::new(&t);
     for (sample, srtt, var) in [(1000, 1_000_000, 500_000), (1200, 1_025_000, 425_000), (900, 1_009_375, 350_000)] {
-        rtt.sample(&t, Time::ms(sample), 0, 0);
+        rtt.sample(&t.rto, Time::ms(sample), 0, 0);
         assert_eq!((rtt.srtt, rtt.rttvar), (Time::us(srtt), Time::us(var)), "after {sample} ms");
     }
 }
@@ -245,19 +246,20 @@ fn vectors_of_ns3() {
 #[test]
 fn granularity_bounds_the_variance_term() {
     // RTO = srtt + max(G, 4 rttvar)
-    let t = TransportSpec { rto_granularity: Time::ms(10), ..bare() };
+    let t = changed!(bare(), rto.rto_granularity = Time::ms(10));
     let mut rtt = RttEstimator::new(&t);
     for _ in 0..200 {
-        rtt.sample(&t, Time::ms(20), 0, 0);
+        rtt.sample(&t.rto, Time::ms(20), 0, 0);
     }
     assert_eq!((rtt.srtt, rtt.rto(&t)), (Time::ms(20), Time::ms(30)));
 }
 
 #[test]
 fn linux_doubles_whole_ticks() {
-    let t = TransportSpec { rto_rule: RtoRule::Linux, rto_min: Time::ms(10), timer_tick: Time::ms(1), ..bare() };
+    let t =
+        changed!(bare(), timing.rto_rule = RtoRule::Linux, rto.rto_min = Time::ms(10), timing.timer_tick = Time::ms(1));
     let mut rtt = RttEstimator::new(&t);
-    rtt.sample(&t, Time::us(1250), 0, 0);
+    rtt.sample(&t.rto, Time::us(1250), 0, 0);
     assert_eq!(rtt.rto(&t), Time::ms(12), "11.25 ms");
     rtt.back_off();
     assert_eq!(rtt.rto(&t), Time::ms(24), "not 22.5");
@@ -265,9 +267,9 @@ fn linux_doubles_whole_ticks() {
 
 #[test]
 fn timeouts_double_up_to_the_ceiling_and_a_sample_ends_it() {
-    let t = TransportSpec { rto_max: Time::s(60), ..bare() };
+    let t = changed!(bare(), rto.rto_max = Time::s(60));
     let mut rtt = RttEstimator::new(&t);
-    rtt.sample(&t, Time::ms(100), 0, 0);
+    rtt.sample(&t.rto, Time::ms(100), 0, 0);
     for n in 1..=12u32 {
         rtt.back_off();
         assert_eq!(rtt.rto(&t), Time(((300 * MS) << n).min(60_000 * MS)), "after {n} timeouts");
@@ -285,7 +287,7 @@ fn a_coarse_clock_reads_at_least_a_microsecond() {
     // 1500 B at 1 Gb/s over two links of 10 us: less than 1 ms, read by a clock of 1 ms
     let exact = wire(Rate::gbps(1), Time::us(10), tcp(), "newreno", bulk(0, 1, Some(100_000)));
     let mut coarse = exact.clone();
-    coarse.transports[0].timestamp_clock = Time::ms(1);
+    coarse.transports[0].timing.timestamp_clock = Time::ms(1);
     let (exact, coarse) = (run(&exact), run(&coarse));
     // there: 2 * (12 us + 10 us), back: 2 * (0.416 us + 10 us); the SYN of 56 B is quicker still
     let syn = 2 * (56 * 8000 + 10_000_000) * 2;

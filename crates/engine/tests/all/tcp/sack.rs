@@ -22,7 +22,7 @@ fn sack_blocks_come_newest_first() {
 #[test]
 fn what_comes_again_is_reported_first() {
     // RFC 2883: a first block below the acknowledgement, or inside the second block
-    let mut bench = receiver(TransportSpec { dsack: true, ..plain() });
+    let mut bench = receiver(changed!(plain(), loss.dsack = true));
     bench.data(0, 1000, 0);
     assert_eq!(bench.data(0, 1000, 0)[0].blocks(), [(0, 1000)]);
     assert_eq!(bench.data(2000, 1000, 0)[0].blocks(), [(2000, 3000)], "once");
@@ -52,6 +52,6 @@ fn blocks_have_32_bits_and_stand_for_the_numbers_nearest_to_the_acknowledgement(
 
 #[test]
 fn without_sack_there_are_no_blocks() {
-    let mut bench = receiver(TransportSpec { sack: false, ..plain() });
+    let mut bench = receiver(changed!(plain(), loss.sack = false));
     assert!(bench.data(2000, 1000, 0)[0].blocks().is_empty());
 }

@@ -5,8 +5,12 @@ use super::*;
 #[test]
 fn samples_are_of_segments_where_send_times_are_kept() {
     let bench = |segment_rtt: bool| {
-        let t =
-            TransportSpec { recovery: Recovery::Linux, rto_rule: RtoRule::Linux, segment_rtt, ..initial_window(20.0) };
+        let t = changed!(
+            initial_window(20.0),
+            loss.recovery = Recovery::Linux,
+            timing.rto_rule = RtoRule::Linux,
+            timing.segment_rtt = segment_rtt
+        );
         let (mut bench, _) = sender(t, "newreno");
         bench.advance(110 * MS);
         bench.ack(2000, 0, 0, &[]);
@@ -43,7 +47,7 @@ fn samples_are_of_segments_where_send_times_are_kept() {
 
 #[test]
 fn karn_ignores_what_was_sent_twice() {
-    let transport = TransportSpec { timestamps: false, rto_min: Time::ZERO, ..initial_window(1.0) };
+    let transport = changed!(initial_window(1.0), timing.timestamps = false, rto.rto_min = Time::ZERO);
     let (mut bench, _) = sender(transport, "newreno");
     // RTT of 100 ms: rto = 100 + 4 * 50 = 300 ms
     assert_eq!(segments(&bench.ack(1000, 0, 0, &[])), [1, 2]);
@@ -63,7 +67,7 @@ fn karn_ignores_what_was_sent_twice() {
 fn delivery_rates_are_of_exact_times() {
     // 20 ms take no tick or one tick on a clock of 50 ms
     let bandwidth = |timestamp_clock| {
-        let mut bench = controlled(TransportSpec { timestamp_clock, ..linux(10.0) }, "bbr", None);
+        let mut bench = controlled(changed!(linux(10.0), timing.timestamp_clock = timestamp_clock), "bbr", None);
         answer(&mut bench, 5, &[]);
         bench.advance(40 * MS);
         answer(&mut bench, 10, &[]);
@@ -81,7 +85,7 @@ fn delivery_rates_are_of_exact_times() {
 #[test]
 fn segments_are_timed_in_whole_ticks() {
     let rtt = |timestamp_clock| {
-        let mut bench = probing(TransportSpec { timestamp_clock, ..linux(10.0) }, None);
+        let mut bench = probing(changed!(linux(10.0), timing.timestamp_clock = timestamp_clock), None);
         bench.advance(20 * MS + 700_000);
         ack(&mut bench, 1, &[]);
         bench.state("rtt_s")
@@ -93,7 +97,7 @@ fn segments_are_timed_in_whole_ticks() {
 #[test]
 fn without_time_stamps_one_segment_at_a_time_is_timed() {
     for timestamps in [true, false] {
-        let transport = TransportSpec { timestamps, ..plain() };
+        let transport = changed!(plain(), timing.timestamps = timestamps);
         let outcome = run(&wire(Rate::gbps(10), Time::ms(5), transport, "newreno", bulk(0, 1, Some(100_000))));
         let flow = &outcome.flows[0];
         // four round trips: 10, 20, 40, 30 segments
@@ -105,7 +109,7 @@ fn without_time_stamps_one_segment_at_a_time_is_timed() {
 #[test]
 fn without_time_stamps_ns3_times_each_segment_that_went_once() {
     let timed = |lost: &[u64]| {
-        let ns3 = TransportSpec { timestamps: false, delayed_ack: 1, scoreboard: Rules::Ns3, ..plain() };
+        let ns3 = changed!(plain(), timing.timestamps = false, acks.delayed_ack = 1, loss.scoreboard = Rules::Ns3);
         let mut spec = wire(Rate::gbps(10), Time::ms(5), ns3, "newreno", bulk(0, 1, Some(100_000)));
         let last = spec.links.len() - 1;
         spec.links[last].loss = Loss::List(lost.to_vec());

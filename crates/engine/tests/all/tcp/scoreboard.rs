@@ -24,7 +24,7 @@ fn a_lost_tail_is_rescued() {
     assert_eq!(again(&outcome).iter().map(|a| a.1).collect::<Vec<u64>>(), [20, 29]);
     assert!(flow.finish_ps.unwrap() < 60 * MS, "within three round trips: {:?}", flow.finish_ps);
     // also without retransmissions on suspicion: 29 waits for the timer
-    let outcome = transfer(TransportSpec { forward_retransmit: false, ..initial_window(40.0) }, 30, &[20, 29]);
+    let outcome = transfer(changed!(initial_window(40.0), loss.forward_retransmit = false), 30, &[20, 29]);
     assert_eq!(counts(&outcome.flows[0]), (2, 1, 2));
     assert_eq!(again(&outcome).iter().map(|a| a.1).collect::<Vec<u64>>(), [20, 29]);
     // without SACK the tail needs a timeout

@@ -22,7 +22,7 @@ fn the_last_segment_goes_again_after_two_round_trips() {
     quiet_until(&mut bench, 262);
     assert_eq!(at(&mut bench, 262), [-1]);
     // without probes the timeout comes 200 ms after the ACK
-    let mut bench = probing(TransportSpec { tail_loss_probe: false, ..linux(10.0) }, Some(10));
+    let mut bench = probing(changed!(linux(10.0), loss.tail_loss_probe = false), Some(10));
     ack(&mut bench, 1, &[]);
     quiet_until(&mut bench, 220);
     assert_eq!(at(&mut bench, 220), [-1]);
@@ -31,7 +31,7 @@ fn the_last_segment_goes_again_after_two_round_trips() {
 #[test]
 fn a_probe_of_several_segments_waits_the_least_timeout_beyond_two_round_trips() {
     for least in [1, 2, 5] {
-        let mut bench = probing(TransportSpec { timeout_min: Time::ms(least), ..linux(10.0) }, Some(10));
+        let mut bench = probing(changed!(linux(10.0), loss.timeout_min = Time::ms(least)), Some(10));
         ack(&mut bench, 1, &[]);
         quiet_until(&mut bench, 60 + least);
         assert_eq!(at(&mut bench, 60 + least), [-9]);
@@ -133,14 +133,14 @@ fn where_the_receiver_takes_no_more_the_last_segment_goes() {
 fn no_probe_goes_where_sacks_or_repairs_are_under_way() {
     // one segment of ten is SACKed: Linux is in state Disorder, and only the timeout is left
     let probes = |block: &[(u64, u64)]| {
-        let mut bench = probing(TransportSpec { reordering_timer: false, ..linux(10.0) }, Some(10));
+        let mut bench = probing(changed!(linux(10.0), loss.reordering_timer = false), Some(10));
         ack(&mut bench, 1, block);
         at(&mut bench, 150)
     };
     assert_eq!(probes(&[]), [-9]);
     assert!(probes(&[(9, 10)]).iter().all(|n| *n != -9), "{:?}", probes(&[(9, 10)]));
     // no probe without SACK
-    let mut bench = probing(TransportSpec { sack: false, ..linux(10.0) }, Some(10));
+    let mut bench = probing(changed!(linux(10.0), loss.sack = false), Some(10));
     ack(&mut bench, 1, &[]);
     assert!(at(&mut bench, 150).is_empty());
 }
@@ -160,7 +160,7 @@ fn a_lost_tail_is_repaired_without_a_timeout() {
     assert_eq!((again(&outcome), counts(flow)), (vec![29, 27, 28], (3, 0)));
     // 23 ms to the last ACK, 43 to the probe, a round trip for it and, as PRR begins, one for each repair
     assert!(flow.finish_ps.unwrap() < 130 * MS, "{:?}", flow.finish_ps);
-    let outcome = transfer(TransportSpec { tail_loss_probe: false, ..linux(40.0) }, 30, &[27, 28, 29]);
+    let outcome = transfer(changed!(linux(40.0), loss.tail_loss_probe = false), 30, &[27, 28, 29]);
     assert_eq!(outcome.flows[0].timeouts, 1);
     assert!(outcome.flows[0].finish_ps.unwrap() > 220 * MS);
     // only the last one: the probe repairs it, and its ACK ends the flow
@@ -257,7 +257,7 @@ fn probes_repair_the_tails_of_those_that_recover_by_themselves() {
         assert_eq!(repaired[0], 29, "{kind}: the probe");
         repaired.sort_unstable();
         assert_eq!((repaired, counts(&outcome.flows[0])), (vec![27, 28, 29], (3, 0)), "{kind}");
-        let outcome = transfer_of(kind, TransportSpec { tail_loss_probe: false, ..linux(40.0) }, 30, &[27, 28, 29]);
+        let outcome = transfer_of(kind, changed!(linux(40.0), loss.tail_loss_probe = false), 30, &[27, 28, 29]);
         assert_eq!(outcome.flows[0].timeouts, 1, "{kind}");
     }
 }

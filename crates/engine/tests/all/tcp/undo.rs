@@ -10,30 +10,30 @@ fn a_timeout_is_undone_when_all_that_was_sent_again_had_arrived() {
         bench.ack(1000, ts, 0, &[(0, 1000)]);
         (kb(bench, "cwnd_bytes"), kb(bench, "ssthresh_bytes"))
     };
-    let (window, threshold) = late(&mut timed_out(|t| t.undo = true), 1000 * MS);
+    let (window, threshold) = late(&mut timed_out(|t| t.loss.undo = true), 1000 * MS);
     assert!(window >= 20.0 && threshold == f64::INFINITY, "{window} {threshold}");
     assert_eq!(late(&mut timed_out(|_| {}), 1000 * MS).1, 10.0, "without undo");
     // no DSACK, but a time stamp from before the timeout (RFC 4015)
-    let mut bench = timed_out(|t| t.undo = true);
+    let mut bench = timed_out(|t| t.loss.undo = true);
     bench.ack(1000, 0, 0, &[]);
     assert!(kb(&bench, "cwnd_bytes") >= 20.0);
     // ignored without time stamps
-    let mut bench = timed_out(|t| (t.undo, t.timestamps) = (true, false));
+    let mut bench = timed_out(|t| (t.loss.undo, t.timing.timestamps) = (true, false));
     bench.ack(1000, 0, 0, &[]);
     assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
     // two were retransmitted, one of them needlessly
-    let mut bench = timed_out(|t| t.undo = true);
+    let mut bench = timed_out(|t| t.loss.undo = true);
     bench.advance(3000 * MS);
     assert_eq!(late(&mut bench, 3000 * MS).1, 10.0);
     // with a mark the reduction was due, and the next one follows
-    let mut bench = timed_out(|t| (t.undo, t.ecn) = (true, Some(Ecn::Classic)));
+    let mut bench = timed_out(|t| (t.loss.undo, t.marks.ecn) = (true, Some(Ecn::Classic)));
     bench.ack(1000, 1000 * MS, flag::ECE, &[(0, 1000)]);
     assert!(kb(&bench, "ssthresh_bytes") <= 10.0);
 }
 
 #[test]
 fn a_recovery_is_undone_too() {
-    let mut bench = sender(TransportSpec { undo: true, ..initial_window(20.0) }, "newreno").0;
+    let mut bench = sender(changed!(initial_window(20.0), loss.undo = true), "newreno").0;
     for n in 1..=3 {
         bench.ack(0, 100 * MS, 0, &[(1000, (n + 1) * 1000)]);
     }
@@ -45,7 +45,7 @@ fn a_recovery_is_undone_too() {
 /// A sender that may undo, with segments 5 and 6 of 20 lost and retransmitted. `flags`: flags of an ACK that reported
 /// the losses.
 fn repairing(change: impl FnOnce(&mut TransportSpec), flags: u16) -> Bench {
-    let mut transport = TransportSpec { undo: true, limited_transmit: false, ..linux_prr(20.0) };
+    let mut transport = changed!(linux_prr(20.0), loss.undo = true, loss.limited_transmit = false);
     change(&mut transport);
     let mut bench = sender_at(transport, 100 * MS);
     bench.ack(5000, 0, 0, &[]);
@@ -79,7 +79,7 @@ fn a_duplicate_inside_the_second_block_counts_one_below_the_reduction_does_not()
 #[test]
 fn a_reduction_that_a_mark_called_for_stays() {
     for (flags, undone) in [(0, true), (flag::ECE, false)] {
-        let mut bench = repairing(|t| t.ecn = Some(Ecn::Classic), flags);
+        let mut bench = repairing(|t| t.marks.ecn = Some(Ecn::Classic), flags);
         bench.ack(5000, 100 * MS, 0, &[(6000, 7000), (6000, 14_000)]);
         bench.ack(14_000, 100 * MS, 0, &[(5000, 6000)]);
         assert_eq!(kb(&bench, "ssthresh_bytes") == f64::INFINITY, undone);

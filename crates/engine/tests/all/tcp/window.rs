@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 #[test]
 fn an_offered_window_grows_by_two_segments_with_each_that_arrives() {
-    let transport = TransportSpec { window_growth: true, receive_buffer: 200_000, quickack: 2, ..linux_prr(1.0) };
+    let transport =
+        changed!(linux_prr(1.0), acks.window_growth = true, windows.receive_buffer = 200_000, acks.quickack = 2);
     let mut bench = receiver(transport.clone());
     let offered: Vec<Option<u32>> =
         (0..24).map(|n| bench.data(n * 1000, 1000, 0).first().map(|a| a.packet.wnd)).collect();
@@ -17,11 +18,11 @@ fn an_offered_window_grows_by_two_segments_with_each_that_arrives() {
     assert_eq!(offered[18..], [Some(100_000), Some(100_000), None, Some(100_000), None, Some(100_000)]);
     // data beyond a hole makes it grow too, with SACK
     for (sack, wnd) in [(true, 69_000), (false, 67_000)] {
-        let mut bench = receiver(TransportSpec { sack, ..transport.clone() });
+        let mut bench = receiver(changed!(transport.clone(), loss.sack = sack));
         bench.data(0, 1000, 0);
         assert_eq!(bench.data(5000, 1000, 0)[0].packet.wnd, wnd, "sack = {sack}");
     }
-    let mut whole = receiver(TransportSpec { window_growth: false, quickack: 0, ..transport });
+    let mut whole = receiver(changed!(transport, acks.window_growth = false, acks.quickack = 0));
     assert!(whole.data(0, 1000, 0).is_empty());
     assert_eq!(whole.data(1000, 1000, 0)[0].packet.wnd, 200_000);
 }
@@ -29,7 +30,13 @@ fn an_offered_window_grows_by_two_segments_with_each_that_arrives() {
 #[test]
 fn a_growing_window_begins_with_whole_segments() {
     for (mss, wnd) in [(1000, 65_000), (1448, 65_160), (9000, 63_000)] {
-        let t = TransportSpec { window_growth: true, mss, handshake: true, receive_buffer: 1 << 20, ..linux_prr(1.0) };
+        let t = changed!(
+            linux_prr(1.0),
+            acks.window_growth = true,
+            sizes.mss = mss,
+            connection.handshake = true,
+            windows.receive_buffer = 1 << 20
+        );
         let mut bench = receiver(t);
         let answer = bench.give_receiver(Kind::Syn, 0, 0);
         assert_eq!(answer[0].packet.wnd, wnd / 32 * 32, "in units of the window's scale");
@@ -38,7 +45,7 @@ fn a_growing_window_begins_with_whole_segments() {
 
 #[test]
 fn the_receive_window_bounds_what_is_in_flight() {
-    let (most, outcome) = most_in_flight(TransportSpec { receive_buffer: 9500, ..plain() });
+    let (most, outcome) = most_in_flight(changed!(plain(), windows.receive_buffer = 9500));
     // the last 500 B are less than a segment and less than half the window
     assert_eq!(most, 9000.0);
     // 9 segments a round trip of 4 ms and 8.64 us
@@ -51,7 +58,12 @@ fn the_receive_window_bounds_what_is_in_flight() {
 fn small_segments_wait_for_a_window_worth_using() {
     // the window opens byte by byte, 250 B at a time, with a maximum of 2000 B
     let run = |sws_avoidance| {
-        let transport = TransportSpec { sws_avoidance, initial_window: 2.0, receive_buffer: 2000, ..plain() };
+        let transport = changed!(
+            plain(),
+            windows.sws_avoidance = sws_avoidance,
+            windows.initial_window = 2.0,
+            windows.receive_buffer = 2000
+        );
         let mut bench = bench(transport, "newreno", bulk(0, 1, None));
         let mut sent = lengths(&bench.open());
         bench.advance(50 * MS);
@@ -72,7 +84,8 @@ fn small_segments_wait_for_a_window_worth_using() {
 #[test]
 fn half_the_largest_window_is_worth_using() {
     // the receiver's largest window is below a segment
-    let transport = TransportSpec { mss: 1000, receive_buffer: 600, persist_timeout: Time::ms(500), ..plain() };
+    let transport =
+        changed!(plain(), sizes.mss = 1000, windows.receive_buffer = 600, windows.persist_timeout = Time::ms(500));
     let outcome = run(&wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(3000))));
     let sizes: Vec<u32> = data_sent(&outcome, "h0").iter().map(|e| e.payload).collect();
     assert_eq!(sizes, [600; 5]);
@@ -82,7 +95,7 @@ fn half_the_largest_window_is_worth_using() {
 #[test]
 fn a_stalled_small_segment_goes_with_the_persist_timer() {
     // 300 B of window do not count once 2000 B have been offered
-    let transport = TransportSpec { receive_buffer: 2000, persist_timeout: Time::ms(500), ..plain() };
+    let transport = changed!(plain(), windows.receive_buffer = 2000, windows.persist_timeout = Time::ms(500));
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     assert_eq!(lengths(&bench.open()), [1000, 1000]);
     bench.advance(40 * MS);
@@ -93,7 +106,7 @@ fn a_stalled_small_segment_goes_with_the_persist_timer() {
 
 #[test]
 fn probes_of_a_shut_window_double_up_to_a_minute() {
-    let transport = TransportSpec { receive_buffer: 2000, persist_timeout: Time::s(6), ..plain() };
+    let transport = changed!(plain(), windows.receive_buffer = 2000, windows.persist_timeout = Time::s(6));
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     bench.open();
     bench.advance(40 * MS);
@@ -121,7 +134,7 @@ proptest! {
     fn silly_windows_never_form(
         buffer in 1500u64..12_000, mbps in 1u64..40, size in 1u64..60_000, write in 100u64..5000,
     ) {
-        let transport = TransportSpec { receive_buffer: buffer, persist_timeout: Time::ms(30), ..plain() };
+        let transport = changed!(plain(), windows.receive_buffer = buffer, windows.persist_timeout = Time::ms(30));
         let app = App::Bulk(Bulk { size: Some(size), write });
         let flow = FlowSpec { app, read_rate: Rate::mbps(mbps), ..bulk(0, 1, None) };
         let outcome = run(&wire(Rate::gbps(1), Time::us(50), transport, "newreno", flow));
@@ -137,7 +150,7 @@ proptest! {
 
 #[test]
 fn the_window_is_the_free_buffer_from_the_next_byte_on() {
-    let mut bench = receiver(TransportSpec { receive_buffer: 60_000, delayed_ack: 1, ..plain() });
+    let mut bench = receiver(changed!(plain(), windows.receive_buffer = 60_000, acks.delayed_ack = 1));
     let window = |sent: Vec<Caught>| (sent[0].packet.ack, sent[0].packet.wnd);
     assert_eq!(window(bench.data(0, 1000, 0)), (1000, 60_000));
     // data beyond a hole lies inside the window: its right edge stays
@@ -148,8 +161,8 @@ fn the_window_is_the_free_buffer_from_the_next_byte_on() {
 
 #[test]
 fn a_window_without_scaling_ends_at_65535() {
-    let wide = TransportSpec { receive_buffer: 1 << 20, delayed_ack: 1, ..plain() };
-    let mut bench = receiver(TransportSpec { window_scaling: false, ..wide.clone() });
+    let wide = changed!(plain(), windows.receive_buffer = 1 << 20, acks.delayed_ack = 1);
+    let mut bench = receiver(changed!(wide.clone(), windows.window_scaling = false));
     assert_eq!(bench.data(0, 1000, 0)[0].packet.wnd, 65_535);
     let mut bench = receiver(wide.clone());
     assert_eq!(bench.data(0, 1000, 0)[0].packet.wnd, 1 << 20, "1 MiB in units of 32 B");
@@ -162,7 +175,7 @@ fn a_window_without_scaling_ends_at_65535() {
 #[test]
 fn a_slow_reader_shuts_the_window_and_opens_it_in_steps() {
     // 8 Mb/s are 1000 B a millisecond
-    let spec = TransportSpec { receive_buffer: 4000, delayed_ack: 1, ..plain() };
+    let spec = changed!(plain(), windows.receive_buffer = 4000, acks.delayed_ack = 1);
     let slow = FlowSpec { read_rate: Rate::mbps(8), ..bulk(0, 1, None) };
     let mut bench = Bench::new(wire(Rate::gbps(10), Time::us(1), spec, "newreno", slow));
     let windows: Vec<u32> = (0..4).map(|n| bench.data(n * 1000, 1000, 0)[0].packet.wnd).collect();
@@ -177,13 +190,13 @@ fn a_slow_reader_shuts_the_window_and_opens_it_in_steps() {
 #[test]
 fn a_shut_window_is_probed_until_it_opens() {
     // The reader takes 1000 B in 400 ms, the persist timer fires after 100 and then 200 ms.
-    let spec = TransportSpec {
-        receive_buffer: 4000,
-        delayed_ack: 1,
-        persist_timeout: Time::ms(100),
-        rto_min: Time::s(1),
-        ..plain()
-    };
+    let spec = changed!(
+        plain(),
+        windows.receive_buffer = 4000,
+        acks.delayed_ack = 1,
+        windows.persist_timeout = Time::ms(100),
+        rto.rto_min = Time::s(1)
+    );
     let slow = FlowSpec { read_rate: Rate(20_000), ..bulk(0, 1, Some(8000)) };
     let outcome = compared(&wire(Rate::gbps(1), Time::us(10), spec, "newreno", slow));
     let probes: Vec<u64> = events(&outcome, "h0", Happening::Send)

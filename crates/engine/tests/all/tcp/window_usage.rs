@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn the_first_flight_is_the_initial_window() {
     for segments in [1, 2, 10, 15] {
-        let transport = TransportSpec { initial_window: segments as f64, ..plain() };
+        let transport = changed!(plain(), windows.initial_window = segments as f64);
         let outcome = run(&wire(Rate::gbps(1), Time::ms(1), transport, "newreno", bulk(0, 1, Some(200_000))));
         let first = data_sent(&outcome, "h0").iter().filter(|e| e.time_ps == 0).count();
         assert_eq!(first, segments);
@@ -15,7 +15,7 @@ fn the_first_flight_is_the_initial_window() {
 #[test]
 fn slow_start_doubles_a_round_trip() {
     // 4 segments, 8, 16, 32, in bursts of a round trip of 40 ms
-    let transport = TransportSpec { initial_window: 4.0, ..plain() };
+    let transport = changed!(plain(), windows.initial_window = 4.0);
     let outcome = run(&wire(Rate::gbps(10), Time::ms(10), transport, "newreno", bulk(0, 1, Some(60_000))));
     let mut bursts = [0; 4];
     for e in data_sent(&outcome, "h0") {
@@ -30,7 +30,7 @@ fn a_window_grows_only_while_it_limits_sending() {
     let slow =
         App::OnOff(OnOff { rate: Rate::mbps(8), on: Time::s(1), off: Time::ZERO, write: 1000, begin: Begin::Open });
     for (limited, most) in [(true, 44.0), (false, f64::INFINITY)] {
-        let transport = TransportSpec { cwnd_limited: limited, initial_window: 40.0, ..plain() };
+        let transport = changed!(plain(), windows.cwnd_limited = limited, windows.initial_window = 40.0);
         let mut spec =
             wire(Rate::gbps(1), Time::ms(5), transport, "newreno", FlowSpec { app: slow, ..bulk(0, 1, None) });
         run_for(&mut spec, Time::s(2));
@@ -49,7 +49,7 @@ fn a_window_grows_only_while_it_limits_sending() {
 #[test]
 fn after_an_idle_timeout_the_window_is_the_initial_one() {
     for (restart, kind) in [(true, "newreno"), (true, "dctcp"), (false, "newreno")] {
-        let transport = TransportSpec { idle_restart: restart, initial_window: 10.0, ..plain() };
+        let transport = changed!(plain(), windows.idle_restart = restart, windows.initial_window = 10.0);
         // 124 kB in a burst, a pause of 2 s, and again
         let (on, off) = (Time::us(199), Time::s(2));
         let app = App::OnOff(OnOff { rate: Rate::gbps(5), on, off, write: 1000, begin: Begin::Open });
@@ -73,7 +73,7 @@ fn after_an_idle_timeout_the_window_is_the_initial_one() {
 
 #[test]
 fn a_pause_shorter_than_the_timeout_changes_nothing() {
-    let transport = TransportSpec { idle_restart: true, initial_window: 4.0, ..plain() };
+    let transport = changed!(plain(), windows.idle_restart = true, windows.initial_window = 4.0);
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     bench.open();
     bench.advance(20 * MS);
@@ -87,7 +87,7 @@ fn a_pause_shorter_than_the_timeout_changes_nothing() {
 fn in_slow_start_a_window_may_be_twice_what_was_outstanding() {
     // the send buffer holds six segments of a window of ten
     for (cwnd_limited, window) in [(true, 12.0), (false, 50.0)] {
-        let transport = TransportSpec { cwnd_limited, send_buffer: 6000, ..initial_window(10.0) };
+        let transport = changed!(initial_window(10.0), windows.cwnd_limited = cwnd_limited, windows.send_buffer = 6000);
         let mut bench = sender_at(transport, 20 * MS);
         (1..=40).for_each(|n| drop(dup(&mut bench, n)));
         assert_eq!(kb(&bench, "cwnd_bytes"), window);
@@ -97,7 +97,7 @@ fn in_slow_start_a_window_may_be_twice_what_was_outstanding() {
 #[test]
 fn in_avoidance_a_window_that_does_not_limit_stays() {
     for (send_buffer, grows) in [(6000, false), (1 << 30, true)] {
-        let transport = TransportSpec { cwnd_limited: true, send_buffer, ..initial_window(10.0) };
+        let transport = changed!(initial_window(10.0), windows.cwnd_limited = true, windows.send_buffer = send_buffer);
         let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "newreno", bulk(0, 1, None));
         spec.controllers = vec![controller("newreno", &[("initial_ssthresh", "10")])];
         let mut bench = Bench::new(spec);

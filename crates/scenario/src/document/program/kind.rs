@@ -66,6 +66,6 @@ pub(super) fn is_asked(spec: &Spec, what: Asks) -> bool {
 
 /// First entry of traffic whose connections begin without a handshake.
 pub(super) fn without_handshake(spec: &Spec) -> Option<&str> {
-    let lacks = |f: &&spec::FlowSpec| connects(f) && !spec.transports[f.transport as usize].handshake;
+    let lacks = |f: &&spec::FlowSpec| connects(f) && !spec.transports[f.transport as usize].connection.handshake;
     spec.flows.iter().find(lacks).map(|flow| spec.groups[flow.group as usize].as_ref())
 }

@@ -113,7 +113,7 @@ pub(crate) fn programs(
     transports: &[spec::TransportSpec],
     problems: &mut Vec<Problem>,
 ) -> Vec<spec::ProgramSpec> {
-    let mss = transports.iter().map(|t| t.mss).max().unwrap_or(0);
+    let mss = transports.iter().map(|t| t.sizes.mss).max().unwrap_or(0);
     let mut programs = Vec::new();
     for (i, program) in list.iter().enumerate() {
         let at = &mut Report::new(format!("program.{i}"), problems);

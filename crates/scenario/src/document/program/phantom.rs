@@ -49,7 +49,7 @@ impl NodeProgram for Phantom {
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
         let capable = |flow: &spec::FlowSpec| {
             let (transport, controller) = (&spec.transports[flow.transport as usize], flow.controller as usize);
-            connects(flow) && transport.ecn.unwrap_or(spec.controllers[controller].profile().ecn) != cc::Ecn::Off
+            connects(flow) && transport.marks.ecn.unwrap_or(spec.controllers[controller].profile().ecn) != cc::Ecn::Off
         };
         (!spec.flows.iter().any(capable)).then_some("no flow is ECN-capable, and other packets are not marked")
     }

@@ -1,61 +1,11 @@
-//! Keys of Homa, and priorities of its unscheduled packets from the sizes of messages.
+//! Priorities of Homa's unscheduled packets from the sizes of messages.
 
-use super::rule::{PacketTransport, table};
-use crate::text::problem::{Problem, Report};
-use crate::text::quantity::{Auto, Size, listed};
+use super::rule::PacketTransport;
+use super::tables::Homa;
+use crate::text::problem::Problem;
 use incast_engine::spec::{self, App, FlowSpec, QuerySpec, TransportSpec};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::num::NonZeroU32;
-
-table! {
-    /// Homa.
-    Homa {
-        /// Unscheduled bytes of a message, and bytes in flight of a granted one; a shorter message is all
-        /// unscheduled. About the bytes of a round trip.
-        unscheduled: Size,
-        /// Number of priorities: switches need as many classes in their queues. Control packets have the highest.
-        #[schemars(range(min = 1, max = 8))]
-        levels: u32,
-        /// Number of messages that a host grants at a time, one per sender. `auto`: one per priority not used by
-        /// unscheduled packets.
-        overcommit: Auto<NonZeroU32>,
-        /// Unscheduled packets of a message of at most the first size have the highest priority, and so on; those
-        /// above the last size have the next priority. `auto`: from the sizes of the scenario's messages; each
-        /// priority gets the same unscheduled bytes, and the number of priorities follows the unscheduled share of
-        /// all bytes.
-        cutoffs: Auto<Vec<Size>>,
-    }
-}
 
 impl PacketTransport for Homa {
-    fn spec(&self, _mss: u32) -> Option<spec::Protocol> {
-        let cutoffs = self.cutoffs.clone()?.given().map(|sizes| sizes.iter().map(|size| size.0.0).collect());
-        let overcommit = self.overcommit?.given().map(NonZeroU32::get);
-        let levels = self.levels?.min(u8::MAX as u32) as u8;
-        Some(spec::Protocol::Homa(spec::Homa { unscheduled: self.unscheduled?.0.0, levels, overcommit, cutoffs }))
-    }
-
-    fn check(&self, all: &spec::TransportSpec, at: &mut Report) {
-        let Some(all) = all.protocol.of::<spec::Homa>() else { return };
-        if let Some(size) = self.unscheduled.filter(|size| size.0.0 == 0) {
-            at.text("unscheduled", size, "expected at least 1B: a receiver learns of a message by its first packet");
-        }
-        let most = spec::Homa::MAX_LEVELS as u32;
-        if let Some(levels) = self.levels.filter(|levels| !(1..=most).contains(levels)) {
-            at.value("levels", levels, format!("expected 1 to {most}"));
-        }
-        let cutoffs = all.cutoffs.as_deref().unwrap_or_default();
-        let wrong = |at: &mut Report, message: &str| at.value("cutoffs", listed(cutoffs), message);
-        if !cutoffs.is_sorted_by(|a, b| a < b) {
-            wrong(at, "expected ascending sizes");
-        } else if cutoffs.first() == Some(&0) {
-            wrong(at, "expected sizes of at least 1B: no message is shorter");
-        } else if cutoffs.len() >= all.levels as usize {
-            at.key("cutoffs", format!("has {} sizes; expected fewer than levels, {}", cutoffs.len(), all.levels));
-        }
-    }
-
     fn derive(
         transports: &mut [TransportSpec],
         flows: &[FlowSpec],

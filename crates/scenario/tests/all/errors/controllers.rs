@@ -24,5 +24,9 @@ fn what_is_no_controller_is_told_with_its_own_key() {
             assert!(shown(&name).contains("and no controller; expected "), "{}", shown(&name));
         }
     }
-    assert!(shown("swiftt").contains(": expected one of \"newreno\""), "{}", shown("swiftt"));
+    assert!(
+        shown("swiftt").contains(": no such controller (did you mean \"swift\"?); expected one of newreno"),
+        "{}",
+        shown("swiftt")
+    );
 }

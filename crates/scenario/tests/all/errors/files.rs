@@ -8,16 +8,18 @@ fn files_that_are_not_there() {
         message("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"builtin:htsim-permutation-swft\"");
     assert_eq!(
         unknown,
-        "traffic.load.file = \"builtin:htsim-permutation-swft\": no file of this name comes with the program; expected \
-         builtin: and one of ns3-random-hotspot, ns3-random-pairs, pfc-incast-victim, htsim-permutation-swift, \
-         htsim-permutation-dctcp (did you mean \"htsim-permutation-swift\"?)"
+        "traffic.load.file = \"builtin:htsim-permutation-swft\": no file of this name comes with the program (did \
+         you mean \"htsim-permutation-swift\"?); expected builtin: and one of ns3-random-hotspot, ns3-random-pairs, \
+         pfc-incast-victim, htsim-permutation-swift, htsim-permutation-dctcp"
     );
     let unknown = Scenario::load("hotspto").unwrap_err().to_string();
     assert!(
-        unknown.starts_with("hotspto: no file and no built-in scenario of this name; built in are hotspot, "),
+        unknown.starts_with(
+            "hotspto: no file and no built-in scenario of this name (did you mean \"hotspot\"?); built in"
+        ),
         "{unknown}"
     );
-    assert!(unknown.ends_with("(did you mean \"hotspot\"?)"), "{unknown}");
+    assert!(unknown.ends_with(" and 24 more (incast list scenarios names all)"), "{unknown}");
     assert_eq!(Scenario::load("nowhere/x.toml").unwrap_err().to_string(), "nowhere/x.toml: no such file");
     said(message("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\""), "traffic.load.file: missing");
     said(
@@ -50,12 +52,12 @@ fn bad_lines_of_a_flow_file() {
          flows.csv, line 5, column destination = 2: expected another host than the source, h2\n\
          flows.csv, line 6, column size = 2Mb: expected a size above 0, in bytes or with a unit, such as 2000000 or \
          \"2MB\"\n\
-         flows.csv, line 7, column controller = sift: {} (did you mean \"swift\"?)\n\
+         flows.csv, line 7, column controller = sift: {}\n\
          flows.csv, line 8, column path = edge0 agg0 edge2: no link goes from agg0 to edge2\n\
          flows.csv, line 9, column path = edge0 agg9 edge1: no node is called agg9; expected names of switches from \
          source to destination (did you mean \"agg0\"?)\n\
          flows.csv, line 10, column source: empty; expected a host's name or number",
-        one_of_the_controllers()
+        no_controller(" (did you mean \"swift\"?)")
     );
     assert_eq!(flows("bad-lines", csv).unwrap_err().to_string(), expected);
     assert_eq!(
@@ -109,7 +111,7 @@ fn a_flow_file() {
         "the entry's app"
     );
     // Swift wants an ACK for every packet, DCTCP lives with the preset's two.
-    let acks = |f: usize| spec.transports[spec.flows[f].transport as usize].delayed_ack;
+    let acks = |f: usize| spec.transports[spec.flows[f].transport as usize].acks.delayed_ack;
     assert_eq!((acks(0), acks(1)), (1, 2));
 }
 

@@ -42,11 +42,11 @@ fn rounds_are_longer_than_a_round_trip_and_priorities_queues_that_tell_them_apar
         ("channels = 65", "transport.dcpim.channels = 65: expected"),
         ("control_rtt = \"0s\"", "transport.dcpim.control_rtt = \"0s\": expected 1ns to 1s"),
         ("beta = 0.9", "transport.dcpim.beta = 0.9: expected"),
-        ("alpha = 1e9", "transport.dcpim.alpha = 1000000000: expected at least 1 and at most a million"),
+        ("alpha = 1e9", "transport.dcpim.alpha = 1000000000.0: expected a number"),
         ("short_packets = 70000", "transport.dcpim.short_packets = 70000: expected"),
         ("window = 0", "transport.dcpim.window = 0: expected"),
         ("window_timeout = 0.0", "transport.dcpim.window_timeout = 0.0: expected a number above 0"),
-        ("reissue = 1e9", "transport.dcpim.reissue = 1000000000: expected a time of more than 0 and at most 65535"),
+        ("reissue = 1e9", "transport.dcpim.reissue = 1000000000.0: expected a number above 0"),
         ("levels = 8", "transport.dcpim.levels = 8: expected"),
     ] {
         said(refused(&with(values)), shown);

@@ -72,9 +72,13 @@ const RATE: &str = "expected a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or
 const LIMIT: &str = "expected a limit in packets such as \"250p\", in bytes such as \"1MB\", or \"none\"";
 
 /// The error of an unknown controller.
-fn one_of_the_controllers() -> String {
-    let names: Vec<_> = incast_cc::KINDS.iter().map(|kind| format!("\"{}\"", kind.name)).collect();
-    format!("expected one of {}", names.join(", "))
+fn no_controller(suggestion: &str) -> String {
+    let names: Vec<_> = incast_cc::KINDS.iter().map(|kind| kind.name).collect();
+    let (shown, more) = names.split_at(12);
+    let (shown, more) = (shown.join(", "), more.len());
+    format!(
+        "no such controller{suggestion}; expected one of {shown} and {more} more (incast list controllers names all)"
+    )
 }
 
 /// DCTCP's parameters, as an error lists them.

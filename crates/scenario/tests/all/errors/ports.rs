@@ -237,9 +237,10 @@ fn queues_of_links() {
 fn failures_of_links() {
     let traffic = "[[traffic]]";
     let one = |keys: &str| message(traffic, &format!("[[failures]]\n{keys}\n\n{traffic}"));
-    let at = "at = \"1ms\"";
+    let at = "at = \"1ms\"\ndetection = \"1us\"";
     let core = format!("link = \"agg0>core0\"\n{at}");
     said(one("link = \"agg0>core0\""), "failures.0.at: missing");
+    said(one("link = \"agg0>core0\"\nat = \"1ms\""), "failures.0.detection: missing; expected the time until");
     said(one(&format!("{core}\nuntill = \"2ms\"")), "failures.0.untill: unknown key");
     said(one(&format!("link = \"agg0>core7\"\n{at}")), "failures.0.link = \"agg0>core7\": no such");
     said(one(at), "failures.0.link: missing");
@@ -263,16 +264,16 @@ fn failures_of_links() {
         one(&format!("between = [\"agg\", \"spine\"]\nshare = 0.5\n{at}")),
         "failures.0.between = [\"agg\", \"spine\"]: ",
     );
-    said(one("link = \"agg0>core0\"\nat = \"10ms\""), "failures.0.at = \"10ms\": expected");
+    said(one("link = \"agg0>core0\"\nat = \"10ms\"\ndetection = \"1us\""), "failures.0.at = \"10ms\": expected");
     said(one(&format!("{core}\nuntil = \"1ms\"")), "failures.0.until = \"1ms\": expected");
     said(one(&format!("{core}\nkind = \"degarded\"")), "failures.0.kind = \"degarded\": expected");
     said(one(&format!("{core}\nloss = 0.5")), "failures.0.loss = 0.5: expected");
-    let degraded = format!("{core}\nkind = \"degraded\"");
+    let degraded = "link = \"agg0>core0\"\nat = \"1ms\"\nkind = \"degraded\"".to_owned();
     said(one(&degraded), "failures.0: expected");
     said(one(&format!("{degraded}\nrate = \"0bps\"")), "failures.0.rate = \"0bps\": expected");
     said(one(&format!("{degraded}\nloss = 0.1\ndetection = \"1us\"")), "failures.0.detection = \"1us\": expected");
     said(
-        one(&format!("{core}\n[[failures]]\nlink = \"core0>agg0\"\nat = \"2ms\"")),
+        one(&format!("{core}\n[[failures]]\nlink = \"core0>agg0\"\nat = \"2ms\"\ndetection = \"0s\"")),
         "failures.1.link = \"core0>agg0\": ",
     );
     // a host has one link; ten flows of the hotspot go somewhere else
@@ -293,7 +294,7 @@ fn failures_of_links() {
     assert_eq!(built("link = \"edge0>h0\"\nat = \"1ms\"\nuntil = \"2ms\"\ndetection = \"1ms\"").failures.len(), 2);
     // which links fail the seed decides, half of sixteen, both directions
     let links = |seed: u64| -> Vec<u32> {
-        let text = format!("{}\nkind = \"degraded\"\nloss = 0.5\nshare = 0.5", between);
+        let text = "between = [\"agg\", \"core\"]\nat = \"1ms\"\nkind = \"degraded\"\nloss = 0.5\nshare = 0.5";
         let text = GOOD.replacen(traffic, &format!("[[failures]]\n{text}\n\n{traffic}"), 1);
         let mut s = Scenario::from_toml(&text, Path::new("."), "t").unwrap();
         s.set("run.seed", &seed.to_string()).unwrap();

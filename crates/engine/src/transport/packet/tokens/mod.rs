@@ -9,22 +9,17 @@ pub mod sender;
 pub mod served;
 pub mod wire;
 
-use crate::spec::refusal::{invalid, refuse_link};
+use crate::spec::refusal::refuse_link;
 use crate::spec::{LinkSpec, Protocol, RunError, Spec, TransportSpec};
 use crate::transport::packet::check::{check_classes, flows_of};
-use incast_cc::{Rate, Time};
+use incast_cc::Rate;
 
-/// Checks what all transports with tokens need: a time to repeat requests after, classes, and a time for a packet.
+/// Checks what all transports with tokens need: classes, and a time for a packet.
 pub fn check<'s, T: PartialEq>(spec: &'s Spec, t: &TransportSpec, own: &'s T) -> Result<(), RunError>
 where
     &'s T: TryFrom<&'s Protocol>,
 {
     let name = t.protocol.name();
-    if t.rto_min == Time::ZERO {
-        return invalid(format!(
-            "{name} with an rto_min of 0, expected a time above 0: requests are repeated after it"
-        ));
-    }
     check_classes(spec, &t.protocol, flows_of(spec, own))?;
     let ends = |l: &&LinkSpec| flows_of(spec, own).any(|f| l.from == f.src || l.from == f.dst);
     match spec.links.iter().filter(|l| l.rate == Rate::INFINITE).find(ends) {

@@ -108,7 +108,7 @@ impl<R: Service> Receiver<R> {
     fn on_request(&mut self, ctx: &mut NodeCtx<impl Effects>, pacer: &mut R::Pacer, p: &Packet) {
         let range = MessageRange::read(p);
         let t = ctx.net.transport(self.base.transport);
-        let (first, end) = (range.first, range.end(0, t.mss));
+        let (first, end) = (range.first, range.end(0, t.sizes.mss));
         match &mut self.served {
             Some(served) if served.first == first => {
                 if end < served.end {

@@ -16,7 +16,7 @@ pub struct PacketTime(pub Time);
 impl PacketTime {
     /// Packet time of a transport on a host's link.
     pub fn of(ctx: &NodeCtx<impl Effects>, t: &TransportSpec, host: HostIx) -> PacketTime {
-        PacketTime(ctx.ports[ctx.hosts[host].port].serialization((t.mss + t.header) as u64))
+        PacketTime(ctx.ports[ctx.hosts[host].port].serialization((t.sizes.mss + t.sizes.header) as u64))
     }
 
     /// Duration of `packets` packets.
@@ -40,5 +40,5 @@ pub trait TokenRules: Debug + Sized + 'static {
     fn until(&self, now: Time, told: Time, one: PacketTime) -> Time;
 
     /// Class of data packets of a message of so many packets and bytes.
-    fn class_of(&self, packets: u32, size: u64) -> u8;
+    fn class_of(&self, packets: u32, size: u64, mss: u32) -> u8;
 }

@@ -139,7 +139,7 @@ impl<R: TokenRules> PacketSender for Sender<R> {
         let sent = self.messages.len() > 1 || self.left == 0 && !self.base.outstanding.has_lost();
         let asks = (!first.known || sent) && !self.may_send_first(ctx.now);
         match asks {
-            true => self.last_activity.saturating_add(ctx.net.transport(self.base.transport).rto_min),
+            true => self.last_activity.saturating_add(ctx.net.transport(self.base.transport).rto.rto_min),
             false => Time::NEVER,
         }
     }
@@ -184,7 +184,7 @@ impl<R: TokenRules> Sender<R> {
         let t = ctx.net.transport(self.base.transport);
         let own = R::of(t);
         let range = MessageRange { first: self.base.outstanding.next(), size: size as u32 };
-        self.end = range.end(0, t.mss);
+        self.end = range.end(0, t.sizes.mss);
         let packets = self.end - range.first;
         let free = own.free_of(packets);
         let until = own.free_until(ctx.now, free, PacketTime::of(ctx, t, self.base.ip.host));
@@ -198,7 +198,7 @@ impl<R: TokenRules> Sender<R> {
 
     /// Announces a message and its length.
     fn announce(&mut self, ctx: &mut NodeCtx<impl Effects>, range: MessageRange, flags: u16) {
-        let size = ctx.net.transport(self.base.transport).ack_size;
+        let size = ctx.net.transport(self.base.transport).sizes.ack_size;
         let mut packet = self.base.control(ctx, Kind::Rts, range.first, size, 0);
         packet.flags |= flags;
         range.write(&mut packet);
@@ -254,9 +254,10 @@ impl<R: TokenRules> Sender<R> {
         let Some(&mut Message { range, .. }) = self.message_of(number) else { return };
         let t = ctx.net.transport(self.base.transport);
         let out = Outgoing { number, len: sent.len as u32, again: sent.times > 1, last: sent.last };
-        let mut packet = self.base.data(ctx, &out, t.header + out.len, 0);
+        let mut packet = self.base.data(ctx, &out, t.sizes.header + out.len, 0);
         UsedToken(token).write(&mut packet);
-        packet.set_class(R::of(t).class_of(range.end(0, t.mss) - range.first, range.size as u64));
+        let packets = range.end(0, t.sizes.mss) - range.first;
+        packet.set_class(R::of(t).class_of(packets, range.size as u64, t.sizes.mss));
         self.note_time(ctx.now, number);
         ctx.send_in_slot(self.base.ip.host, &packet);
     }

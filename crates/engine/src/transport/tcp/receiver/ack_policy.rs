@@ -17,7 +17,7 @@ impl Receiver {
     pub(super) fn acknowledge_in_time(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, mut now_ack: bool) {
         let t = ctx.net.transport(self.transport);
         if !now_ack && !self.ooo.is_empty() {
-            now_ack = !t.sack_compression || !t.sack || self.is_not_compressed(ctx);
+            now_ack = !t.loss.sack_compression || !t.loss.sack || self.is_not_compressed(ctx);
             if !now_ack {
                 return;
             }
@@ -25,12 +25,12 @@ impl Receiver {
         if now_ack || self.acks.pending >= self.acks.every || p.has(flag::FIN) {
             // the receiver of a one-way connection closes too
             if self.tcb == NO_TCB && self.fin_at.is_some_and(|f| self.next > f) {
-                if t.fin_with_data && p.len > 0 && (now_ack || self.acks.pending >= self.acks.every) {
-                    self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
+                if t.connection.fin_with_data && p.len > 0 && (now_ack || self.acks.pending >= self.acks.every) {
+                    self.acknowledge(ctx, Kind::Ack, 0, t.sizes.ack_size);
                 }
-                self.acknowledge(ctx, Kind::Ack, flag::FIN, t.ack_size);
+                self.acknowledge(ctx, Kind::Ack, flag::FIN, t.sizes.ack_size);
             } else {
-                self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
+                self.acknowledge(ctx, Kind::Ack, 0, t.sizes.ack_size);
                 if self.tcb != NO_TCB {
                     self.spend_quick(ctx);
                 }
@@ -44,14 +44,14 @@ impl Receiver {
     #[inline]
     pub(super) fn delay_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let tcb = ctx.tcbs.get(self.tcb as usize);
-        let wait = tcb.map_or(t.delayed_ack_timeout, |tcb| tcb.ack_wait(t));
-        let soon = tcb.is_some() && t.adaptive_ack;
-        if soon && self.acks.deadline <= fires_at(t.timer_tick, ctx.now, wait / 4) {
-            self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
+        let wait = tcb.map_or(t.acks.delayed_ack_timeout, |tcb| tcb.ack_wait(&t.acks));
+        let soon = tcb.is_some() && t.acks.adaptive_ack;
+        if soon && self.acks.deadline <= fires_at(t.timing.timer_tick, ctx.now, wait / 4) {
+            self.acknowledge(ctx, Kind::Ack, 0, t.sizes.ack_size);
             self.spend_quick(ctx);
         } else {
-            let at = self.acks.deadline.min(fires_at(t.timer_tick, ctx.now, wait));
-            if t.last_set_first && at != self.ack_timer.slot {
+            let at = self.acks.deadline.min(fires_at(t.timing.timer_tick, ctx.now, wait));
+            if t.acks.last_set_first && at != self.ack_timer.slot {
                 let queue = &mut ctx.hosts[self.ip.host].run_queue;
                 queue.settings += 1;
                 (self.ack_timer.slot, self.ack_timer.setting) = (at, queue.settings);
@@ -65,7 +65,7 @@ impl Receiver {
         if self.acks.quick == 1
             && let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize)
         {
-            tcb.ack_wait = ctx.net.transport(self.transport).delayed_ack_timeout;
+            tcb.ack_wait = ctx.net.transport(self.transport).acks.delayed_ack_timeout;
         }
         self.acks.quick = self.acks.quick.saturating_sub(1);
     }
@@ -75,8 +75,8 @@ impl Receiver {
     pub(super) fn interact(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
         let counts = match self.ecn.mode {
             Ecn::Off => false,
-            Ecn::Classic => t.classic_quickack,
-            Ecn::Dctcp => t.mark_quickack && t.pingpong && self.tcb != NO_TCB,
+            Ecn::Classic => t.acks.classic_quickack,
+            Ecn::Dctcp => t.acks.mark_quickack && t.acks.pingpong && self.tcb != NO_TCB,
         };
         let old = p.seq() + p.len as u64 <= self.next;
         let called_for = counts && self.ecn.calls_for_quick_acks(p, old);
@@ -84,22 +84,22 @@ impl Receiver {
             // the sender's window may be small: two ACKs at once
             self.acks.quick = self.acks.quick.max(2);
         }
-        let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize).filter(|_| t.pingpong) else {
+        let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize).filter(|_| t.acks.pingpong) else {
             return self.acks.quick > 0;
         };
         if old {
-            self.acks.quick = self.acks.quick.max(t.quickack);
+            self.acks.quick = self.acks.quick.max(t.acks.quickack);
             tcb.pingpong = false;
-            tcb.ack_wait = t.delayed_ack_timeout;
+            tcb.ack_wait = t.acks.delayed_ack_timeout;
         } else if p.seq() <= self.next {
             let predicted = p.seq() == self.next && self.ooo.is_empty() && !(p.has(flag::CWR) || p.has(flag::ECE));
             if tcb.on_data(t, ctx.now, predicted) {
-                self.acks.quick = self.acks.quick.max(t.quickack);
+                self.acks.quick = self.acks.quick.max(t.acks.quickack);
             }
         }
         if called_for {
             tcb.pingpong = false;
-            tcb.ack_wait = t.delayed_ack_timeout;
+            tcb.ack_wait = t.acks.delayed_ack_timeout;
         }
         self.acks.quick > 0 && !tcb.pingpong
     }
@@ -144,7 +144,7 @@ impl Receiver {
                 timer.0 > now
             });
         }
-        self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
+        self.acknowledge(ctx, Kind::Ack, 0, t.sizes.ack_size);
         if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
             if missed {
                 tcb.miss(t);

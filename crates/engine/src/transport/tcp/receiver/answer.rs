@@ -8,7 +8,7 @@ use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::TransportSpec;
+use crate::spec::{ConnectionRules, TransportSpec};
 use incast_cc::{Ecn, Time};
 
 impl Receiver {
@@ -16,7 +16,7 @@ impl Receiver {
         let t = ctx.net.transport(self.transport);
         self.window.read(ctx.now, 0);
         // the window field of a SYN is not scaled (RFC 7323)
-        let max = if kind == Kind::Syn && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
+        let max = if kind == Kind::Syn && !t.connection.lone_syn { UNSCALED as u32 } else { u32::MAX };
         let wnd = self.window.offer(self.next, t).min(max);
         let (ts, hops, arrived_at) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
         if self.tcb != NO_TCB {
@@ -26,18 +26,18 @@ impl Receiver {
         }
         let mut flags = self.base_flags | fin;
         let syn = kind == Kind::Syn;
-        let agrees = t.ecn_fallback && syn && self.ecn.mode != Ecn::Off;
-        if self.ecn.ce && !syn && !(t.fin_with_data && fin != 0) || agrees {
+        let agrees = t.acks.ecn_fallback && syn && self.ecn.mode != Ecn::Off;
+        if self.ecn.ce && !syn && !(t.connection.fin_with_data && fin != 0) || agrees {
             flags |= flag::ECE;
         }
-        if t.ect_control && self.ecn.mode == Ecn::Dctcp {
+        if t.marks.ect_control && self.ecn.mode == Ecn::Dctcp {
             flags |= flag::ECT;
         }
         let mut size = size;
-        let mut ext = (t.sack && (!self.ooo.is_empty() || self.sack.has_duplicate()))
+        let mut ext = (t.loss.sack && (!self.ooo.is_empty() || self.sack.has_duplicate()))
             .then(|| self.sack.report(&self.ooo, self.next));
         self.sack.duplicate = (0, 0);
-        if t.sack_block > 0
+        if t.loss.sack_block > 0
             && kind == Kind::Ack
             && fin == 0
             && let Some(ext) = &mut ext
@@ -48,7 +48,7 @@ impl Receiver {
             // the passive side takes its first RTT sample from the answer to this
             ext = Some(Ext { ts: ctx.now, ..Ext::default() });
         }
-        if self.tcb != NO_TCB && !syn && t.window_update.looks_at_seq() {
+        if self.tcb != NO_TCB && !syn && t.windows.window_update.looks_at_seq() {
             ext.get_or_insert_default().number = self.number(ctx) as u32;
         }
         if let Some(held) = self.metadata.take().or_else(|| self.take_of_tcb(ctx)) {
@@ -74,7 +74,7 @@ impl Receiver {
     pub(super) fn await_answer(
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
-        t: &TransportSpec,
+        connection: &ConnectionRules,
         echo: Option<(Time, u8, Time)>,
     ) {
         if self.has_data() {
@@ -84,7 +84,7 @@ impl Receiver {
             (own.echo, own.sent) = (echo, own.sent + 1);
             return;
         }
-        let at = ctx.now.saturating_add(t.syn_timeout);
+        let at = ctx.now.saturating_add(connection.syn_timeout);
         self.syn_ack = Some(Box::new(SynAck { echo, sent: 1, at }));
         ctx.timer(at, Timer::SynAck(self.flow));
     }
@@ -94,15 +94,15 @@ impl Receiver {
     pub(super) fn repeat_syn_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let done = self.has_data() || self.sink.closed;
         let Some(own) = self.syn_ack.as_mut().filter(|own| own.at == ctx.now) else { return };
-        if done || own.sent > t.syn_ack_retries {
+        if done || own.sent > t.connection.syn_ack_retries {
             self.syn_ack = None;
             return;
         }
-        own.at = ctx.now.saturating_add(t.syn_timeout.saturating_mul(1 << own.sent.min(32)));
+        own.at = ctx.now.saturating_add(t.connection.syn_timeout.saturating_mul(1 << own.sent.min(32)));
         own.sent += 1;
         let (at, echo) = (own.at, own.echo);
         self.acks.echo = echo;
-        self.acknowledge(ctx, Kind::Syn, 0, if t.lone_syn { t.ack_size } else { t.syn_size });
+        self.acknowledge(ctx, Kind::Syn, 0, if t.connection.lone_syn { t.sizes.ack_size } else { t.sizes.syn_size });
         ctx.timer(at, Timer::SynAck(self.flow));
     }
 
@@ -144,7 +144,7 @@ impl Receiver {
 
     /// Sends a control packet that acknowledges nothing: a CNP or a NACK.
     pub(super) fn send_control(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, ack: u64, ece: u16) {
-        let size = ctx.net.transport(self.transport).ack_size;
+        let size = ctx.net.transport(self.transport).sizes.ack_size;
         let flags = self.base_flags & !flag::ACK | ece;
         let mut packet = self.answer(ctx, kind, ack, flags, size);
         packet.set_echo(ctx.now, 0, Time::ZERO);

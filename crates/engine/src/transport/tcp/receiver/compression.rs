@@ -3,7 +3,7 @@
 use super::Receiver;
 use crate::event::packet::Kind;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::TransportSpec;
+use crate::spec::Sizes;
 use incast_cc::Time;
 
 /// Longest delay, timer slack (the delay of the timer if no other of its kind is due), and largest number of segments.
@@ -45,12 +45,12 @@ impl Receiver {
     }
 
     /// Sends waiting SACKs before a segment that begins a third block or extends a later one.
-    pub(super) fn release(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, seq: u64, end: u64) {
+    pub(super) fn release(&mut self, ctx: &mut NodeCtx<impl Effects>, sizes: &Sizes, seq: u64, end: u64) {
         let blocks = self.sack.blocks(&self.ooo, self.next);
         let count = blocks.iter().take_while(|b| b.0 < b.1).count();
         let place = blocks[..count].iter().position(|b| b.0 <= end && seq <= b.1).unwrap_or(count);
         if place >= 2 {
-            self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
+            self.acknowledge(ctx, Kind::Ack, 0, sizes.ack_size);
         }
     }
 }

@@ -31,7 +31,7 @@ impl Receiver {
         let t = ctx.net.transport(self.transport);
         let wnd = self.window.offer(self.next, t);
         let blocks =
-            if t.sack && !self.ooo.is_empty() { self.sack.report(&self.ooo, self.next) } else { Ext::default() };
+            if t.loss.sack && !self.ooo.is_empty() { self.sack.report(&self.ooo, self.next) } else { Ext::default() };
         let tcb = &mut ctx.tcbs[self.tcb as usize];
         let (ts, hops, arrived_at) = self.acks.echo.unwrap_or((tcb.ext.ts, tcb.ext.hops, tcb.arrived_at));
         tcb.ext = Ext { ts, hops, metadata: tcb.ext.metadata.take(), ..blocks };

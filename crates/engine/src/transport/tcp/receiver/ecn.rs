@@ -3,7 +3,7 @@
 use super::{EcnEcho, NEVER, Receiver};
 use crate::event::packet::{Kind, Packet, flag};
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Flush, TransportSpec};
+use crate::spec::{ConnectionRules, Flush, TransportSpec};
 use incast_cc::Ecn;
 
 impl EcnEcho {
@@ -29,7 +29,7 @@ impl Receiver {
     #[inline(always)]
     pub(super) fn take_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> (bool, bool) {
         let mut marked = p.has(flag::CE);
-        if marked && t.ce_must_advance {
+        if marked && t.marks.ce_must_advance {
             marked = p.seq() >= self.ce_from;
             self.ce_from = self.ce_from.max(p.seq() + 1);
         }
@@ -41,7 +41,7 @@ impl Receiver {
                     self.ecn.ce = false;
                 }
                 // Linux ignores marks on data that had arrived before
-                let old = t.classic_quickack && p.seq() + p.len as u64 <= self.next;
+                let old = t.acks.classic_quickack && p.seq() + p.len as u64 <= self.next;
                 self.ecn.ce |= marked && !old;
             }
             Ecn::Dctcp if p.len > 0 => {
@@ -50,7 +50,7 @@ impl Receiver {
                         self.flush(ctx, t);
                     }
                     self.ecn.ce = marked;
-                    at_once = t.ecn_change_ack;
+                    at_once = t.marks.ecn_change_ack;
                 }
                 self.ecn.prior = self.next;
             }
@@ -60,8 +60,8 @@ impl Receiver {
     }
 
     /// Takes the ECN negotiation from the first SYN (RFC 3168 6.1.1), whatever a later one says.
-    pub(super) fn negotiate_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
-        if t.handshake && self.syn_acked_at == NEVER && !p.has(flag::ECE) {
+    pub(super) fn negotiate_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, connection: &ConnectionRules, p: &Packet) {
+        if connection.handshake && self.syn_acked_at == NEVER && !p.has(flag::ECE) {
             self.ecn.mode = Ecn::Off;
             if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
                 tcb.without_ecn = true;
@@ -71,12 +71,12 @@ impl Receiver {
 
     /// Acknowledges waiting segments on a change of the CE state.
     pub(super) fn flush(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        match t.ecn_flush {
-            Flush::Pending => self.acknowledge(ctx, Kind::Ack, 0, t.ack_size),
+        match t.marks.ecn_flush {
+            Flush::Pending => self.acknowledge(ctx, Kind::Ack, 0, t.sizes.ack_size),
             Flush::Prior => {
                 let (next, echo) = (self.next, self.acks.echo);
                 self.next = self.ecn.prior;
-                self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
+                self.acknowledge(ctx, Kind::Ack, 0, t.sizes.ack_size);
                 (self.next, self.acks.echo) = (next, echo);
             }
         }

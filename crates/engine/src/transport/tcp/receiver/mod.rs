@@ -214,7 +214,7 @@ impl Receiver {
         let traced = observe.acks || observe.trace.contains(&flow.0);
         let path = if spec.reverse_path.is_some() { flag::PATH } else { 0 };
         let app_size = spec.app.size().unwrap_or(u64::MAX);
-        let size = app_size.saturating_add(t.extra_packets as u64 * t.mss as u64);
+        let size = app_size.saturating_add(t.output.extra_packets as u64 * t.sizes.mss as u64);
         let asked = net.duplex(flow).is_some_and(|duplex| !duplex.response);
         Receiver {
             flow,
@@ -224,7 +224,7 @@ impl Receiver {
             base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::SLOW_PATH } else { 0 },
             packets: 0,
             in_order: false,
-            predictable: Receiver::is_predictable(t),
+            predictable: Receiver::is_predictable(&t.acks),
             tcb: NO_TCB,
             next: 0,
             ooo: Ranges::default(),
@@ -233,8 +233,8 @@ impl Receiver {
             sack: SackBlocks::default(),
             acks: AckPolicy {
                 marked_at_once: profile.ack_marked_at_once,
-                every: if t.quickack_route && !asked { 1 } else { t.delayed_ack.max(1) },
-                quick: t.quickack,
+                every: if t.acks.quickack_route && !asked { 1 } else { t.acks.delayed_ack.max(1) },
+                quick: t.acks.quickack,
                 pending: 0,
                 pushed: 0,
                 acked: 0,
@@ -242,9 +242,9 @@ impl Receiver {
                 deadline: NEVER,
             },
             ack_timer: AckTimer { at: NEVER, slot: NEVER, setting: 0 },
-            lengths: Lengths { segment: t.mss.min(DEFAULT_MSS), shorter: 0 },
+            lengths: Lengths { segment: t.sizes.mss.min(DEFAULT_MSS), shorter: 0 },
             compression: Compression::default(),
-            ecn: EcnEcho { mode: t.ecn.unwrap_or(profile.ecn), ..EcnEcho::default() },
+            ecn: EcnEcho { mode: t.marks.ecn.unwrap_or(profile.ecn), ..EcnEcho::default() },
             ce_from: 0,
             cnp: Notifications { interval: profile.cnp.unwrap_or_default(), from: Time::ZERO },
             taken: Taken { size, app_size, fresh_at: Time::ZERO, delivered_m: 0 },
@@ -322,7 +322,7 @@ impl Receiver {
         if self.in_order && ext.is_none() && self.predicts(p) {
             debug_assert!(self.is_in_order());
             self.entropy = p.entropy();
-            self.ip.count(ctx, t, p);
+            self.ip.count(ctx, &t.sizes, p);
             return self.on_predicted(ctx, t, p);
         }
         self.in_order = false;
@@ -356,7 +356,7 @@ impl Receiver {
             }
         }
         self.entropy = p.entropy();
-        self.ip.count(ctx, t, p);
+        self.ip.count(ctx, &t.sizes, p);
         if p.has(flag::CE) && self.cnp.interval > Time::ZERO {
             self.notify(ctx);
         }
@@ -372,14 +372,19 @@ impl Receiver {
             // ns-3 echoes the first SYN in every SYN-ACK (ProcessOptionTimestamp: later SYNs are not in order)
             let first = self.syn_ack.as_ref().filter(|_| t.repeats_first_stamp()).and_then(|own| own.echo);
             self.acks.echo = first.or(Some((p.sent_at(), p.hop, ctx.now - ctx.held)));
-            if t.ecn_fallback {
-                self.negotiate_ecn(ctx, t, p);
+            if t.acks.ecn_fallback {
+                self.negotiate_ecn(ctx, &t.connection, p);
             }
             self.syn_acked_at = ctx.now;
             let echo = self.acks.echo;
-            self.acknowledge(ctx, Kind::Syn, 0, if t.lone_syn { t.ack_size } else { t.syn_size });
-            if t.syn_ack_retries > 0 {
-                self.await_answer(ctx, t, echo);
+            self.acknowledge(
+                ctx,
+                Kind::Syn,
+                0,
+                if t.connection.lone_syn { t.sizes.ack_size } else { t.sizes.syn_size },
+            );
+            if t.connection.syn_ack_retries > 0 {
+                self.await_answer(ctx, &t.connection, echo);
             }
         } else if p.is(Kind::Data) && !self.sink.closed {
             self.data(ctx, t, p);
@@ -388,7 +393,7 @@ impl Receiver {
             }
         } else {
             self.syn_ack = None;
-            if t.ce_must_advance && p.has(flag::CE) {
+            if t.marks.ce_must_advance && p.has(flag::CE) {
                 // the last ACK of the handshake has the number of the first byte: its mark counts, and the first
                 // segment's does not
                 self.ce_from = self.ce_from.max(p.seq() + 1);
@@ -432,16 +437,16 @@ impl Receiver {
         if self.acks.echo.is_none() || p.seq() <= self.acks.acked {
             self.acks.echo = Some((p.sent_at(), p.hop, ctx.now - ctx.held));
         }
-        let quick = (self.tcb != NO_TCB || t.classic_quickack) && self.interact(ctx, t, p);
+        let quick = (self.tcb != NO_TCB || t.acks.classic_quickack) && self.interact(ctx, t, p);
         if p.has(flag::FIN) {
             self.fin_at = Some(end - 1);
         }
-        now_ack |= t.cwr_ack && p.has(flag::CWR) || self.acks.marked_at_once && marked;
+        now_ack |= t.acks.cwr_ack && p.has(flag::CWR) || self.acks.marked_at_once && marked;
         if p.len > 0 && self.window.is_growing(t) {
             // repeated data does not grow the window; without SACK neither does data out of order, because its ACKs
             // would not be duplicates
             let fresh = end > self.next && self.ooo.find(p.seq()).is_none_or(|held| end > held.1);
-            if fresh && (t.sack || p.seq() <= self.next) {
+            if fresh && (t.loss.sack || p.seq() <= self.next) {
                 self.window.grow(t);
                 self.acks.quick |= 1;
             }
@@ -451,16 +456,16 @@ impl Receiver {
         if end <= self.next || (p.seq() < self.next && p.len == 0) {
             // nothing new: a duplicate, or a probe
             now_ack = true;
-            self.acks.quick = self.acks.quick.max(t.quickack);
+            self.acks.quick = self.acks.quick.max(t.acks.quickack);
             self.note_order(p, end);
-            self.sack.note_duplicate(t, p.seq(), end);
+            self.sack.note_duplicate(&t.loss, p.seq(), end);
         } else if p.seq() > self.next {
             self.note_order(p, end);
             if self.compression.waiting > 0 {
-                self.release(ctx, t, p.seq(), end);
+                self.release(ctx, &t.sizes, p.seq(), end);
             }
             if self.ooo.find(p.seq()).is_some_and(|held| end <= held.1) {
-                self.sack.note_duplicate(t, p.seq(), end);
+                self.sack.note_duplicate(&t.loss, p.seq(), end);
             }
             self.ooo.add(p.seq(), end, |_, _| {});
             self.note_kept(measured);
@@ -494,9 +499,9 @@ impl Receiver {
             reordering.reached(self.next, !whole);
         }
         let now_ack = match whole {
-            true if t.read_ack && p.len > 0 => had_gap | self.is_read(ctx, t, p),
-            true => had_gap || t.push_ack && p.has(flag::PSH),
-            false => self.next - self.acks.acked > t.mss as u64,
+            true if t.acks.read_ack && p.len > 0 => had_gap | self.is_read(ctx, &t.sizes, p),
+            true => had_gap || t.acks.push_ack && p.has(flag::PSH),
+            false => self.next - self.acks.acked > t.sizes.mss as u64,
         };
         let fresh = self.delivered() - before;
         self.window.read(ctx.now, fresh);
@@ -552,11 +557,11 @@ impl Receiver {
             Timer::SynAck(_) => self.repeat_syn_ack(ctx, t),
             Timer::SinkStop(_) if !self.sink.closed && self.fin_at.is_none_or(|f| self.next <= f) => {
                 if self.ooo.is_empty() {
-                    self.acknowledge(ctx, Kind::Ack, flag::FIN, t.syn_size);
+                    self.acknowledge(ctx, Kind::Ack, flag::FIN, t.sizes.syn_size);
                 } else {
                     // unread data at a close: a reset (RFC 2525 section 2.17)
                     (self.sink.closed, self.in_order) = (true, false);
-                    self.acknowledge(ctx, Kind::Rst, 0, t.ack_size);
+                    self.acknowledge(ctx, Kind::Rst, 0, t.sizes.ack_size);
                 }
             }
             Timer::WindowUpdate(_) if self.window.is_update_due(ctx.now) && !self.sink.closed => {
@@ -564,7 +569,7 @@ impl Receiver {
                 self.window.read(ctx.now, 0);
                 self.window.offer(self.next, t);
                 if self.window.edge > before {
-                    self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
+                    self.acknowledge(ctx, Kind::Ack, 0, t.sizes.ack_size);
                 } else {
                     self.watch_window(ctx, t);
                 }

@@ -6,18 +6,18 @@ use crate::event::packet::{Kind, Packet, flag};
 use crate::fast_paths::{FastPath, Feature, Features};
 use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::TransportSpec;
+use crate::spec::{AckRules, TransportSpec};
 use incast_cc::{Ecn, Time};
 
 impl Receiver {
     /// Returns whether the rules of `t` allow [prediction](FastPath::SegmentPrediction).
-    pub(super) fn is_predictable(t: &TransportSpec) -> bool {
+    pub(super) fn is_predictable(acks: &AckRules) -> bool {
         FastPath::SegmentPrediction.fits(Features::of([
-            (Feature::QuickAck, t.classic_quickack),
-            (Feature::WindowGrowth, t.window_growth),
-            (Feature::PushAck, t.push_ack),
-            (Feature::ReadAck, t.read_ack),
-            (Feature::CwrAck, t.cwr_ack),
+            (Feature::QuickAck, acks.classic_quickack),
+            (Feature::WindowGrowth, acks.window_growth),
+            (Feature::PushAck, acks.push_ack),
+            (Feature::ReadAck, acks.read_ack),
+            (Feature::CwrAck, acks.cwr_ack),
         ]))
     }
 
@@ -83,7 +83,7 @@ impl Receiver {
         if now_ack || self.acks.pending >= self.acks.every {
             match self.in_order {
                 true => self.acknowledge_in_order(ctx, t),
-                false => self.acknowledge(ctx, Kind::Ack, 0, t.ack_size),
+                false => self.acknowledge(ctx, Kind::Ack, 0, t.sizes.ack_size),
             }
         } else {
             self.delay_ack(ctx, t);
@@ -95,9 +95,9 @@ impl Receiver {
         let wnd = self.window.offer(self.next, t);
         let (ts, hops, arrived_at) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
         let ece = if self.ecn.ce { flag::ECE } else { 0 };
-        let ect = if t.ect_control && self.ecn.mode == Ecn::Dctcp { flag::ECT } else { 0 };
+        let ect = if t.marks.ect_control && self.ecn.mode == Ecn::Dctcp { flag::ECT } else { 0 };
         let host = if ctx.net.hosts_cost { ctx.now - arrived_at } else { Time::ZERO };
-        let mut packet = self.answer(ctx, Kind::Ack, self.next, self.base_flags | ece | ect, t.ack_size);
+        let mut packet = self.answer(ctx, Kind::Ack, self.next, self.base_flags | ece | ect, t.sizes.ack_size);
         packet.wnd = wnd;
         packet.set_echo(ts, hops, host);
         self.acks.pending = 0;

@@ -55,7 +55,7 @@ impl Receiver {
         let whole = self.ip.is_whole(ctx, p);
         self.ip.ahead = kept;
         if whole {
-            self.ip.count(ctx, ctx.net.transport(self.transport), p);
+            self.ip.count(ctx, &ctx.net.transport(self.transport).sizes, p);
             if p.len > 0 && p.has(flag::MEASURED) && !p.has(flag::RETX) {
                 self.reordering.get_or_insert_default().late += 1;
             }
@@ -65,7 +65,7 @@ impl Receiver {
 
     /// Acknowledges repeated data of a former connection: all up to `ack` has arrived (TIME-WAIT).
     pub fn answer_late(&mut self, ctx: &mut NodeCtx<impl Effects>, ack: u64) {
-        let size = ctx.net.transport(self.transport).ack_size;
+        let size = ctx.net.transport(self.transport).sizes.ack_size;
         let mut packet = self.answer(ctx, Kind::Ack, ack, self.base_flags, size);
         packet.wnd = UNSCALED as u32;
         packet.set_echo(ctx.now, 0, Time::ZERO);

@@ -1,7 +1,7 @@
 //! Contents of ACKs beyond their number: SACK blocks (RFC 2018), and duplicate SACKs (RFC 2883).
 
 use crate::event::packet::{Blocks, Ext};
-use crate::spec::TransportSpec;
+use crate::spec::{LossRules, TransportSpec};
 use crate::transport::ranges::Ranges;
 
 /// Size of the options after a TCP header, and of a time-stamp option without padding, in bytes.
@@ -32,8 +32,8 @@ impl SackBlocks {
     }
 
     /// Reports in the next ACK that these bytes arrived again (RFC 2883).
-    pub fn note_duplicate(&mut self, t: &TransportSpec, start: u64, end: u64) {
-        if t.dsack && t.sack {
+    pub fn note_duplicate(&mut self, loss: &LossRules, start: u64, end: u64) {
+        if loss.dsack && loss.sack {
             self.duplicate = (start, end);
         }
     }
@@ -72,7 +72,7 @@ impl SackBlocks {
 /// Drops the blocks for which an ACK's options have no room; returns the bytes of the others.
 #[cold]
 pub fn lay_out(ext: &mut Ext, t: &TransportSpec) -> u32 {
-    let room = (OPTIONS - 2 - if t.timestamps { TIMESTAMPS } else { 0 }) / 8;
+    let room = (OPTIONS - 2 - if t.timing.timestamps { TIMESTAMPS } else { 0 }) / 8;
     ext.sack.truncate(room as usize);
-    ext.sack.len() as u32 * t.sack_block
+    ext.sack.len() as u32 * t.loss.sack_block
 }

@@ -51,10 +51,11 @@ impl Window {
     /// Window of an empty buffer, whose application reads at `read_rate`. A growing window begins with 65,160 bytes for
     /// segments of 1448; the scale is the smallest that can offer the whole buffer.
     pub fn new(t: &TransportSpec, read_rate: Rate) -> Window {
-        let mss = t.mss as u64;
-        let first = (UNSCALED / mss * mss).max(mss).min(t.receive_buffer / 2);
-        let scale = (0..14).find(|s| !t.window_scaling || t.receive_buffer >> s <= UNSCALED).unwrap_or(14);
-        let limit = if t.window_growth { first } else { u64::MAX };
+        let mss = t.sizes.mss as u64;
+        let first = (UNSCALED / mss * mss).max(mss).min(t.windows.receive_buffer / 2);
+        let scale =
+            (0..14).find(|s| !t.windows.window_scaling || t.windows.receive_buffer >> s <= UNSCALED).unwrap_or(14);
+        let limit = if t.acks.window_growth { first } else { u64::MAX };
         let reader = Reader { rate: read_rate, unread: 0, read_at: Time::ZERO, update_at: Time::NEVER };
         Window { limit, edge: 0, reader: (read_rate != Rate::INFINITE).then(|| Box::new(reader)), scale }
     }
@@ -62,12 +63,12 @@ impl Window {
     /// Returns whether the window can still grow.
     #[inline(always)]
     pub fn is_growing(&self, t: &TransportSpec) -> bool {
-        t.window_growth && self.limit < t.receive_buffer / 2
+        t.acks.window_growth && self.limit < t.windows.receive_buffer / 2
     }
 
     /// Grows the window by two segments.
     pub fn grow(&mut self, t: &TransportSpec) {
-        self.limit = (self.limit + 2 * t.mss as u64).min(t.receive_buffer / 2);
+        self.limit = (self.limit + 2 * t.sizes.mss as u64).min(t.windows.receive_buffer / 2);
     }
 
     /// Returns whether the application reads arrived data at once.
@@ -88,12 +89,12 @@ impl Window {
     #[inline]
     pub fn offer(&mut self, next: u64, t: &TransportSpec) -> u32 {
         let unread = self.reader.as_ref().map_or(0, |reader| reader.unread);
-        let free = t.receive_buffer.saturating_sub(unread).min(self.limit);
+        let free = t.windows.receive_buffer.saturating_sub(unread).min(self.limit);
         let wnd = (free >> self.scale).min(UNSCALED) << self.scale;
         // silly-window avoidance: move the edge by at least a segment or half the buffer
         let right = next + wnd;
-        let step = (t.mss as u64).min(t.receive_buffer / 2);
-        if right < self.edge || (wnd < t.receive_buffer / 2 && right < self.edge + step) {
+        let step = (t.sizes.mss as u64).min(t.windows.receive_buffer / 2);
+        if right < self.edge || (wnd < t.windows.receive_buffer / 2 && right < self.edge + step) {
             return self.edge.saturating_sub(next) as u32;
         }
         self.edge = right;
@@ -104,7 +105,7 @@ impl Window {
     #[inline]
     pub fn plan_update(&mut self, next: u64, now: Time, t: &TransportSpec) -> Option<Time> {
         let reader = self.reader.as_mut()?;
-        let step = (t.mss as u64).min(t.receive_buffer / 2);
+        let step = (t.sizes.mss as u64).min(t.windows.receive_buffer / 2);
         let shut = self.edge.saturating_sub(next) < step && reader.unread > 0;
         if reader.update_at != Time::NEVER || !shut {
             return None;

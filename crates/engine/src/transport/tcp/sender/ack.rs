@@ -5,7 +5,7 @@ use super::{NEVER, Sender};
 use crate::event::metadata::{Metadata, STAMPS, Telemetry};
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Recovery, Rules, TransportSpec};
+use crate::spec::{Recovery, Rules, Timing, TransportSpec};
 use incast_cc::{Ack, Bytes, Controller, Ecn, Hop, Phase, Rate, Round, TcpAck, Time};
 
 /// Contents of an acknowledgement, in bytes.
@@ -57,7 +57,7 @@ impl Sender {
     pub(super) fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         let t = ctx.net.transport(self.transport);
         // a FIN on the last data segment takes a number of its own
-        let ack = if self.fin_rides(t) && self.closing.fin { p.ack.min(self.nxt) } else { p.ack };
+        let ack = if self.fin_rides(&t.connection) && self.closing.fin { p.ack.min(self.nxt) } else { p.ack };
         if ack > self.nxt || ack < self.una {
             return;
         }
@@ -72,7 +72,7 @@ impl Sender {
     fn on_other_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>, ack: u64) {
         let t = ctx.net.transport(self.transport);
         self.catch_up(ctx);
-        let in_flight = self.pipe(t);
+        let in_flight = self.pipe(&t.loss);
         let mut info = self.read_ack(ctx, p, ext, ack);
 
         let (rtt, later_sample) = self.sample_rtt(ctx, &info, p.echo());
@@ -80,26 +80,26 @@ impl Sender {
             self.complete_writes(ctx);
         }
         self.end_backoff(t, info.acked, rtt.is_some());
-        if t.recovery == Recovery::PrrNs3 && info.acked > 0 {
+        if t.loss.recovery == Recovery::PrrNs3 && info.acked > 0 {
             self.prr.count_segments(info.delivered, self.mss);
         }
         if self.profile.delivery {
-            self.report_delivery(ctx.now, t, info.delivered);
+            self.report_delivery(ctx.now, &t.timing, info.delivered);
         }
 
         // losses, and undone reductions
-        let ece = self.preempt_by_ecn(ctx, t, &info);
+        let ece = self.preempt_by_ecn(ctx, &t.loss, &info);
         self.recovery.newly_lost = false;
         self.undo.due |= info.marked;
-        let (repaired, dubious) = match t.tail_loss_probe || t.adaptive_reordering {
+        let (repaired, dubious) = match t.loss.tail_loss_probe || t.loss.adaptive_reordering {
             true => self.on_ack_of_probe(&info, ext.map_or(0, |ext| ext.sack.near(p.ack)[0].1)),
             false => (false, false),
         };
-        if t.recovery == Recovery::Linux && !t.sack {
-            info.delivered = self.reno_sack_delivered(t, info.acked, info.segments, info.duplicate);
+        if t.loss.recovery == Recovery::Linux && !t.loss.sack {
+            info.delivered = self.reno_sack_delivered(&t.loss, info.acked, info.segments, info.duplicate);
         }
         let lost = self.recover_losses(ctx, t, &info);
-        if !t.ecn_preempts {
+        if !t.loss.ecn_preempts {
             self.leave_cwr(ctx);
         }
         if dubious && self.phase == Phase::Open {
@@ -123,7 +123,7 @@ impl Sender {
             lost_bytes: self.board.take_found_lost(),
             round: Round { acked: self.una, sent: self.nxt },
             tcp: TcpAck { sent_to: self.sent_to },
-            cwnd_limited: !t.cwnd_limited || self.usage.is_limited(self.cc.cwnd(), self.cc.ssthresh()),
+            cwnd_limited: !t.windows.cwnd_limited || self.usage.is_limited(self.cc.cwnd(), self.cc.ssthresh()),
             phase: self.phase,
         });
         self.reduce(ctx, t, &info, lost, repaired);
@@ -145,7 +145,7 @@ impl Sender {
         let t = ctx.net.transport(self.transport);
         let outstanding = self.nxt - self.una;
         let old_edge = self.peer.edge;
-        self.peer.take(t.window_update, self.una, ack, p.wnd);
+        self.peer.take(t.windows.window_update, self.una, ack, p.wnd);
         self.board.begin_ack(t.clock(ctx.now), self.rtt.min().unwrap_or_default());
 
         let acked = ack - self.una;
@@ -166,11 +166,11 @@ impl Sender {
                 newly_sacked += self.board.sack(start, end, self.una);
             }
             delivered += newly_sacked;
-            if t.undo || t.tail_loss_probe || t.adaptive_reordering {
+            if t.loss.undo || t.loss.tail_loss_probe || t.loss.adaptive_reordering {
                 twice = self.undo.duplicate_sack(ack, &blocks);
                 // duplicates that left the network count with `undo` only; the other switches measure the effect of
                 // their own rules
-                if t.undo {
+                if t.loss.undo {
                     delivered += twice;
                 }
             }
@@ -180,11 +180,11 @@ impl Sender {
             delivered = delivered.saturating_sub(1);
         }
         let idle = acked == 0 && self.peer.edge == old_edge && !p.is(Kind::Piggyback);
-        let sacks = newly_sacked > 0 && (acked == 0 || t.scoreboard == Rules::Ns3);
+        let sacks = newly_sacked > 0 && (acked == 0 || t.loss.scoreboard == Rules::Ns3);
         AckInfo {
             acked,
             segments,
-            duplicate: outstanding > 0 && if t.sack { sacks } else { idle },
+            duplicate: outstanding > 0 && if t.loss.sack { sacks } else { idle },
             idle,
             delivered,
             newly_sacked,
@@ -192,7 +192,7 @@ impl Sender {
             was_retransmitted,
             marked: p.has(flag::ECE) && self.ecn_mode != Ecn::Off,
             opens: self.peer.edge > old_edge,
-            echoed: if t.timestamps { p.echo() } else { NEVER },
+            echoed: if t.timing.timestamps { p.echo() } else { NEVER },
         }
     }
 
@@ -211,26 +211,26 @@ impl Sender {
             self.cc.on_loss(&self.congestion(ctx));
         } else if lost {
             self.enter_recovery(ctx, delivered, marked);
-            if t.scoreboard == Rules::Ns3 && acked > 0 && t.sack {
+            if t.loss.scoreboard == Rules::Ns3 && acked > 0 && t.loss.sack {
                 self.partial_ack_ns3(ctx, t, delivered, was_retransmitted);
             }
         } else if marked
-            && !t.ecn_preempts
+            && !t.loss.ecn_preempts
             && self.ecn.is_past(self.una)
             && self.phase == Phase::Open
             && self.cc.heeds_mark()
         {
-            self.reduce_for_ecn(ctx, t);
+            self.reduce_for_ecn(ctx, &t.loss);
         } else if repaired {
             self.reduce_for_probe(ctx);
         }
-        if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(t) {
-            match t.recovery {
+        if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(&t.loss) {
+            match t.loss.recovery {
                 Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 && self.prr.whole_segment => {
                     self.reduce_rate_as_ns3(delivered, false, false)
                 }
                 Recovery::PrrNs3 => {}
-                _ => self.reduce_rate(t, delivered, acked > 0),
+                _ => self.reduce_rate(&t.loss, delivered, acked > 0),
             }
         }
     }
@@ -245,10 +245,10 @@ impl Sender {
         later_sample: bool,
     ) {
         // a window below a segment may hold everything back: only the timer ends that
-        let stalled = !t.least_segment && self.app.written > self.nxt;
+        let stalled = !t.windows.least_segment && self.app.written > self.nxt;
         if self.board.is_empty() && !stalled {
             self.timer.rest(info.opens);
-        } else if t.reordering_timer
+        } else if t.loss.reordering_timer
             && let Some(wait) = self.board.reordering_wait()
         {
             self.wait_for_reordering(ctx, t, wait);
@@ -256,7 +256,7 @@ impl Sender {
             || info.acked > 0
                 && (self.recovery.inflates || self.phase != Phase::Recovery || self.recovery.partial_acks <= 1)
         {
-            if t.tail_loss_probe || t.reordering_timer {
+            if t.loss.tail_loss_probe || t.loss.reordering_timer {
                 self.restart_timer(ctx, t);
             } else {
                 self.arm_rto(ctx);
@@ -266,9 +266,9 @@ impl Sender {
 
     /// Reports the delivery rate of an ACK to the controller.
     #[cold]
-    fn report_delivery(&mut self, now: Time, t: &TransportSpec, delivered: u64) {
+    fn report_delivery(&mut self, now: Time, timing: &Timing, delivered: u64) {
         // a coarse clock may have added a tick to the round trip
-        let min_rtt = self.rtt.min().unwrap_or_default().saturating_sub(t.timestamp_clock);
+        let min_rtt = self.rtt.min().unwrap_or_default().saturating_sub(timing.timestamp_clock);
         if let Some(sample) = self.board.delivery(now, delivered, min_rtt) {
             self.cc.on_delivery(&sample);
         }

@@ -22,13 +22,13 @@ impl Sender {
             self.board.recovered();
         }
         if self.board.waits_for_late() {
-            return self.update_late(now, t) && self.phase == Phase::Open;
+            return self.update_late(now, &t.loss) && self.phase == Phase::Open;
         }
         if self.phase == Phase::Open {
-            return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
+            return t.loss.sack && t.loss.scoreboard != Rules::Ns3 && self.lost_again(t);
         }
         // Linux finds no new losses before these are repaired, unless by send times
-        if t.sack && (t.recovery != Recovery::Linux || t.scoreboard == Rules::Rack) {
+        if t.loss.sack && (t.loss.recovery != Recovery::Linux || t.loss.scoreboard == Rules::Rack) {
             self.update_lost(t);
         }
         // the loss of a second copy calls for a fast recovery

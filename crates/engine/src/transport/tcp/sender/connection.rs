@@ -6,7 +6,7 @@ use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{AtStop, Done, TransportSpec};
+use crate::spec::{AtStop, ConnectionRules, Done, TransportSpec};
 use incast_cc::{Ack, Controller, Ecn, Env, Time};
 use incast_record::Recorder;
 
@@ -36,11 +36,11 @@ impl Sender {
 
     /// Sends a SYN, or data.
     pub(super) fn connect(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        if t.handshake || t.lone_syn {
+        if t.connection.handshake || t.connection.lone_syn {
             self.connection = Connection::SynSent;
             self.send_syn(ctx);
         } else {
-            self.peer = PeerWindow::opened(self.una, t.receive_buffer, 0);
+            self.peer = PeerWindow::opened(self.una, t.windows.receive_buffer, 0);
             self.establish(ctx);
         }
     }
@@ -48,15 +48,15 @@ impl Sender {
     pub(super) fn send_syn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         // ECN is requested in the first SYN only (RFC 3168 6.1.1): a node on the path may drop such SYNs
-        let asks = t.ecn_fallback && self.ecn_mode != Ecn::Off && self.timer.consecutive == 0;
-        self.emit(ctx, Kind::Syn, 0, 0, if asks { flag::ECE | flag::CWR } else { 0 }, t.syn_size);
-        self.arm_in(ctx, t, t.syn_timeout.saturating_mul(1 << self.timer.consecutive.min(20)));
+        let asks = t.acks.ecn_fallback && self.ecn_mode != Ecn::Off && self.timer.consecutive == 0;
+        self.emit(ctx, Kind::Syn, 0, 0, if asks { flag::ECE | flag::CWR } else { 0 }, t.sizes.syn_size);
+        self.arm_in(ctx, t, t.connection.syn_timeout.saturating_mul(1 << self.timer.consecutive.min(20)));
     }
 
     pub(super) fn establish(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.connection = Connection::Open;
         let t = ctx.net.transport(self.transport);
-        if t.half_window_mss {
+        if t.windows.half_window_mss {
             self.bound_mss(ctx, t);
         }
         self.note_write(ctx);
@@ -64,7 +64,7 @@ impl Sender {
             self.ecn_mode = Ecn::Off;
         }
         // a SYN that timed out is a loss too (Linux, tcp_enter_loss)
-        let after_loss = self.timer.consecutive > 0 && ctx.net.transport(self.transport).cwr_after_loss;
+        let after_loss = self.timer.consecutive > 0 && ctx.net.transport(self.transport).loss.cwr_after_loss;
         self.ecn.announce(after_loss && self.ecn_mode != Ecn::Off);
         self.timer.consecutive = 0;
         self.timer.stop();
@@ -72,7 +72,7 @@ impl Sender {
         self.report_deadline(ctx);
         self.publish_timeout(ctx);
         // data that the buffer always refuses ends the flow (ns-3's BulkSendApplication)
-        let refused = t.whole_writes && self.app.is_refused(t.send_buffer);
+        let refused = t.windows.whole_writes && self.app.is_refused(t.windows.send_buffer);
         if refused {
             self.app.stop();
         }
@@ -85,10 +85,10 @@ impl Sender {
     /// Bounds the segment size by the window of the handshake; the controller is rebuilt for it.
     #[cold]
     fn bound_mss(&mut self, ctx: &NodeCtx<impl Effects>, t: &TransportSpec) {
-        let mss = self.peer.bound(t.mss, t.header);
-        if mss < t.mss {
+        let mss = self.peer.bound(t.sizes.mss, t.sizes.header);
+        if mss < t.sizes.mss {
             self.mss = mss;
-            let env = Env { mss, initial_window: t.initial_window * mss as f64, ..ctx.net.envs[self.ip.flow] };
+            let env = Env { mss, initial_window: t.windows.initial_window * mss as f64, ..ctx.net.envs[self.ip.flow] };
             self.cc = ctx.net.spec.controllers[ctx.net.flow(self.ip.flow).controller as usize].build(&env);
         }
     }
@@ -129,14 +129,14 @@ impl Sender {
         match self.connection {
             Connection::SynSent if p.is(Kind::Syn) => {
                 let t = ctx.net.transport(self.transport);
-                if t.ecn_fallback && t.handshake && !p.has(flag::ECE) {
+                if t.acks.ecn_fallback && t.connection.handshake && !p.has(flag::ECE) {
                     self.ecn_mode = Ecn::Off;
                     if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
                         tcb.without_ecn = true;
                     }
                 }
                 // ns-3 uses the time stamp also after a retransmitted SYN
-                if self.timer.consecutive == 0 || t.timestamps && t.repeats_first_stamp() {
+                if self.timer.consecutive == 0 || t.timing.timestamps && t.repeats_first_stamp() {
                     self.take_rtt(ctx, p.echo());
                 }
                 if let Some(metadata) = ext.and_then(|ext| ext.metadata.as_deref()) {
@@ -144,10 +144,10 @@ impl Sender {
                 }
                 let number = ctx.tcbs.get(self.tcb as usize).map_or(0, |tcb| tcb.ack);
                 self.peer = PeerWindow::opened(self.una, p.wnd as u64, number);
-                if t.lone_syn {
+                if t.connection.lone_syn {
                     self.syn_acked(ctx);
                 } else {
-                    self.emit(ctx, Kind::Ack, 0, 0, flag::ACK, t.ack_size);
+                    self.emit(ctx, Kind::Ack, 0, 0, flag::ACK, t.sizes.ack_size);
                 }
                 self.establish(ctx);
             }
@@ -160,7 +160,7 @@ impl Sender {
                     self.closing.by_peer = true;
                     self.closing.peer_last = self.closing.fin;
                     let t = ctx.net.transport(self.transport);
-                    self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.ack_size);
+                    self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.sizes.ack_size);
                 } else {
                     self.on_ack(ctx, p, ext);
                 }
@@ -180,8 +180,8 @@ impl Sender {
         }
         if p.has(flag::FIN) && self.connection == Connection::Done {
             let t = ctx.net.transport(self.transport);
-            if self.fin_rides(t) {
-                self.emit(ctx, Kind::Ack, self.una + 1, 0, flag::ACK, t.ack_size);
+            if self.fin_rides(&t.connection) {
+                self.emit(ctx, Kind::Ack, self.una + 1, 0, flag::ACK, t.sizes.ack_size);
             }
         }
     }
@@ -203,7 +203,9 @@ impl Sender {
                 let tcb = &mut ctx.tcbs[self.tcb as usize];
                 tcb.ext.ts = ext.ts;
                 tcb.open = true;
-            } else if let Some(ext) = ext.filter(|_| ctx.net.transport(self.transport).window_update.looks_at_seq()) {
+            } else if let Some(ext) =
+                ext.filter(|_| ctx.net.transport(self.transport).windows.window_update.looks_at_seq())
+            {
                 self.peer.numbered(ext.number);
             }
             return self.on_packet(ctx, p, ext);
@@ -220,7 +222,7 @@ impl Sender {
                 return;
             }
             let t = ctx.net.transport(self.transport);
-            if t.handshake {
+            if t.connection.handshake {
                 self.take_rtt(ctx, ext.ts);
             }
             self.peer = PeerWindow::opened(self.una, p.wnd as u64, p.seq() + 1);
@@ -231,7 +233,7 @@ impl Sender {
             return;
         }
         let is_new = p.ack > self.una || p.has(flag::ECE) || !ext.sack.is_empty();
-        let rule = ctx.net.transport(self.transport).window_update;
+        let rule = ctx.net.transport(self.transport).windows.window_update;
         let moved = p.ack >= self.una && self.peer.is_moved(rule, p.seq() + 1, p.ack + p.wnd as u64);
         if is_new || moved {
             if self.connection == Connection::Silent {
@@ -254,8 +256,8 @@ impl Sender {
 
     /// Returns whether the FIN rides on the last data; else it is sent as a segment of its own.
     #[inline]
-    pub(super) fn fin_rides(&self, t: &TransportSpec) -> bool {
-        t.fin_with_data && !self.closing.apart
+    pub(super) fn fin_rides(&self, connection: &ConnectionRules) -> bool {
+        connection.fin_with_data && !self.closing.apart
     }
 
     /// Handles the application's stop time.
@@ -275,7 +277,7 @@ impl Sender {
                 self.cut(ctx);
             }
             AtStop::Reset => {
-                self.emit(ctx, Kind::Rst, self.nxt, 0, 0, ctx.net.transport(self.transport).ack_size);
+                self.emit(ctx, Kind::Rst, self.nxt, 0, 0, ctx.net.transport(self.transport).sizes.ack_size);
                 self.die();
                 self.cut(ctx);
             }
@@ -308,9 +310,9 @@ impl Sender {
             self.stats.finished = Some(ctx.now);
         }
         let t = ctx.net.transport(self.transport);
-        if !t.handshake {
+        if !t.connection.handshake {
             self.connection = Connection::Done;
-        } else if self.fin_rides(t) {
+        } else if self.fin_rides(&t.connection) {
             // the answer to the peer's FIN is sent on its arrival
             if self.closing.fin && self.una >= self.nxt {
                 self.connection = Connection::Done;
@@ -319,7 +321,7 @@ impl Sender {
             self.connection = Connection::Done;
             if self.tcb == NO_TCB {
                 // the receiver has sent its FIN with the ACK; on a two-way connection the other flow does
-                self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.ack_size);
+                self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.sizes.ack_size);
             }
         }
         if self.connection == Connection::Done {

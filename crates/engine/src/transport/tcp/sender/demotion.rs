@@ -2,7 +2,7 @@
 //! (Bai et al., PIAS, NSDI 2015, section 3.1), by the size of the transfer, or by its remaining bytes.
 //!
 //! PIAS does not know sizes: the first bytes of a transfer have the highest class. With every size of
-//! [`TransportSpec::demotion`] that the transfer exceeds, its packets fall by one class. A retransmission has the class
+//! [`OutputRules::demotion`] that the transfer exceeds, its packets fall by one class. A retransmission has the class
 //! of its position. By the whole size all packets of a transfer have one class.
 
 use super::Sender;
@@ -10,7 +10,7 @@ use crate::app::parameters::App;
 use crate::event::packet::{Ext, Kind, Packet};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Rank, TransportSpec};
+use crate::spec::{OutputRules, Rank};
 use incast_cc::Asks;
 
 impl Sender {
@@ -20,7 +20,7 @@ impl Sender {
     pub(super) fn label(
         &mut self,
         ctx: &NodeCtx<impl Effects>,
-        t: &TransportSpec,
+        output: &OutputRules,
         seq: u64,
         packet: &mut Packet,
         ext: &mut Option<Ext>,
@@ -28,12 +28,12 @@ impl Sender {
         if self.profile.asks != Asks::Nothing && (packet.len > 0 || packet.is(Kind::Syn)) {
             self.ask(ctx, packet, seq, ext.get_or_insert_default());
         }
-        if let Some(rank) = t.rank.filter(|_| packet.is(Kind::Data)) {
+        if let Some(rank) = output.rank.filter(|_| packet.is(Kind::Data)) {
             // saturates at 32 bits
             packet.set_rank(self.rank(ctx.net, rank, seq).min(u32::MAX.into()) as u32, ext);
         }
-        if !t.demotion.is_empty() {
-            let measure = match t.demotion_by {
+        if !output.demotion.is_empty() {
+            let measure = match output.demotion_by {
                 Rank::Sent => {
                     // a packet without data belongs to the data before it
                     let last = if packet.len > 0 { seq } else { seq.saturating_sub(1) };
@@ -41,8 +41,8 @@ impl Sender {
                 }
                 by => self.rank(ctx.net, by, seq),
             };
-            let class = t.demotion.partition_point(|size| *size <= measure);
-            if class < t.demotion.len() {
+            let class = output.demotion.partition_point(|size| *size <= measure);
+            if class < output.demotion.len() {
                 packet.set_class(class as u8);
             }
         }

@@ -4,23 +4,23 @@ use super::Sender;
 use super::ack::AckInfo;
 use super::undo::Undo;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{LossFlight, Recovery, Rules, TransportSpec};
+use crate::spec::{Emulation, LossFlight, LossRules, Recovery, Rules, TransportSpec};
 use incast_cc::{Congestion, Controller, Ecn, Phase, Time};
 
 impl Sender {
     /// Bytes in flight, as reported to the controller at a loss.
-    pub(super) fn flight(&self, t: &TransportSpec) -> u64 {
-        match t.loss_flight {
+    pub(super) fn flight(&self, loss: &LossRules) -> u64 {
+        match loss.loss_flight {
             // limited transmit's segments are not part of the flight (RFC 5681)
             LossFlight::Outstanding => (self.nxt - self.una).saturating_sub(self.recovery.limited),
-            LossFlight::Pipe if t.sack => self.board.pipe(),
+            LossFlight::Pipe if loss.sack => self.board.pipe(),
             // each duplicate stands for a segment that has arrived
             LossFlight::Pipe => (self.nxt - self.una).saturating_sub(self.recovery.dupacks as u64 * self.mss as u64),
         }
     }
 
     pub(super) fn congestion(&self, ctx: &NodeCtx<impl Effects>) -> Congestion {
-        let in_flight = self.flight(ctx.net.transport(self.transport));
+        let in_flight = self.flight(&ctx.net.transport(self.transport).loss);
         let window = self.window();
         Congestion { now: ctx.now, in_flight, window, rtt: self.rtt.latest, srtt: self.rtt.srtt }
     }
@@ -33,11 +33,11 @@ impl Sender {
         if !(self.phase == Phase::Cwr && self.ecn_mode == Ecn::Classic) {
             self.cc.on_loss(&self.congestion(ctx));
         }
-        self.begin_undo(t, self.phase == Phase::Cwr || marked);
-        let reducing = self.phase == Phase::Cwr && t.recovery == Recovery::Linux && t.ecn_by_prr;
+        self.begin_undo(&t.loss, self.phase == Phase::Cwr || marked);
+        let reducing = self.phase == Phase::Cwr && t.loss.recovery == Recovery::Linux && t.loss.ecn_by_prr;
         if !reducing {
             self.tlp.cancel();
-            self.ecn.announce(t.cwr_after_loss && self.ecn_mode != Ecn::Off);
+            self.ecn.announce(t.loss.cwr_after_loss && self.ecn_mode != Ecn::Off);
         }
         self.phase = Phase::Recovery;
         (self.recovery.partial_acks, self.recovery.rescued) = (0, false);
@@ -46,19 +46,19 @@ impl Sender {
             self.recovery.point = self.ecn.end();
             self.prr.ssthresh = self.cc.cwnd();
         } else {
-            self.recovery.point = self.recovery_end(t);
-            self.start_prr(t, window);
+            self.recovery.point = self.recovery_end(&t.emulation);
+            self.start_prr(&t.loss, window);
         }
-        if t.sack || t.recovery == Recovery::Linux {
+        if t.loss.sack || t.loss.recovery == Recovery::Linux {
             // without PRR the window is the controller's
-            let fixed = matches!(t.recovery, Recovery::NewReno | Recovery::Htsim);
+            let fixed = matches!(t.loss.recovery, Recovery::NewReno | Recovery::Htsim);
             self.recovery.window = if fixed { -1.0 } else { 0.0 };
-            if t.recovery == Recovery::PrrNs3 {
+            if t.loss.recovery == Recovery::PrrNs3 {
                 self.reduce_rate_as_ns3(delivered, true, false);
             }
             // the first retransmission goes whatever is in flight (RFC 6675 step 4.3); PRR includes it in its budget
-            let hole = match t.recovery {
-                _ if t.scoreboard == Rules::Ns3 => self.board.first(),
+            let hole = match t.loss.recovery {
+                _ if t.loss.scoreboard == Rules::Ns3 => self.board.first(),
                 Recovery::Prr | Recovery::Linux => None,
                 Recovery::NewReno | Recovery::Htsim | Recovery::PrrNs3 => self.board.next_hole(),
             };
@@ -80,8 +80,8 @@ impl Sender {
     }
 
     /// Begins a reduction that may have to be undone.
-    pub(super) fn begin_undo(&mut self, t: &TransportSpec, due: bool) {
-        if t.undo {
+    pub(super) fn begin_undo(&mut self, loss: &LossRules, due: bool) {
+        if loss.undo {
             // a probe that repeated old data may be reported as a duplicate too
             let retransmissions = if self.tlp.repeats() { 1 } else { -1 };
             self.undo = Undo { marker: Some(self.una), retransmissions, due, ..Undo::default() };
@@ -89,8 +89,8 @@ impl Sender {
     }
 
     /// End of a recovery that begins now: all below has been sent, or retransmitted by go-back-N.
-    pub(super) fn recovery_end(&mut self, t: &TransportSpec) -> u64 {
-        let hole = if t.go_back_n_point && self.recovery.inflates { self.board.next_hole() } else { None };
+    pub(super) fn recovery_end(&mut self, emulation: &Emulation) -> u64 {
+        let hole = if emulation.go_back_n_point && self.recovery.inflates { self.board.next_hole() } else { None };
         hole.map_or(self.nxt, |hole| hole.seq)
     }
 
@@ -104,7 +104,7 @@ impl Sender {
         } else {
             self.board.recovered();
         }
-        t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t)
+        t.loss.sack && t.loss.scoreboard != Rules::Ns3 && self.lost_again(t)
     }
 
     /// Handles an ACK during a recovery with SACK: the scoreboard selects retransmissions, as the window allows.
@@ -114,12 +114,12 @@ impl Sender {
         if self.profile.own_recovery {
             return;
         }
-        if duplicate && t.recovery == Recovery::PrrNs3 {
+        if duplicate && t.loss.recovery == Recovery::PrrNs3 {
             self.reduce_rate_as_ns3(delivered, true, false);
         }
-        if acked > 0 && t.scoreboard == Rules::Ns3 {
+        if acked > 0 && t.loss.scoreboard == Rules::Ns3 {
             self.partial_ack_ns3(ctx, t, delivered, was_retransmitted);
-        } else if acked > 0 && t.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
+        } else if acked > 0 && t.loss.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
             self.reduce_rate_as_ns3(delivered, false, was_retransmitted);
         }
     }
@@ -158,7 +158,7 @@ impl Sender {
         was_retransmitted: bool,
     ) {
         self.recovery.partial_acks += 1;
-        if t.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
+        if t.loss.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
             self.reduce_rate_as_ns3(delivered, false, was_retransmitted);
         }
         let Some(first) = self.board.first().filter(|_| !self.board.retransmitted_to(self.una + self.mss as u64))
@@ -177,28 +177,28 @@ impl Sender {
     }
 
     /// Begins a reduction from `window`.
-    pub(super) fn start_prr(&mut self, t: &TransportSpec, window: f64) {
-        let recover_fs = if t.recovery == Recovery::Linux { window as u64 } else { self.nxt - self.una };
+    pub(super) fn start_prr(&mut self, loss: &LossRules, window: f64) {
+        let recover_fs = if loss.recovery == Recovery::Linux { window as u64 } else { self.nxt - self.una };
         self.prr.begin(recover_fs, self.cc.cwnd());
     }
 
     /// Returns whether PRR sets the window.
-    pub(super) fn prr_governs(&self, t: &TransportSpec) -> bool {
+    pub(super) fn prr_governs(&self, loss: &LossRules) -> bool {
         !self.profile.own_recovery
             && match self.phase {
-                Phase::Recovery if t.recovery == Recovery::Linux => true,
-                Phase::Recovery => t.sack && !matches!(t.recovery, Recovery::NewReno | Recovery::Htsim),
-                Phase::Cwr => t.ecn_by_prr,
+                Phase::Recovery if loss.recovery == Recovery::Linux => true,
+                Phase::Recovery => loss.sack && !matches!(loss.recovery, Recovery::NewReno | Recovery::Htsim),
+                Phase::Cwr => loss.ecn_by_prr,
                 _ => false,
             }
     }
 
     /// Updates the window of PRR after an ACK of `delivered` bytes; `advanced`: its number advanced too.
-    pub(super) fn reduce_rate(&mut self, t: &TransportSpec, delivered: u64, advanced: bool) {
-        if t.recovery != Recovery::Linux {
+    pub(super) fn reduce_rate(&mut self, loss: &LossRules, delivered: u64, advanced: bool) {
+        if loss.recovery != Recovery::Linux {
             self.recovery.window = self.prr.window(self.board.pipe(), delivered, self.mss);
         } else if delivered > 0 {
-            let (pipe, grows) = (self.pipe(t), advanced && !self.recovery.newly_lost);
+            let (pipe, grows) = (self.pipe(loss), advanced && !self.recovery.newly_lost);
             self.recovery.window = self.prr.window_of_linux(pipe, delivered, self.mss as u64, grows);
         }
     }

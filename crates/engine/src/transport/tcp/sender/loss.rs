@@ -5,7 +5,7 @@ use super::Sender;
 use super::ack::AckInfo;
 use crate::event::order::Timer;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Recovery, Rules, TransportSpec};
+use crate::spec::{LossRules, Recovery, Rules, TransportSpec};
 use incast_cc::{Controller, Phase, Time};
 
 impl Sender {
@@ -16,7 +16,7 @@ impl Sender {
         t: &TransportSpec,
         info: &AckInfo,
     ) -> bool {
-        if t.recovery == Recovery::Linux && !t.sack && !self.profile.own_recovery {
+        if t.loss.recovery == Recovery::Linux && !t.loss.sack && !self.profile.own_recovery {
             return self.recover_as_reno_sack(ctx, info);
         }
         if info.duplicate {
@@ -38,7 +38,7 @@ impl Sender {
         match self.phase {
             Phase::Open | Phase::Cwr => self.find_losses(ctx.now, t, info.duplicate),
             Phase::Recovery if self.una >= self.recovery.point => self.leave_recovery(ctx.now, t, info),
-            Phase::Recovery if t.sack => {
+            Phase::Recovery if t.loss.sack => {
                 self.go_on_with_sack(ctx, t, info);
                 false
             }
@@ -54,29 +54,29 @@ impl Sender {
     #[inline(always)]
     fn find_losses(&mut self, now: Time, t: &TransportSpec, duplicate: bool) -> bool {
         if self.board.waits_for_late() {
-            return self.board.has_sacked() && self.update_late(now, t);
+            return self.board.has_sacked() && self.update_late(now, &t.loss);
         }
-        if self.phase == Phase::Cwr && t.ecn_preempts {
-            if t.sack && duplicate {
+        if self.phase == Phase::Cwr && t.loss.ecn_preempts {
+            if t.loss.sack && duplicate {
                 self.update_lost(t);
             }
             return false;
         }
-        let enough = self.recovery.dupacks >= t.dupthresh;
+        let enough = self.recovery.dupacks >= t.loss.dupthresh;
         let mut lost = false;
-        if t.sack && t.scoreboard == Rules::Ns3 {
+        if t.loss.sack && t.loss.scoreboard == Rules::Ns3 {
             if !duplicate {
                 return false;
             }
             self.update_lost(t);
-            if self.recovery.dupacks == t.dupthresh && self.una >= self.recovery.point {
+            if self.recovery.dupacks == t.loss.dupthresh && self.una >= self.recovery.point {
                 self.board.mark_first_lost();
             }
             return self.board.first_is_lost();
-        } else if t.sack && t.scoreboard == Rules::Rack {
+        } else if t.loss.sack && t.loss.scoreboard == Rules::Rack {
             lost = self.update_lost(t);
             self.recovery.newly_lost = lost;
-        } else if t.sack {
+        } else if t.loss.sack {
             if self.board.has_sacked() {
                 lost = self.update_lost(t);
                 if enough && self.board.next_hole().is_none() && duplicate {
@@ -85,7 +85,7 @@ impl Sender {
                 }
                 self.recovery.newly_lost = lost;
             }
-        } else if self.recovery.dupacks == t.dupthresh && self.is_beyond_recovery() {
+        } else if self.recovery.dupacks == t.loss.dupthresh && self.is_beyond_recovery() {
             lost = true;
             if self.profile.own_recovery {
                 self.board.mark_first_lost();
@@ -104,18 +104,18 @@ impl Sender {
 
     /// Marks losses by the scoreboard's rules. Returns whether there are new ones.
     pub(super) fn update_lost(&mut self, t: &TransportSpec) -> bool {
-        match t.scoreboard {
-            Rules::Rfc6675 => self.board.update_lost(t.dupthresh, self.mss),
+        match t.loss.scoreboard {
+            Rules::Rfc6675 => self.board.update_lost(t.loss.dupthresh, self.mss),
             Rules::Rack => self.update_lost_by_time(t),
-            Rules::Ns3 => self.board.update_lost_by_segments(t.dupthresh),
+            Rules::Ns3 => self.board.update_lost_by_segments(t.loss.dupthresh),
         }
     }
 
     /// Updates the late segments at `now`: those whose wait is over are to be retransmitted. Returns whether a run of
     /// them is lost.
-    pub(super) fn update_late(&mut self, now: Time, t: &TransportSpec) -> bool {
+    pub(super) fn update_late(&mut self, now: Time, loss: &LossRules) -> bool {
         let wait = self.profile.late.and_then(|late| late.wait).unwrap_or(self.rtt.srtt);
-        self.board.update_late(t.dupthresh, now, wait)
+        self.board.update_late(loss.dupthresh, now, wait)
     }
 
     /// Sets the timer for the next late segment.

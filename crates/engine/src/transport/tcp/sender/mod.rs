@@ -76,7 +76,7 @@ pub enum Connection {
     /// Reset, or given up.
     Dead,
     /// Probing after too many timeouts: only headers go, one per timeout, until a packet arrives
-    /// ([`TransportSpec::probe_after`]).
+    /// ([`OutputRules::probe_after`]).
     Silent,
 }
 
@@ -292,9 +292,10 @@ impl Sender {
         let t = net.transport(spec.transport);
         let config = &net.spec.controllers[spec.controller as usize];
         let profile = config.profile();
-        let of_segments = t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !profile.own_recovery;
-        let inflates = t.recovery == Recovery::Htsim && !t.sack;
-        let extra = t.extra_packets as u64 * t.mss as u64;
+        let of_segments =
+            t.timing.segment_rtt && t.timing.timestamps && t.loss.scoreboard != Rules::Ns3 && !profile.own_recovery;
+        let inflates = t.loss.recovery == Recovery::Htsim && !t.loss.sack;
+        let extra = t.output.extra_packets as u64 * t.sizes.mss as u64;
         let start = Start { at: spec.start, stop: spec.stop, extra, seed: net.spec.seed, flow };
         let mut sender = Sender {
             ip: IpSource::new(net, flow, host, profile.telemetry),
@@ -306,23 +307,23 @@ impl Sender {
             was_in_order: false,
             refused: false,
             rtts: RttCount::default(),
-            labels: profile.asks != Asks::Nothing || !t.demotion.is_empty() || t.rank.is_some(),
+            labels: profile.asks != Asks::Nothing || !t.output.demotion.is_empty() || t.output.rank.is_some(),
             connection: Connection::Closed,
             probe: None,
             una: 0,
             nxt: 0,
             sent_to: 0,
-            mss: t.mss,
+            mss: t.sizes.mss,
             board: scoreboard(t, &profile, of_segments),
             peer: PeerWindow::default(),
             cc: config.build(&net.envs[flow]),
             profile,
             ecn: EcnState::default(),
-            ecn_mode: t.ecn.unwrap_or(profile.ecn),
+            ecn_mode: t.marks.ecn.unwrap_or(profile.ecn),
             rtt: RttEstimator::new(t),
             samples: Samples { of_segments, not_below: 0, timed: None },
             phase: Phase::Open,
-            recovery: RecoveryState { dupthresh: t.dupthresh, inflates, ..RecoveryState::default() },
+            recovery: RecoveryState { dupthresh: t.loss.dupthresh, inflates, ..RecoveryState::default() },
             prr: Prr::default(),
             frto: Frto::default(),
             undo: Undo::default(),
@@ -409,17 +410,17 @@ impl Sender {
 
 /// Scoreboard of a transport; `timed`: RTT samples are taken per segment.
 fn scoreboard(t: &TransportSpec, profile: &Profile, timed: bool) -> Scoreboard {
-    match t.scoreboard {
-        _ if let Some(late) = profile.late.filter(|_| t.sack && profile.own_recovery) => {
+    match t.loss.scoreboard {
+        _ if let Some(late) = profile.late.filter(|_| t.loss.sack && profile.own_recovery) => {
             Scoreboard::waiting_for_late(late.trigger)
         }
-        Rules::Ns3 => Scoreboard::of_ns3(t.mss),
+        Rules::Ns3 => Scoreboard::of_ns3(t.sizes.mss),
         Rules::Rack => {
-            let board = Scoreboard::with_times(true).reordering(t.reordering_timer, t.adaptive_reordering);
+            let board = Scoreboard::with_times(true).reordering(t.loss.reordering_timer, t.loss.adaptive_reordering);
             if profile.delivery { board.sampling() } else { board }
         }
         _ if profile.delivery => Scoreboard::default().sampling(),
-        _ if timed || t.tail_loss_probe => Scoreboard::with_times(false),
+        _ if timed || t.loss.tail_loss_probe => Scoreboard::with_times(false),
         _ => Scoreboard::default(),
     }
 }

@@ -7,7 +7,7 @@ use crate::event::metadata::{Metadata, Telemetry};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{Recovery, Rules, TransportSpec};
+use crate::spec::{LossRules, Recovery, Rules, TransportSpec, Windows};
 use crate::transport::tcp::receiver::UNSCALED;
 use incast_cc::{Controller, Ecn, Idle, Phase, Time};
 
@@ -29,7 +29,7 @@ impl Sender {
             Ecn::Off => false,
             Ecn::Classic => !control && flags & flag::RETX == 0,
             // a packet for a former connection is not ECN-capable: no connection sends it
-            Ecn::Dctcp => !control || t.ect_control && self.connection != Connection::Dead,
+            Ecn::Dctcp => !control || t.marks.ect_control && self.connection != Connection::Dead,
         };
         let mut flags = flags | if ect { flag::ECT } else { 0 };
         if !control && flags & flag::RETX == 0 && self.ecn.takes_cwr() {
@@ -43,9 +43,9 @@ impl Sender {
             ext.get_or_insert_default().metadata = Some(Box::new(Metadata::Stamps(Telemetry::default())));
         }
         if self.labels {
-            self.label(ctx, t, seq, &mut packet, &mut ext);
+            self.label(ctx, &t.output, seq, &mut packet, &mut ext);
         }
-        self.ip.send(ctx, t, &packet, ext.as_mut());
+        self.ip.send(ctx, &t.sizes, &packet, ext.as_mut());
     }
 
     /// Adds to a packet of a two-way connection the acknowledgement of the other flow.
@@ -63,7 +63,7 @@ impl Sender {
         }
         tcb.carried += u32::from(tcb.owed);
         tcb.owed = false;
-        if t.pingpong && packet.len > 0 && tcb.answers(t, ctx.now) {
+        if t.acks.pingpong && packet.len > 0 && tcb.answers(&t.acks, ctx.now) {
             tcb.pingpong = true;
         }
         packet.ack = tcb.ack + tcb.ahead_received;
@@ -88,19 +88,20 @@ impl Sender {
         self.board.stamp(seq, t.clock(ctx.now), ctx.now);
         let retx = if is_retransmission { flag::RETX } else { 0 };
         if self.closing.fin && Some(seq) == self.app.end() {
-            self.emit(ctx, Kind::Data, seq, 0, flag::FIN | retx, t.ack_size);
+            self.emit(ctx, Kind::Data, seq, 0, flag::FIN | retx, t.sizes.ack_size);
         } else {
-            let last = self.fin_rides(t) && t.handshake && Some(seq + len as u64) == self.app.end();
-            let last = last && (!t.close_after_write || self.closing.wrote != Some(ctx.now));
+            let last =
+                self.fin_rides(&t.connection) && t.connection.handshake && Some(seq + len as u64) == self.app.end();
+            let last = last && (!t.connection.close_after_write || self.closing.wrote != Some(ctx.now));
             self.closing.fin |= last;
             let mut flags = retx | if last { flag::FIN } else { 0 };
-            if t.push_ack && self.ends_a_write(seq + len as u64) {
+            if t.acks.push_ack && self.ends_a_write(seq + len as u64) {
                 flags |= flag::PSH;
             }
-            if t.push_half_window && self.is_pushed(ctx.net, seq + len as u64) {
+            if t.acks.push_half_window && self.is_pushed(ctx.net, seq + len as u64) {
                 flags |= flag::PSH;
             }
-            self.emit(ctx, Kind::Data, seq, len, flags, t.header + len);
+            self.emit(ctx, Kind::Data, seq, len, flags, t.sizes.header + len);
         }
         self.sent_to = seq + len as u64;
         if matches!(self.phase, Phase::Recovery | Phase::Cwr) {
@@ -110,7 +111,7 @@ impl Sender {
             if self.samples.timed.is_some_and(|(end, _)| seq < end) {
                 self.samples.timed = None;
             }
-        } else if self.samples.timed.is_none() && !t.timestamps {
+        } else if self.samples.timed.is_none() && !t.timing.timestamps {
             self.samples.timed = Some((seq + len as u64, ctx.now));
         }
         self.pace(ctx, len);
@@ -136,15 +137,15 @@ impl Sender {
         }
     }
 
-    pub(super) fn space(&self, t: &TransportSpec) -> u64 {
-        (self.una + t.send_buffer).saturating_sub(self.app.written)
+    pub(super) fn space(&self, windows: &Windows) -> u64 {
+        (self.una + windows.send_buffer).saturating_sub(self.app.written)
     }
 
     /// Lets the application write what is due by now; a bulk one writes on demand.
     #[inline(always)]
     pub(super) fn catch_up(&mut self, ctx: &NodeCtx<impl Effects>) {
         if !self.app.is_bulk() {
-            let space = self.space(ctx.net.transport(self.transport));
+            let space = self.space(&ctx.net.transport(self.transport).windows);
             self.app.catch_up(ctx.now, space);
         }
     }
@@ -194,7 +195,7 @@ impl Sender {
             }
         }
         self.note_usage(t, before);
-        if t.tail_loss_probe && self.nxt > before {
+        if t.loss.tail_loss_probe && self.nxt > before {
             self.arm_probe(ctx, t, false);
         }
         self.settled = settled && !self.refused && !self.board.is_empty();
@@ -205,8 +206,8 @@ impl Sender {
     /// new data must have gone, or have waited.
     #[inline]
     pub(super) fn note_usage(&mut self, t: &TransportSpec, before: u64) {
-        if t.cwnd_limited {
-            let limited = (self.pipe(t) + self.mss as u64) as f64 > self.window() || self.usage.blocked;
+        if t.windows.cwnd_limited {
+            let limited = (self.pipe(&t.loss) + self.mss as u64) as f64 > self.window() || self.usage.blocked;
             if self.nxt > before || self.app.written > before && limited {
                 self.usage.note(self.una, self.nxt, limited);
             }
@@ -215,9 +216,9 @@ impl Sender {
 
     /// Bytes believed to be in the network. Without SACK, Linux counts a duplicate ACK as a segment that has left it.
     #[inline]
-    pub(super) fn pipe(&self, t: &TransportSpec) -> u64 {
+    pub(super) fn pipe(&self, loss: &LossRules) -> u64 {
         let pipe = self.board.pipe();
-        if t.recovery == Recovery::Linux && !t.sack {
+        if loss.recovery == Recovery::Linux && !loss.sack {
             return pipe.saturating_sub((self.recovery.dupacks * self.mss) as u64);
         }
         pipe
@@ -226,7 +227,10 @@ impl Sender {
     /// Sends what may go now. Returns whether another try before the next event would change nothing.
     pub(super) fn send_allowed(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) -> bool {
         self.catch_up(ctx);
-        if t.idle_restart && self.board.is_empty() && ctx.now > self.pacing.last_send.saturating_add(self.rtt.rto(t)) {
+        if t.windows.idle_restart
+            && self.board.is_empty()
+            && ctx.now > self.pacing.last_send.saturating_add(self.rtt.rto(t))
+        {
             let timeouts =
                 ((ctx.now - self.pacing.last_send) / self.rtt.rto(t).max(Time::ps(1))).clamp(1, u32::MAX as u64) as u32;
             self.cc.on_idle(&Idle { now: ctx.now, timeouts });
@@ -251,19 +255,19 @@ impl Sender {
                 return false;
             }
             let len = match hole {
-                Some(hole) if t.scoreboard != Rules::Ns3 => hole.len,
+                Some(hole) if t.loss.scoreboard != Rules::Ns3 => hole.len,
                 // lost data is segmented anew
                 Some(hole) => (self.app.written - hole.seq).min(self.mss as u64) as u32,
                 None => self.next_len(t),
             };
             if len == 0 && hole.is_none() {
                 self.nothing_to_send(ctx);
-                return self.phase == Phase::Open && self.fills_at_will(t);
+                return self.phase == Phase::Open && self.fills_at_will(&t.windows);
             }
             if !self.window_takes(t, len) {
                 self.usage.blocked = true;
                 self.shut(ctx, t);
-                return self.fills_at_will(t);
+                return self.fills_at_will(&t.windows);
             }
             if !self.pace_lets_go(ctx) {
                 self.shut(ctx, t);
@@ -271,7 +275,7 @@ impl Sender {
             }
             if let Some(hole) = hole {
                 self.retransmit(ctx, hole);
-                if t.go_back_n_new_path
+                if t.emulation.go_back_n_new_path
                     && self.phase == Phase::Loss
                     && let Some(entropy) = &mut self.ip.entropy
                 {
@@ -279,7 +283,7 @@ impl Sender {
                 }
                 continue;
             }
-            let len = self.peer_takes(t, len);
+            let len = self.peer_takes(&t.windows, len);
             if len == 0 {
                 self.shut(ctx, t);
                 self.wait_for_window(ctx, t);
@@ -294,16 +298,16 @@ impl Sender {
 
     /// Returns whether the application always fills the buffer: nothing that it does depends on time.
     #[inline(always)]
-    fn fills_at_will(&self, t: &TransportSpec) -> bool {
-        t.notsent_lowat == 0 && self.app.is_bulk()
+    fn fills_at_will(&self, windows: &Windows) -> bool {
+        windows.notsent_lowat == 0 && self.app.is_bulk()
     }
 
     /// Length of the next new segment; 0 if there is no data.
     #[inline(always)]
     pub(super) fn next_len(&mut self, t: &TransportSpec) -> u32 {
         if self.app.written == self.nxt {
-            self.app.write_one(self.space(t), t.whole_writes);
-            if t.notsent_lowat > 0 && t.push_ack {
+            self.app.write_one(self.space(&t.windows), t.windows.whole_writes);
+            if t.windows.notsent_lowat > 0 && t.acks.push_ack {
                 self.process.writes.push_back(self.app.written);
             }
         }
@@ -314,25 +318,25 @@ impl Sender {
     /// Returns whether the congestion window takes `len` bytes more. With nothing in flight one segment may always go.
     #[inline(always)]
     pub(super) fn window_takes(&self, t: &TransportSpec, len: u32) -> bool {
-        let (mut pipe, mut window) = (self.pipe(t), self.window());
+        let (mut pipe, mut window) = (self.pipe(&t.loss), self.window());
         if self.recovery.dupacks > 0 {
-            let (beyond, held) = self.limited_transmit(t);
+            let (beyond, held) = self.limited_transmit(&t.loss);
             (pipe, window) = (pipe + held, window + beyond as f64);
         }
-        let must_fit = pipe > 0 || !(t.least_segment || self.profile.own_recovery);
+        let must_fit = pipe > 0 || !(t.windows.least_segment || self.profile.own_recovery);
         !must_fit || (pipe + len as u64) as f64 <= window
     }
 
     /// Part of a new segment of `len` bytes that the peer's window takes: all of it, enough for a segment of its own
     /// (RFC 1122 4.2.3.4), or nothing.
     #[inline(always)]
-    fn peer_takes(&self, t: &TransportSpec, len: u32) -> u32 {
+    fn peer_takes(&self, windows: &Windows, len: u32) -> u32 {
         let room = self.peer.edge.saturating_sub(self.nxt);
         if room >= len as u64 && !self.peer.is_split(self.nxt) {
             len
-        } else if t.whole_segments {
+        } else if windows.whole_segments {
             self.peer.rest(self.nxt)
-        } else if !t.sws_avoidance || room >= self.peer.max / 2 {
+        } else if !windows.sws_avoidance || room >= self.peer.max / 2 {
             room as u32
         } else {
             0
@@ -368,14 +372,14 @@ impl Sender {
     #[inline]
     pub(super) fn next_repair(&mut self, t: &TransportSpec) -> Option<Hole> {
         let hole = self.board.next_hole()?;
-        let allowed = t.scoreboard != Rules::Ns3 || self.board.is_below_sacked(hole.seq);
-        let allowed = allowed && self.peer.lets_repair(t.window_update, self.una, hole.seq);
+        let allowed = t.loss.scoreboard != Rules::Ns3 || self.board.is_below_sacked(hole.seq);
+        let allowed = allowed && self.peer.lets_repair(t.windows.window_update, self.una, hole.seq);
         allowed.then_some(hole)
     }
 
     pub(super) fn retransmit(&mut self, ctx: &mut NodeCtx<impl Effects>, hole: Hole) {
         let hole = match ctx.net.transport(self.transport) {
-            t if t.scoreboard == Rules::Ns3 => {
+            t if t.loss.scoreboard == Rules::Ns3 => {
                 // the sequence number of the FIN is no byte to fill a segment with
                 let data = self.app.end().map_or(u64::MAX, |end| end.saturating_sub(hole.seq));
                 self.board.gather(hole, data.min(self.mss as u64) as u32)
@@ -390,7 +394,7 @@ impl Sender {
         }
         self.undo.retransmitted(ctx.now);
         self.send_segment(ctx, hole.seq, hole.len, true);
-        let linux = ctx.net.transport(self.transport).recovery == Recovery::Linux;
+        let linux = ctx.net.transport(self.transport).loss.recovery == Recovery::Linux;
         if self.timer.is_off() || linux && hole.seq == self.una && self.timer.waiting != Waiting::Reordering {
             self.arm_rto(ctx);
         }
@@ -412,17 +416,17 @@ impl Sender {
     /// arrivals of this instant have been processed.
     #[inline]
     pub(super) fn shut(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        let space = self.space(t);
-        if t.notsent_lowat > 0 {
+        let space = self.space(&t.windows);
+        if t.windows.notsent_lowat > 0 {
             if self.process.woken {
-                let ends = t.push_ack.then_some(&mut self.process.writes);
-                self.app.top_up(space, self.nxt, t.notsent_lowat, self.mss, ends);
-            } else if self.process.at > ctx.now && self.app.wants(self.nxt, t.notsent_lowat) {
+                let ends = t.acks.push_ack.then_some(&mut self.process.writes);
+                self.app.top_up(space, self.nxt, t.windows.notsent_lowat, self.mss, ends);
+            } else if self.process.at > ctx.now && self.app.wants(self.nxt, t.windows.notsent_lowat) {
                 self.process.at = ctx.now;
                 ctx.timer(ctx.now, Timer::App(self.ip.flow));
             }
         } else {
-            self.app.fill(space, t.whole_writes);
+            self.app.fill(space, t.windows.whole_writes);
         }
     }
 
@@ -432,10 +436,10 @@ impl Sender {
         if self.profile.delivery && (self.board.pipe() as f64) < self.window() {
             self.board.limited_by_application();
         }
-        if self.phase == Phase::Recovery && t.sack && t.forward_retransmit && !self.profile.own_recovery {
+        if self.phase == Phase::Recovery && t.loss.sack && t.loss.forward_retransmit && !self.profile.own_recovery {
             // RFC 6675 NextSeg rules 3 and 4, once there is no new data
             let fits = |len: u32, s: &Sender| (s.board.pipe() + len as u64) as f64 <= s.window();
-            if t.scoreboard == Rules::Ns3 {
+            if t.loss.scoreboard == Rules::Ns3 {
                 // as many as the window takes, each with room for its new segment size
                 let whole = |h: &Hole, s: &Sender| (s.app.written - h.seq).min(s.mss as u64) as u32;
                 while let Some(hole) = self.board.next_unproven().filter(|h| fits(whole(h, self), self)) {
@@ -444,7 +448,7 @@ impl Sender {
             } else if let Some(hole) = self.board.next_unproven().filter(|h| fits(h.len, self)) {
                 self.retransmit(ctx, hole);
             } else if !self.recovery.rescued
-                && t.scoreboard == Rules::Rfc6675
+                && t.loss.scoreboard == Rules::Rfc6675
                 && let Some(hole) = self.board.last_unsacked().filter(|h| fits(h.len, self))
             {
                 self.recovery.rescued = true;
@@ -453,14 +457,14 @@ impl Sender {
         }
         match self.app.end() {
             Some(end) if end == self.app.written => {
-                if t.handshake && !self.closing.fin && self.nxt == end {
-                    (self.closing.fin, self.closing.apart) = (true, t.close_after_write);
+                if t.connection.handshake && !self.closing.fin && self.nxt == end {
+                    (self.closing.fin, self.closing.apart) = (true, t.connection.close_after_write);
                     self.send_new(ctx, 1);
                 }
             }
             _ => {
                 // no write fits into a full buffer: the ACK that frees it tries again
-                if let Some(at) = self.app.next_at(self.space(t)) {
+                if let Some(at) = self.app.next_at(self.space(&t.windows)) {
                     let at = at.max(ctx.now);
                     if self.process.at > at {
                         self.process.at = at;

@@ -14,7 +14,7 @@ impl Sender {
         let rate = match self.cc.pacing() {
             Pacing::Rate(rate) => rate,
             Pacing::Gap(_) => return,
-            Pacing::None => match t.pacing {
+            Pacing::None => match t.output.pacing {
                 PacingSpec::Controller => return,
                 PacingSpec::Window { max, restart_at_max: true, .. } if self.restarting => max.as_f64(),
                 PacingSpec::Window { slow_start, avoidance, max, .. } => {
@@ -22,7 +22,7 @@ impl Sender {
                         return;
                     }
                     // the last segment of the initial window is paced: the sequence numbers count SYN
-                    if ((self.nxt + 1) as f64) <= t.initial_window * self.mss as f64 {
+                    if ((self.nxt + 1) as f64) <= t.windows.initial_window * self.mss as f64 {
                         return;
                     }
                     let window = self.window();
@@ -34,7 +34,7 @@ impl Sender {
         };
         if rate > 0.0 {
             let gap = Time((len as f64 * 8e12 / rate) as u64);
-            match t.pacing {
+            match t.output.pacing {
                 // a packet sent in spite of pacing does not delay the paced ones
                 PacingSpec::Window { .. } if self.pacing.from > ctx.now => {}
                 _ => self.pacing.from = self.pacing.from.max(ctx.now) + gap,

@@ -8,28 +8,28 @@ use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::fast_paths::{FastPath, Feature, Features};
 use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{PacingSpec, Recovery, TransportSpec};
+use crate::spec::{PacingSpec, Recovery, Sizes, TransportSpec, Windows};
 use incast_cc::{Ack, Controller, Ecn, Pacing, Phase, Round, TcpAck};
 
 impl Sender {
     /// Takes the [fast paths](crate::fast_paths) that fit the rules of `t`, the controller and the application.
     pub(super) fn take_fast_paths(&mut self, t: &TransportSpec) {
-        let counts = t.recovery == Recovery::PrrNs3 || t.recovery == Recovery::Linux && !t.sack;
+        let counts = t.loss.recovery == Recovery::PrrNs3 || t.loss.recovery == Recovery::Linux && !t.loss.sack;
         let features = Features::of([
-            (Feature::FinWithData, t.fin_with_data),
-            (Feature::EcnPreempts, t.ecn_preempts),
-            (Feature::TailLossProbe, t.tail_loss_probe),
-            (Feature::Reordering, t.adaptive_reordering || t.reordering_timer),
+            (Feature::FinWithData, t.connection.fin_with_data),
+            (Feature::EcnPreempts, t.loss.ecn_preempts),
+            (Feature::TailLossProbe, t.loss.tail_loss_probe),
+            (Feature::Reordering, t.loss.adaptive_reordering || t.loss.reordering_timer),
             (Feature::CountedRecovery, counts),
-            (Feature::NoTimestamps, !t.timestamps),
+            (Feature::NoTimestamps, !t.timing.timestamps),
             (Feature::DeliveryRate, self.profile.delivery),
             (Feature::Messages, !self.app.is_bulk()),
             (Feature::Scoreboard, !self.board.is_plain()),
-            (Feature::PushAck, t.push_ack),
-            (Feature::HalfWindow, t.push_half_window),
-            (Feature::UnsentLimit, t.notsent_lowat > 0),
-            (Feature::Fragments, t.mtu > 0),
-            (Feature::OwnPacing, !matches!(t.pacing, PacingSpec::Controller)),
+            (Feature::PushAck, t.acks.push_ack),
+            (Feature::HalfWindow, t.acks.push_half_window),
+            (Feature::UnsentLimit, t.windows.notsent_lowat > 0),
+            (Feature::Fragments, t.sizes.mtu > 0),
+            (Feature::OwnPacing, !matches!(t.output.pacing, PacingSpec::Controller)),
             (Feature::Telemetry, self.profile.telemetry),
             (Feature::Labels, self.labels),
         ]);
@@ -98,7 +98,7 @@ impl Sender {
             lost_bytes: 0,
             round: Round { acked: ack, sent: self.nxt },
             tcp: TcpAck { sent_to: self.sent_to },
-            cwnd_limited: !t.cwnd_limited || self.usage.is_limited(self.cc.cwnd(), self.cc.ssthresh()),
+            cwnd_limited: !t.windows.cwnd_limited || self.usage.is_limited(self.cc.cwnd(), self.cc.ssthresh()),
             phase: Phase::Open,
         });
         let opens = self.peer.edge > old_edge;
@@ -106,7 +106,7 @@ impl Sender {
             self.undo.due = true;
             self.reduce(ctx, t, &AckInfo::predicted(acked, opens, p.echo()), false, false);
         }
-        self.restart_timer_in_order(ctx, t, opens);
+        self.restart_timer_in_order(ctx, &t.windows, opens);
         if !marked || self.is_in_order() {
             self.pump_in_order(ctx, t);
         } else {
@@ -119,8 +119,8 @@ impl Sender {
 
     /// Does what [`Sender::restart_timers`] does, after a predicted ACK; `opens`: the peer's window reaches further.
     #[inline(always)]
-    fn restart_timer_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, opens: bool) {
-        if !self.board.is_empty() || !t.least_segment && self.app.written > self.nxt {
+    fn restart_timer_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, windows: &Windows, opens: bool) {
+        if !self.board.is_empty() || !windows.least_segment && self.app.written > self.nxt {
             self.arm_rto(ctx);
         } else {
             self.timer.rest(opens);
@@ -146,7 +146,7 @@ impl Sender {
                 break false;
             }
             let len = self.next_len(t);
-            if len == 0 && !t.handshake && self.app.end() == Some(self.app.written) {
+            if len == 0 && !t.connection.handshake && self.app.end() == Some(self.app.written) {
                 break true;
             }
             if len == 0 || self.peer.edge < self.nxt + len as u64 {
@@ -155,12 +155,12 @@ impl Sender {
             let pipe = self.board.pipe();
             if (pipe + len as u64) as f64 > window {
                 blocked = true;
-                self.app.fill(self.space(t), t.whole_writes);
+                self.app.fill(self.space(&t.windows), t.windows.whole_writes);
                 break true;
             }
-            self.send_in_order(ctx, t, len);
+            self.send_in_order(ctx, &t.sizes, len);
         };
-        if t.cwnd_limited {
+        if t.windows.cwnd_limited {
             self.usage.blocked = blocked;
             self.note_usage(t, before);
         }
@@ -170,12 +170,12 @@ impl Sender {
 
     /// Sends the next segment of `len` bytes.
     #[inline(always)]
-    fn send_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, len: u32) {
+    fn send_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, sizes: &Sizes, len: u32) {
         let seq = self.nxt;
         self.board.sent(seq, len);
         self.nxt += len as u64;
         let ect = if self.ecn_mode == Ecn::Off { 0 } else { flag::ECT };
-        let packet = self.ip.packet(ctx, Kind::Data, seq, len, ect, t.header + len);
+        let packet = self.ip.packet(ctx, Kind::Data, seq, len, ect, sizes.header + len);
         self.settled = false;
         self.pacing.last_send = ctx.now;
         ctx.send(self.ip.host, &packet, None);

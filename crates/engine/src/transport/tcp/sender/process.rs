@@ -21,7 +21,7 @@ impl Sender {
     /// Wakes the application on a packet. It writes a message when its process runs.
     pub fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         let t = ctx.net.transport(self.transport);
-        if !t.wakeup {
+        if !t.acks.wakeup {
             return self.on_message(ctx, bytes);
         }
         self.note_write(ctx);
@@ -45,11 +45,11 @@ impl Sender {
     #[inline(never)]
     pub(super) fn note_write(&mut self, ctx: &NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
-        if t.push_half_window {
+        if t.acks.push_half_window {
             let mss = self.mss as u64;
             self.process.pushed = (self.peer.max / 2 / mss + 1) * mss;
         }
-        self.closing.wrote = t.close_after_write.then_some(ctx.now);
+        self.closing.wrote = t.connection.close_after_write.then_some(ctx.now);
     }
 
     /// Returns whether a segment up to `end` carries PSH; the last one of a message does, too.

@@ -17,10 +17,10 @@ impl Sender {
     /// Reordering window: the time for which a segment may arrive after a later one.
     pub(super) fn reordering_window(&self, t: &TransportSpec) -> Time {
         let sure = !matches!(self.phase, Phase::Open | Phase::Cwr)
-            || if t.reordering_timer {
-                self.board.has_sacked_segments(t.dupthresh)
+            || if t.loss.reordering_timer {
+                self.board.has_sacked_segments(t.loss.dupthresh)
             } else {
-                self.board.sacked_bytes() >= t.dupthresh as u64 * self.mss as u64
+                self.board.sacked_bytes() >= t.loss.dupthresh as u64 * self.mss as u64
             };
         let steps = self.board.reordering_steps(sure);
         (t.clock(self.rtt.min().unwrap_or_default() / 4) * steps).min(self.rtt.srtt)
@@ -29,7 +29,7 @@ impl Sender {
     /// Sets the timer to the end of the reordering wait.
     pub(super) fn wait_for_reordering(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, wait: Time) {
         self.timer.waiting = Waiting::Reordering;
-        let wait = (wait + t.timeout_min).min(self.rtt.rto(t));
+        let wait = (wait + t.loss.timeout_min).min(self.rtt.rto(t));
         self.arm_in(ctx, t, wait);
     }
 
@@ -43,8 +43,8 @@ impl Sender {
             self.recovery.newly_lost = true;
             if !self.profile.own_recovery && self.phase != Phase::Recovery {
                 self.enter_recovery(ctx, self.mss as u64, false);
-                if self.prr_governs(t) {
-                    self.reduce_rate(t, self.mss as u64, false);
+                if self.prr_governs(&t.loss) {
+                    self.reduce_rate(&t.loss, self.mss as u64, false);
                 }
             }
             // new data waits for the next ACK

@@ -66,7 +66,7 @@ impl Sender {
 
     /// Answers a packet of a former connection with a reset.
     pub fn refuse(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        self.emit(ctx, Kind::Rst, self.nxt, 0, 0, ctx.net.transport(self.transport).ack_size);
+        self.emit(ctx, Kind::Rst, self.nxt, 0, 0, ctx.net.transport(self.transport).sizes.ack_size);
     }
 
     /// Returns whether the connection has nothing left to send.

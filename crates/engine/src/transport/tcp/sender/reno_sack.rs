@@ -4,7 +4,7 @@
 use super::Sender;
 use super::ack::AckInfo;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::TransportSpec;
+use crate::spec::LossRules;
 use incast_cc::{Controller, Phase};
 
 /// Upper bound of `dupthresh` under reordering (net.ipv4.tcp_max_reordering).
@@ -14,12 +14,12 @@ impl Sender {
     /// Bytes delivered according to an ACK. An ACK that advances by `segments` fills a hole with one of them;
     /// duplicates stood for the others. A duplicate is one segment. Duplicates of data repeated after a timeout count
     /// only if new data was sent since, to which they may belong.
-    pub(super) fn reno_sack_delivered(&mut self, t: &TransportSpec, acked: u64, segments: u32, duplicate: bool) -> u64 {
+    pub(super) fn reno_sack_delivered(&mut self, loss: &LossRules, acked: u64, segments: u32, duplicate: bool) -> u64 {
         let mss = self.mss as u64;
         if acked > 0 {
             let counted = self.recovery.dupacks;
             self.recovery.dupacks = counted.saturating_sub(segments.saturating_sub(1));
-            self.limit_duplicates(t, segments);
+            self.limit_duplicates(loss, segments);
             return (segments.saturating_sub(counted).max(1) as u64 * mss).min(acked);
         }
         let counts = match self.phase {
@@ -32,12 +32,12 @@ impl Sender {
         }
         let before = self.recovery.dupacks;
         self.recovery.dupacks += 1;
-        self.limit_duplicates(t, 0);
+        self.limit_duplicates(loss, 0);
         if self.recovery.dupacks > before { mss } else { 0 }
     }
 
     /// Limits the duplicates to the number of segments beyond a hole; an excess counts as reordering.
-    fn limit_duplicates(&mut self, t: &TransportSpec, more: u32) {
+    fn limit_duplicates(&mut self, loss: &LossRules, more: u32) {
         let out = self.board.len();
         if self.recovery.dupacks == 0 {
             return;
@@ -45,7 +45,7 @@ impl Sender {
         let holes = self.board.lost_at_front().max(1).min(out);
         if self.recovery.dupacks + holes > out {
             self.recovery.dupacks = out - holes;
-            if t.reordering {
+            if loss.reordering {
                 self.recovery.dupthresh = (out + more).min(MAX_REORDERING);
             }
         }

@@ -22,11 +22,11 @@ impl Sender {
     /// Starts the retransmission timer with `wait`.
     #[inline]
     pub(super) fn arm_in(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, wait: Time) {
-        let mut deadline = fires_at(t.timer_tick, ctx.now, wait);
-        if t.timer_scan > Time::ZERO {
-            deadline = scanned_at(t.timer_scan, deadline);
+        let mut deadline = fires_at(t.timing.timer_tick, ctx.now, wait);
+        if t.timing.timer_scan > Time::ZERO {
+            deadline = scanned_at(t.timing.timer_scan, deadline);
         }
-        if t.last_set_first && deadline != self.timer_order.slot {
+        if t.acks.last_set_first && deadline != self.timer_order.slot {
             let queue = &mut ctx.hosts[self.ip.host].run_queue;
             queue.settings += 1;
             (self.timer_order.slot, self.timer_order.setting) = (deadline, queue.settings);
@@ -60,7 +60,7 @@ impl Sender {
             Timer::Pace(_) if self.pace_at == ctx.now => {
                 self.pace_at = NEVER;
                 if self.board.waits_for_late() {
-                    self.update_late(ctx.now, ctx.net.transport(self.transport));
+                    self.update_late(ctx.now, &ctx.net.transport(self.transport).loss);
                     self.watch_late(ctx);
                 }
                 self.pump(ctx);
@@ -110,7 +110,7 @@ impl Sender {
         match self.connection {
             Connection::SynSent => {
                 self.timer.consecutive += 1;
-                if self.timer.consecutive > t.syn_retries {
+                if self.timer.consecutive > t.connection.syn_retries {
                     self.connection = Connection::Dead;
                 } else {
                     self.send_syn(ctx);
@@ -133,16 +133,16 @@ impl Sender {
             ctx.rec.timeout(self.ip.flow.0, ctx.now.0);
         }
         self.timer.consecutive += 1;
-        if t.data_retries > 0 && self.timer.consecutive > t.data_retries {
+        if t.connection.data_retries > 0 && self.timer.consecutive > t.connection.data_retries {
             self.connection = Connection::Dead;
             return;
         }
         if let Some(entropy) = &mut self.ip.entropy {
             entropy.timed_out(ctx.now);
         }
-        let in_flight = match t.loss_flight {
+        let in_flight = match t.loss.loss_flight {
             LossFlight::Outstanding => self.nxt - self.una,
-            LossFlight::Pipe => self.flight(t),
+            LossFlight::Pipe => self.flight(&t.loss),
         };
         self.cc.on_timeout(&Timeout {
             now: ctx.now,
@@ -151,45 +151,45 @@ impl Sender {
             rtt: self.rtt.latest,
             sent: self.nxt,
             consecutive: self.timer.consecutive,
-            emptying: t.emptying_timeout,
+            emptying: t.connection.emptying_timeout,
             phase: self.phase,
         });
         self.rtt.back_off();
         self.publish_timeout(ctx);
         let reducing = matches!(self.phase, Phase::Cwr | Phase::Recovery);
         if self.timer.consecutive == 1 && !reducing {
-            self.begin_undo(t, false);
+            self.begin_undo(&t.loss, false);
         }
         let first_in_repair = self.timer.consecutive <= 1 && !matches!(self.phase, Phase::Open | Phase::Cwr);
-        self.frto.on_timeout(t.frto && !self.profile.own_recovery && !first_in_repair);
+        self.frto.on_timeout(t.loss.frto && !self.profile.own_recovery && !first_in_repair);
         self.tlp.cancel();
-        self.ecn.announce(t.cwr_after_loss && self.ecn_mode != Ecn::Off);
+        self.ecn.announce(t.loss.cwr_after_loss && self.ecn_mode != Ecn::Off);
         self.board.watch_below(if self.frto.is_on() { self.nxt } else { 0 });
-        if t.inflation_survives_timeout && self.recovery.inflates && self.phase == Phase::Recovery {
+        if t.emulation.inflation_survives_timeout && self.recovery.inflates && self.phase == Phase::Recovery {
             self.recovery.left_inflated = true;
         }
         self.phase = Phase::Loss;
-        self.recovery.point = self.recovery_end(t);
+        self.recovery.point = self.recovery_end(&t.emulation);
         self.recovery.dupacks = 0;
         self.recovery.limited = 0;
         self.samples.timed = None;
-        if !t.rtt_after_timeout {
+        if !t.marks.rtt_after_timeout {
             self.samples.not_below = self.nxt;
         }
         self.board.timed_out(self.una, self.nxt);
         self.pacing.from = ctx.now;
         self.restarting = true;
-        if t.timeout_renumbers && self.app.is_bulk() {
+        if t.emulation.timeout_renumbers && self.app.is_bulk() {
             self.renumbering.range = (self.una, self.nxt);
         }
-        match self.board.next_hole().filter(|_| t.recovery == Recovery::Htsim && !t.sack) {
-            _ if t.probe_after > 0 && self.falls_silent(ctx, t) => {}
+        match self.board.next_hole().filter(|_| t.loss.recovery == Recovery::Htsim && !t.loss.sack) {
+            _ if t.output.probe_after > 0 && self.falls_silent(ctx, t) => {}
             Some(hole) => self.retransmit(ctx, hole),
             None => self.pump(ctx),
         }
         self.restarting = false;
         // a window that timeouts have reduced to zero, so that nothing is sent, waits for an ACK alone
-        let emptied = t.emptying_timeout > 0 && self.window() == 0.0;
+        let emptied = t.connection.emptying_timeout > 0 && self.window() == 0.0;
         if self.timer.is_off() && self.pace_at == NEVER && !emptied {
             // something other than pacing holds the retransmission back: keep a timer running
             self.arm_rto(ctx);
@@ -202,7 +202,7 @@ impl Sender {
         if self.board.is_empty() && self.timer.waiting != Waiting::Window {
             self.timer.waiting = Waiting::Window;
             self.persist_backoff = 0;
-            self.arm_in(ctx, t, t.persist_timeout);
+            self.arm_in(ctx, t, t.windows.persist_timeout);
         }
     }
 
@@ -212,13 +212,13 @@ impl Sender {
         let room = self.peer.edge.saturating_sub(self.nxt).min(self.app.written - self.nxt);
         if room > 0 {
             let whole = self.nxt + (self.mss as u64).min(self.app.written - self.nxt);
-            let end = if t.whole_segments { self.peer.split(self.nxt, whole) } else { whole };
+            let end = if t.windows.whole_segments { self.peer.split(self.nxt, whole) } else { whole };
             self.send_new(ctx, room.min(end - self.nxt) as u32);
             return;
         }
-        self.emit(ctx, Kind::Data, self.una.saturating_sub(1), 0, 0, t.ack_size);
+        self.emit(ctx, Kind::Data, self.una.saturating_sub(1), 0, 0, t.sizes.ack_size);
         self.persist_backoff += 1;
-        let wait = t.persist_timeout.saturating_mul(1 << self.persist_backoff.min(20)).min(t.rto_max);
+        let wait = t.windows.persist_timeout.saturating_mul(1 << self.persist_backoff.min(20)).min(t.rto.rto_max);
         self.arm_in(ctx, t, wait);
     }
 }

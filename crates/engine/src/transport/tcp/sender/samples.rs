@@ -22,20 +22,20 @@ impl Sender {
         if self.samples.of_segments {
             let (samples, later) = self.sample_segments(t.clock(ctx.now), info.acked, echoed);
             let rtt = samples.map(|(first, last)| {
-                self.rtt.sample(t, first, self.una, self.nxt);
+                self.rtt.sample(&t.rto, first, self.una, self.nxt);
                 self.rtt.lower(last);
                 self.count_rtt(ctx, first);
                 last
             });
             return (rtt, later);
         }
-        let sent = if t.timestamps {
+        let sent = if t.timing.timestamps {
             let takes = match info.acked {
-                0 => t.duplicate_rtt || self.profile.own_recovery,
+                0 => t.emulation.duplicate_rtt || self.profile.own_recovery,
                 _ => self.una > self.samples.not_below || self.profile.own_recovery,
             };
             takes.then_some(echoed)
-        } else if t.scoreboard == Rules::Ns3 {
+        } else if t.loss.scoreboard == Rules::Ns3 {
             (info.acked > 0 && !info.was_retransmitted).then_some(echoed)
         } else {
             self.end_timing().filter(|_| !info.was_retransmitted)
@@ -58,9 +58,9 @@ impl Sender {
             self.timer.consecutive = 0;
         }
         let ends = if acked > 0 {
-            sampled || !t.rtt_after_timeout
+            sampled || !t.marks.rtt_after_timeout
         } else {
-            sampled && (self.samples.of_segments || t.duplicate_rtt)
+            sampled && (self.samples.of_segments || t.emulation.duplicate_rtt)
         };
         if ends {
             self.rtt.reset_backoff();
@@ -71,10 +71,10 @@ impl Sender {
         let t = ctx.net.transport(self.transport);
         let rtt = match t.clock(ctx.now) - t.clock(echoed) {
             // a coarse clock counts whole ticks; zero ticks count as 1 us
-            Time::ZERO if t.timestamp_clock > Time::ZERO => Time::us(1),
+            Time::ZERO if t.timing.timestamp_clock > Time::ZERO => Time::us(1),
             rtt => rtt,
         };
-        self.rtt.sample(t, rtt, self.una, self.nxt);
+        self.rtt.sample(&t.rto, rtt, self.una, self.nxt);
         self.count_rtt(ctx, rtt);
         rtt
     }

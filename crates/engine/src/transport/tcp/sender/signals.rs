@@ -80,6 +80,6 @@ impl Sender {
     fn full_segment(&self, ctx: &NodeCtx<impl Effects>) -> (f64, f64) {
         let t = ctx.net.transport(self.transport);
         let framing = ctx.ports[ctx.hosts[self.ip.host].port].framing();
-        (self.mss as f64, (self.mss + t.header + framing) as f64)
+        (self.mss as f64, (self.mss + t.sizes.header + framing) as f64)
     }
 }

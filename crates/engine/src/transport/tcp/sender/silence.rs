@@ -1,6 +1,6 @@
 //! Probe mode (Alizadeh et al., pFabric, SIGCOMM 2013, section 4.3): after consecutive timeouts the fabric is full of
 //! more urgent data, and retransmissions would only be dropped again. From the timeout given by
-//! [`TransportSpec::probe_after`] on, only headers go, one per timeout, until a packet comes back. The authors' ns-2
+//! [`OutputRules::probe_after`] on, only headers go, one per timeout, until a packet comes back. The authors' ns-2
 //! code resets its count of timeouts at every ACK; here acknowledged data or the answer to a probe does.
 
 use super::{Connection, Sender};
@@ -12,11 +12,11 @@ impl Sender {
     /// Enters probe mode at a timeout, if enough have passed. Returns whether a header went in place of data.
     #[cold]
     pub(super) fn falls_silent(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) -> bool {
-        if self.timer.consecutive < t.probe_after {
+        if self.timer.consecutive < t.output.probe_after {
             return false;
         }
         self.connection = Connection::Silent;
-        self.emit(ctx, Kind::Data, self.una, 0, 0, t.ack_size);
+        self.emit(ctx, Kind::Data, self.una, 0, 0, t.sizes.ack_size);
         self.arm_rto(ctx);
         self.settled = true;
         true

@@ -19,13 +19,14 @@ impl Sender {
             Phase::Cwr => true,
             Phase::Recovery | Phase::Loss => false,
         };
-        if !t.tail_loss_probe || !t.sack || t.scoreboard == Rules::Ns3 || !open || self.board.is_empty() {
+        if !t.loss.tail_loss_probe || !t.loss.sack || t.loss.scoreboard == Rules::Ns3 || !open || self.board.is_empty()
+        {
             return false;
         }
         let mut wait = match self.rtt.min() {
-            None => t.rto_initial,
-            Some(_) if self.board.len() == 1 => self.rtt.srtt * 2 + t.rto_min,
-            Some(_) => self.rtt.srtt * 2 + t.timeout_min,
+            None => t.rto.rto_initial,
+            Some(_) if self.board.len() == 1 => self.rtt.srtt * 2 + t.rto.rto_min,
+            Some(_) => self.rtt.srtt * 2 + t.loss.timeout_min,
         };
         let left = if restarts { Some(self.rtt.rto(t)) } else { self.rto_left(t, t.clock(ctx.now)) };
         if let Some(left) = left {
@@ -72,7 +73,7 @@ impl Sender {
         // one probe at a time; none while the NIC is full, as if the segment still waited there; pacing holds new data,
         // but no retransmission
         let held = !ctx.has_room(self.ip.host, self.ip.flow) || !is_retransmission && self.paced_until() > ctx.now;
-        let may_go = |seq| !is_retransmission || self.peer.lets_repair(t.window_update, self.una, seq);
+        let may_go = |seq| !is_retransmission || self.peer.lets_repair(t.windows.window_update, self.una, seq);
         let Some(last) = self.board.last().filter(|last| !self.tlp.is_out() && !held && may_go(last.seq)) else {
             return self.resume_rto(ctx);
         };
@@ -117,7 +118,7 @@ impl Sender {
             return;
         }
         self.cc.on_ecn(&event);
-        self.ecn.announce(ctx.net.transport(self.transport).cwr_after_loss && self.ecn_mode != Ecn::Off);
+        self.ecn.announce(ctx.net.transport(self.transport).loss.cwr_after_loss && self.ecn_mode != Ecn::Off);
         self.phase = Phase::Open;
         self.cc.on_recovered(ctx.now, self.board.pipe());
     }

@@ -1,0 +1,1 @@
+"""Commented files to begin with: scenario, study, controller, paper."""

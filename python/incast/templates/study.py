@@ -1,0 +1,62 @@
+"""Study file over a scenario: marking threshold and load as axes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from incast.errors import StudyError
+from incast.runs.scenario import Scenario, toml_value
+
+LOADS = [0.4, 0.6, 0.8]
+
+
+def study_file(scenario: Scenario, named: str, name: str, file: str) -> str:
+    """Return the text of a study file over a scenario, which the file calls ``named``.
+
+    Raises ``StudyError`` if the scenario has neither a marking threshold nor a load.
+    """
+    resolved = scenario.resolved()
+    axes = {"queue.mark": _around(resolved["queue"].get("mark", ""))} | _load(resolved["traffic"])
+    lines = [f"{key} = {toml_value(values)}" for key, values in axes.items() if values]
+    if not lines:
+        raise StudyError(f"{named}: neither a threshold (queue.mark) nor a load (traffic.arrivals.load) to vary")
+    return _STUDY.format(name=name, scenario=toml_value(named), axes="\n".join(lines), file=file)
+
+
+def _around(mark: Any) -> list[str]:
+    """Return a quarter of a threshold, the threshold, and four times as much, as texts with its unit."""
+    found = re.fullmatch(r"(\d+)(\D+)", str(mark))
+    if found is None:
+        return []
+    number = int(found[1])
+    return [f"{value}{found[2]}" for value in dict.fromkeys([max(1, number // 4), number, 4 * number])]
+
+
+def _load(traffic: list[dict[str, Any]]) -> dict[str, list[float]]:
+    """Return the axis of the first entry with a load."""
+    for entry in traffic:
+        if "arrivals" in entry:
+            at = "traffic" if len(traffic) == 1 else f"traffic.{entry['name']}"
+            return {f"{at}.arrivals.load": LOADS}
+    return {}
+
+
+_STUDY = """\
+# A study: every combination of the axes, under several seeds, in a store that grows. Page studies.
+#
+# Cost first: incast study run {file} --dry-run. Then: incast study run {file}. More values or seeds add runs.
+
+name = "{name}"
+scenario = {scenario}
+seeds = 3                   # seeds 1 to 3: intervals need several
+
+[axes]                      # keys as for --set; a list, or {{ from = 0.1, to = 0.9, steps = 5 }}
+{axes}
+
+# An arm is a named set of keys, made at every point. Without arms the scenario's own controller runs.
+# [arms.dctcp]
+# controller = "dctcp"
+# [arms.swift]
+# controller = "swift"
+"""

@@ -1,0 +1,272 @@
+"""From nothing to a run: files that `incast new` writes, checks without a run, and what the program says by itself."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command, left_in
+from incast import Scenario, _core
+from incast.commands import overview
+from incast.commands.program import program
+from incast.runs import lines, size
+
+SMALL = ("--leaf-spine", "2x2", "--hosts", "8", "--rate", "10G")
+FABRICS: dict[str, tuple[str, ...]] = {
+    "leaf-spine": (*SMALL, "--traffic", "websearch", "--load", "60%"),
+    "other sizes": (*SMALL, "--traffic", "homa-w3", "--load", "0.5"),
+    "permutation": ("--fat-tree", "4", "--rate", "25G", "--traffic", "permutation"),
+    "fat tree": ("--fat-tree", "4", "--hosts", "16", "--load", "20%"),
+    "dumbbell": ("--dumbbell", "3", "--rate", "10 Gbps"),
+    "incast": ("--incast", "8", "--rate", "400G"),
+    "default": (),
+}
+
+
+@pytest.mark.parametrize("words", FABRICS.values(), ids=FABRICS)
+def test_a_new_scenario_runs_as_it_is(incast: Command, tmp_path: Path, words: tuple[str, ...]) -> None:
+    made = incast("new", "scenario", *words)
+    assert (made.status, made.out) == (0, "wrote: scenario.toml, scenario.schema.json\n"), made.err
+    assert incast("validate", "scenario.toml").status == 0
+    text = (tmp_path / "scenario.toml").read_text()
+    assert text.startswith("#:schema ./scenario.schema.json\n")
+    assert max(map(len, text.splitlines())) <= 120
+    settings = ("--set", "run.duration=100us", "--set", "run.warmup=0s")
+    if "poisson" in text:
+        settings += ("--set", "traffic.arrivals.until=50us")
+    ran = incast("run", "scenario.toml", *settings, "--out", "first")
+    assert ran.status == 0, ran.err
+    assert (tmp_path / "first" / "summary.json").is_file()
+
+
+def test_a_new_scenario_is_the_fabric_that_was_asked_for(incast: Command, tmp_path: Path) -> None:
+    words = ("--leaf-spine", "20x5", "--hosts", "400", "--rate", "100G", "--traffic", "websearch", "--load", "60%")
+    incast("new", "scenario", *words, "--out", "ls.toml")
+    scenario = Scenario.load(tmp_path / "ls.toml")
+    resolved = scenario.resolved()
+    topology, arrivals = resolved["topology"], resolved["traffic"][0]["arrivals"]
+    assert (topology["leaves"], topology["spines"], topology["hosts_per_leaf"]) == (20, 5, 20)
+    assert (topology["link"]["rate"], arrivals["load"], arrivals["sizes"]) == ("100Gbps", 0.6, "builtin:websearch")
+    found = size.of(scenario)
+    assert (found.hosts, found.host_rate_bps, found.ports) == (400, 100e9, 2 * (400 + 100))
+    # the file has the values as the program writes them, and the command that makes it again
+    text = (tmp_path / "ls.toml").read_text()
+    assert 'rate = "100Gbps"' in text and "load = 0.6," in text
+    command = re.search(r"Made by: incast (.*)", text)
+    assert command is not None
+    incast(*command[1].split(), "--out", "again.toml")
+    assert (tmp_path / "again.toml").read_text() == text.replace("ls.toml", "again.toml")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--leaf-spine", "20by5"], '--leaf-spine "20by5": expected leaves x spines, such as 20x5'),
+        (["--leaf-spine", "0x5"], "expected leaves x spines"),
+        (["--leaf-spine", "3x2", "--hosts", "10"], "--hosts 10: expected a multiple of the 3 leaves"),
+        (["--fat-tree", "5"], "--fat-tree 5: expected an even number >= 2"),
+        (["--fat-tree", "4", "--hosts", "17"], "--hosts 17: a fat tree with k = 4 has 16 hosts"),
+        (["--fat-tree", "4", "--incast", "3"], "--fat-tree and --incast: expected one of"),
+        (["--dumbbell", "2", "--hosts", "4"], "expected no --hosts"),
+        (["--incast", "2", "--load", "60%"], "--load: only with --leaf-spine or --fat-tree"),
+        (["--traffic", "websaerch"], '(did you mean "websearch"?)'),
+        (["--traffic", "permutation", "--load", "60%"], "expected no --load"),
+        (["--load", "60x%"], 'arrivals.load = "60x%": expected a number'),
+        (["--load", "1100%"], "arrivals.load = 11: expected a number above 0, at most 10"),
+        (["--rate", "100X"], 'rate = "100X": expected a rate with a unit'),
+    ],
+)
+def test_fabrics_that_cannot_be_are_refused(incast: Command, tmp_path: Path, words: list[str], expected: str) -> None:
+    incast("new", "scenario", *words).refused(expected)
+    assert left_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", ["scenario", "study", "controller", "paper"])
+def test_nothing_is_overwritten(incast: Command, tmp_path: Path, kind: str) -> None:
+    incast("new", "scenario", *SMALL)
+    if kind != "scenario":
+        assert incast("new", kind).status == 0
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert any(word in incast("new", kind).err for word in ("exists: give another --out", "exists and is not empty"))
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_a_scenario_goes_to_standard_output_without_a_schema(incast: Command, tmp_path: Path) -> None:
+    made = incast("new", "scenario", *SMALL, "--out", "/dev/stdout")
+    Scenario.from_toml(made.out).validate()
+    assert "#:schema" not in made.out
+    assert left_in(tmp_path) == []
+
+
+def test_a_new_study_is_checked_and_estimated(incast: Command, tmp_path: Path) -> None:
+    incast("new", "scenario", *SMALL)
+    incast("new", "study", "scenario.toml", "--out", "grid.toml")
+    study = tomllib.loads((tmp_path / "grid.toml").read_text())
+    assert study["scenario"] == "scenario.toml"
+    axes = study["axes"]
+    assert axes["queue"]["mark"] == ["16p", "65p", "260p"]
+    assert axes["traffic"]["arrivals"]["load"] == [0.4, 0.6, 0.8]
+    assert incast("validate", "grid.toml").out == "grid.toml: ok (study: 9 points, 27 runs)\n"
+    text = (tmp_path / "scenario.toml").read_text()
+    (tmp_path / "scenario.toml").write_text(re.sub(r'until = "\w+"', 'until = "100us"', text))
+    assert "27 new" in incast("study", "run", "grid.toml", "--dry-run").out
+
+
+def test_a_study_needs_a_scenario_with_something_to_vary(incast: Command, tmp_path: Path) -> None:
+    incast("new", "study").refused("scenario.toml: no such file", "incast new scenario")
+    incast("new", "study", "wireless-cell").refused("neither a threshold (queue.mark) nor a load")
+    (tmp_path / "sub").mkdir()
+    incast("new", "scenario", *SMALL)
+    assert incast("new", "study", "--out", "sub/study.toml").status == 0
+    assert tomllib.loads((tmp_path / "sub/study.toml").read_text())["scenario"] == "../scenario.toml"
+    assert incast("validate", "sub/study.toml").status == 0
+
+
+def test_a_new_controller_runs(incast: Command, tmp_path: Path) -> None:
+    assert incast("new", "controller").out == "wrote: mine.py\n"
+    short = ("--set", "run.duration=2ms", "--set", "run.warmup=0s")
+    assert incast("run", "dumbbell", "--set", "controller=mine.py:Mine", *short, "--out", "m").status == 0
+    assert json.loads((tmp_path / "m/summary.json").read_text())["flows"]["goodput_total_bps"] > 1e9
+    incast("new", "controller", "Fair", "--out", "lab.py")
+    assert incast("run", "dumbbell", "--set", "controller=lab.py:Fair:b=0.5", *short, "--out", "f").status == 0
+    incast("new", "controller", "not-a-name").refused("expected a name of a Python class")
+
+
+def test_a_new_paper_is_shown_and_checked(incast: Command, tmp_path: Path) -> None:
+    assert incast("new", "paper", "small").out == "wrote: small/paper.toml, small/fig1.toml\n"
+    assert "DCTCP's delay grows" in incast("paper", "show", "./small/fig1").out
+    assert incast("validate", "small").out == "small: ok (paper: 1 figure, 12 runs)\n"
+
+
+def test_a_dry_run_tells_the_size_and_runs_nothing(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("raise SystemExit('it ran')\nclass Mine: pass\n")
+    for words in (["incast"], ["incast", "--set", "controller=mine.py:Mine"], ["incast", "--json", "--quiet"]):
+        answer = incast("run", *words, "--dry-run")
+        assert answer.status == 0, answer.err
+        told = answer.out.replace("\u00a0", " ")
+        assert "fabric: 41 hosts with links of 1 Gb/s, 1 switch, 82 ports" in told
+        assert re.search(r"^hops: about .* of CPU time$", told, re.MULTILINE)
+        assert "memory: about" in answer.out
+    assert left_in(tmp_path) == ["mine.py"]
+    incast("run", "incast", "--dry-run", "--memory-limit", "1kB").refused("incast needs about")
+
+
+def test_files_are_told_apart_and_errors_have_their_lines(incast: Command, tmp_path: Path) -> None:
+    incast("new", "scenario", *SMALL)
+    good = (tmp_path / "scenario.toml").read_text()
+    bad = good.replace('mark = "65p"', 'mark = "65x"').replace("pattern =", "patern =")
+    (tmp_path / "bad.toml").write_text(bad)
+    (tmp_path / "broken.toml").write_text("[run\n")
+    (tmp_path / "study.toml").write_text('scenario = "dumbbell"\n\n[axes]\nqueue.mrk = ["1p"]\n')
+    answer = incast("validate", "scenario.toml", "bad.toml", "broken.toml", "study.toml", "nothing.toml", "dumbbell")
+    assert answer.status == 1
+    assert answer.out == (
+        "scenario.toml: ok (scenario: 8 hosts, flows: "
+        + f"{size.of(Scenario.load(tmp_path / 'scenario.toml')).flows:,}"
+        ")\ndumbbell: ok (scenario: 4 hosts, flows: 2)\n"
+    )
+    rows = bad.splitlines()
+    for row, words in ((next(i for i, r in enumerate(rows, 1) if "65x" in r), 'queue.mark = "65x": expected'),):
+        assert f"error: bad.toml:{row}: {words}" in answer.err
+    row = next(i for i, r in enumerate(rows, 1) if "patern" in r)
+    assert f'error: bad.toml:{row}: traffic.websearch.patern: unknown key (did you mean "pattern"?)' in answer.err
+    assert "error: broken.toml: TOML parse error at line 1" in answer.err
+    assert "queue.mrk" in answer.err
+    assert "error: nothing.toml: no such file" in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_validate_runs_no_code(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("raise SystemExit('it ran')\nclass Mine: pass\n")
+    incast("new", "scenario", *SMALL)
+    text = (tmp_path / "scenario.toml").read_text()
+    (tmp_path / "own.toml").write_text(text.replace('controller = "dctcp"', 'controller = "mine.py:Mine"'))
+    assert incast("validate", "own.toml").status == 0
+
+
+TOML = """\
+name = "x"
+run = { duration = "1ms" }
+[queue]
+kind = "red"   # [not a table]
+[[traffic]]
+name = "a"
+flows = 1
+[[traffic]]
+pattern = "incast"
+app = { kind = "bulk" }
+[traffic.transport]
+mss = 1
+[[links]]
+link = "a>b"
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [
+        ("name", 1), ("run.duration", 2), ("queue.kind", 4), ("queue.lmit", 3), ("traffic.a.flows", 7),
+        ("traffic.incast.app.size", 10), ("traffic.incast.flows", 8), ("links.0.link", 14), ("links.link", 14),
+        ("topology.k", None),
+    ],
+)  # fmt: skip
+def test_lines_of_keys(key: str, line: int | None) -> None:
+    assert lines.line_of(TOML, key) == line
+
+
+def test_the_program_alone_says_what_it_does(incast: Command) -> None:
+    answer = incast()
+    assert (answer.status, answer.err) == (0, "")
+    assert max(map(len, answer.out.splitlines())) <= 80
+    named = {word for _, commands in overview.GROUPS for names, _ in commands for word in names.split(", ")}
+    registered = [one.name or one.callback.__name__ for one in program().registered_commands if one.callback]
+    groups = [one.name for one in program().registered_groups]
+    assert named == {*registered, *groups}
+    assert len(overview.EXAMPLES) == 4
+    assert incast("-V").out == incast("--version").out
+
+
+def test_examples_of_the_program_are_commands(incast: Command, tmp_path: Path) -> None:
+    (_, new), *_ = overview.EXAMPLES
+    assert incast(*new.split()[1:]).status == 0
+    assert (tmp_path / "scenario.toml").is_file()
+    for _, command in overview.EXAMPLES[1:]:
+        _, *words = command.split()
+        assert incast(*words[:2], "--help").status == 0 or incast(words[0], "--help").status == 0
+
+
+def test_kinds_are_counted_and_scenarios_have_sizes(incast: Command) -> None:
+    counts = dict(line.split() for line in incast("list").out.splitlines()[:-1])
+    assert counts["scenarios"] == str(len(_core.list_kind("scenarios")))
+    assert {"papers", "models"} < counts.keys()
+    listed: list[dict[str, Any]] = json.loads(incast("list", "scenarios", "--json").out)
+    assert {one["name"] for one in listed} == {name for name, _ in _core.list_kind("scenarios")}
+    of_incast = next(one for one in listed if one["name"] == "incast")
+    assert (of_incast["hosts"], of_incast["flows"], of_incast["group"]) == (41, 40, "star: one switch")
+    groups = [one["group"] for one in listed]
+    assert groups == sorted(groups, key=groups.index)
+    text = incast("list", "scenarios").out
+    for one in listed:
+        assert re.search(rf"^  {one['name']} +{one['hosts']:,} ", text, re.MULTILINE), one["name"]
+    for kind in ("controllers", "papers"):
+        assert all({"name", "what"} == set(one) for one in json.loads(incast("list", kind, "--json").out))
+
+
+def test_the_doctor_finds_the_program_and_what_it_needs(incast: Command) -> None:
+    answer = incast("doctor")
+    assert answer.status == 0, answer.out
+    for word in (_core.__version__, "digest", "cores", "memory", "disk of this folder", "pyarrow", "viewer", "tshark"):
+        assert word in answer.out
+    assert "broken" not in answer.out
+
+
+def test_the_nearest_name_comes_before_a_list_that_is_cut(incast: Command) -> None:
+    for words in (["run", "leafspine"], ["run", "dumbbell", "--set", "controller=swfit"], ["list", "scenarois"]):
+        message = incast(*words).err
+        assert "did you mean" in message and message.index("did you mean") < message.index(", ")
+    assert "and 24 more (incast list scenarios names all)" in incast("run", "nowhere").err

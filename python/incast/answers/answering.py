@@ -12,6 +12,7 @@ from incast.answers.choices import Choice
 from incast.answers.facts import Facts, facts_of
 from incast.comparisons.comparison import Comparison
 from incast.comparisons.declaration import named
+from incast.comparisons.scenario_pairs import scenario_pairs
 from incast.errors import IncastError
 from incast.system.output import nearest
 
@@ -36,11 +37,9 @@ def answers_of(comparison: Comparison) -> list[Answer]:
     scenarios = comparison.study.scenarios
     facts = {scenario: facts_of(comparison, scenario) for scenario in scenarios}
     found = list(chain.from_iterable(_named(answers_to(one), one, len(scenarios)) for one in facts.values()))
-    first, *others = scenarios
-    for other in others:
-        if between_scenarios.have_same_traffic(comparison, first, other):
-            value = _reference(facts[first], choices.choices_of(facts[first]))
-            found += between_scenarios.answers(facts[other], facts[first], value)
+    for one, other in scenario_pairs(comparison):
+        value = _reference(facts[other], choices.choices_of(facts[other]))
+        found += between_scenarios.answers(facts[one], facts[other], value)
     return _ordered(found, comparison.study.key)
 
 

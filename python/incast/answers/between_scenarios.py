@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from incast.answers.answer import Answer, Claim, Kind, claim_of, difference_text
 from incast.answers.choices import LISTED
@@ -12,11 +10,7 @@ from incast.answers.facts import Facts, Point
 from incast.answers.limits import at
 from incast.answers.measures import Measure
 from incast.answers.paired import Apart, Verdict
-from incast.comparisons.comparison import Comparison, Run
 from incast.system.output import counted
-
-TRAFFIC = ["src", "dst", "size_bytes"]
-"""Columns that two runs with the same flows share; start times depend on the network where flows wait for others."""
 
 
 def between_scenarios(one: Facts, other: Facts, measure: Measure, point: Point) -> Apart | None:
@@ -25,23 +19,6 @@ def between_scenarios(one: Facts, other: Facts, measure: Measure, point: Point) 
     if not (mine and their):
         return None
     return measure.apart(one.scenario, other.scenario, {**mine, **their})
-
-
-def have_same_traffic(comparison: Comparison, one: str, other: str) -> bool:
-    """Return whether two scenarios have the same traffic entries and, under every seed, the same flows."""
-    runs: dict[tuple[Any, ...], list[Run]] = {}
-    for case, run in comparison.runs.items():
-        if case.scenario in (one, other):
-            runs.setdefault((case.controller.text, case.value, case.seed), []).append(run)
-    return all(len(pair) == 2 and _same(*pair) for pair in runs.values())
-
-
-def _same(one: Run, other: Run) -> bool:
-    entries = [
-        [{k: v for k, v in entry.items() if k != "controller"} for entry in tomllib.loads(run.toml)["traffic"]]
-        for run in (one, other)
-    ]
-    return entries[0] == entries[1] and one.rows("flows", TRAFFIC).equals(other.rows("flows", TRAFFIC))
 
 
 def answers(one: Facts, other: Facts, value: str) -> Iterator[Answer]:

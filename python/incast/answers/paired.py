@@ -14,7 +14,7 @@ from enum import StrEnum
 from scipy.special import stdtrit
 
 from incast.comparisons.ranking import MATTERS, larger, told_apart
-from incast.runs.completions import Reading, difference
+from incast.runs.completions import Reading, difference, ratio_less_one
 from incast.statistics import CONFIDENCE, Estimate
 
 MOST_SEEDS = 100
@@ -155,13 +155,11 @@ def _verdict(one: Reading, other: Reading, better: str) -> Verdict:
 
 def _relative(one: Reading, other: Reading) -> Reading | None:
     """Return the difference in percent of the other, seed by seed; ``None`` unless all values are above zero."""
-    seeds = sorted(one.low.keys() & other.low.keys())
-    if not all(min(one.low[seed], other.low[seed]) > 0 for seed in seeds):
+    found = ratio_less_one(one, other)
+    if found is None:
         return None
-    return Reading(
-        {seed: 100 * (one.low[seed] / other.high[seed] - 1) for seed in seeds},
-        {seed: 100 * (one.high[seed] / other.low[seed] - 1) for seed in seeds},
-    )
+    low, high = ({seed: 100 * ratio for seed, ratio in end.items()} for end in (found.low, found.high))
+    return Reading(low, high)
 
 
 def _agrees(relative: Reading, found: Reading, verdict: Verdict) -> bool:

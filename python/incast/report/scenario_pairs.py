@@ -28,6 +28,7 @@ from incast.report.tables import Column
 from incast.runs.completions import Reading
 from incast.runs.result import links_of
 from incast.system.output import counted
+from incast.writing.numbers import percent, said
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def crossing_line(found: Crossing, other: str | None) -> str:
     """Write the flows that crossed a failure: the unfinished ones first, then the p99 of their slowdowns."""
     text = f"flows over {links_of(found.links)}: {found.flows:,}"
     if found.count:
-        part = f", {100 * found.unfinished / found.count:.3g} %" if found.unfinished else ""
+        part = f", {said(percent(found.unfinished / found.count))}" if found.unfinished else ""
         text += f", of which {found.unfinished:,} did not finish{part}"
     if found.slowdown is not None:
         text += f"; p99 slowdown {shown_reading(found.slowdown)}"

@@ -90,7 +90,7 @@ def test_unfinished_points_are_hollow_and_say_their_share() -> None:
     open_ = Reading({1: 1.0, 2: 2.0}, {1: float("inf"), 2: float("inf")}, 117, 560)
     draw_points(axes, [Points("few", 0, [1.0], [open_])], 1.0, footnote, False)
     assert footnote.unfinished
-    assert any("20.9 %" in text.get_text() for text in axes.texts)
+    assert any("20.9\N{NO-BREAK SPACE}%" in text.get_text() for text in axes.texts)
     assert any(one.get_markerfacecolor() == "white" for one in axes.lines)
 
 

@@ -98,3 +98,4 @@ def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
         if (view := page.parent / chosen.PAGE).is_file():
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
+    tell(filter(None, [pairs.left_out()]))

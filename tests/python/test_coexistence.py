@@ -127,9 +127,11 @@ def test_pairs_grow_in_a_store_and_need_no_original(incast: Command, tmp_path: P
     assert grown.status == 0, grown.err
     # six pairs under two seeds, three of them there under one
     assert made_in(tmp_path / "lab") == {"0001-0000": 3, "0002-0000": 6 * 2 - 3}
-    incast(*words, "--seeds", "2").refused(
-        "holds other controllers or settings", "can be extended by controllers and seeds"
-    )
+    fewer = incast(*words, "--seeds", "2", "--quiet")
+    assert fewer.status == 0 and "not shown, though the folder has runs: controller swift;" in fewer.err
+    incast(*words, "--set", "queue.limit=300p").refused("holds other controllers or settings: --set there is")
+    assert incast(*words, "--seeds", "2", "--cc", "swift", "--quiet").status == 0
+    assert made_in(tmp_path / "lab") == {"0001-0000": 3, "0002-0000": 6 * 2 - 3}, "nothing was lost"
     assert "6 points, 2 seeds, 12 runs" in incast("study", "status", "r").out
     tables, page = (tmp_path / "r/pairs.csv").read_bytes(), (tmp_path / "r/report.html").read_text()
     assert "--store lab --out r" in page

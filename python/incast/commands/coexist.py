@@ -100,3 +100,4 @@ def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path
         if (view := page.parent / chosen.PAGE).is_file():
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
         next_steps(quiet, f"open {page} in a browser", "the same command with more controllers or seeds adds runs")
+    tell(filter(None, [pairs.left_out()]))

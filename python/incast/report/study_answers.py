@@ -122,8 +122,8 @@ def _spanned(labels: Sequence[str]) -> str:
 
 
 def ended(text: str) -> str:
-    """Return a text as a sentence: with a capital, unless it begins with a symbol such as p99, and a full stop."""
-    is_word = text[:2].isalpha()
+    """Return a text as a sentence: with a capital, unless it begins with a name or a symbol, and a full stop."""
+    is_word = text[:2].isalpha() and not text.partition(" ")[0].endswith(":")
     return f"{text[:1].upper() if is_word else text[:1]}{text[1:].removesuffix('.')}."
 
 

@@ -269,8 +269,10 @@ class Definition:
 
         return {key: located(key, value) for key, value in layer.items()}
 
-    def scenario_of(self, point: Point) -> Scenario:
-        """Make the scenario of a point, with the scenario's own seed, without values that change nothing there.
+    def scenario_of(self, point: Point, keep_idle: bool = False) -> Scenario:
+        """Make the scenario of a point, with the scenario's own seed.
+
+        Values that change nothing there are left out, so that points share runs, unless ``keep_idle``.
 
         Raises ``ScenarioError`` with the name of the point, for an unknown key or a wrong value.
         """
@@ -278,7 +280,7 @@ class Definition:
             layer = self._layer(point.scenario, point.arm)
             with self.reading():
                 made = _applied(layer, self._located(point.values))
-                dropped = idle.keys_of(made, point.values)
+                dropped = [] if keep_idle else idle.keys_of(made, point.values)
                 kept = {key: value for key, value in point.values.items() if key not in dropped}
                 return self._without_idle(layer, kept, made) if dropped else made
         except ScenarioError as error:

@@ -103,7 +103,7 @@ class Target:
 
     def made(self, scenario: str, values: Set) -> Scenario:
         """Make a scenario with a set of values; without values it has its defaults."""
-        return self.study.scenario_of(Point(scenario, self.arm, dict(values)))
+        return self.study.scenario_of(Point(scenario, self.arm, dict(values)), keep_idle=True)
 
     def evaluated(
         self, values: Set, seeds: Sequence[int], figures: Sequence[str] | None, workers: int

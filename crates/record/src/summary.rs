@@ -47,9 +47,9 @@ const GROUPS: Stated = Stated {
 const CROSSED: Stated = Stated {
     key: "crossed_failure.*",
     unit: "",
-    definition: "The flows and fct figures of the flows that crossed a failure of a link, alone (column crossed_failure \
-                 of flows), and links, the names of the links with failures in one text. Percentiles of delays and round-trip times \
-                 are null. Only in runs with failures.",
+    definition: "The flows and fct figures of the flows that crossed a failure of a link, alone (column \
+                 crossed_failure of flows), and links, the names of the links with failures in one text. Percentiles \
+                 of delays and round-trip times are null. Only in runs with failures.",
 };
 
 /// Every figure of the summary, in its order there.

@@ -89,8 +89,8 @@ pub(crate) fn notes(failures: &[LinkFailure], spec: &Spec) -> Vec<String> {
     for (entry, failure) in failures.iter().enumerate().filter(|(_, f)| down(f)) {
         if failure.effect == (Effect::Down { detection: Time::ZERO }) {
             found.push(format!(
-                "failures.{entry}: switches reroute at the instant of the failure (detection = 0s), which no network does; \
-                 the figures are an upper bound"
+                "failures.{entry}: switches reroute at the instant of the failure (detection = 0s), which no network \
+                 does; the figures are an upper bound"
             ));
         }
     }

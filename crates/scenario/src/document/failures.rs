@@ -39,8 +39,8 @@ pub struct Failure {
 }
 
 /// Message for a dead link whose detection is not given: results depend on it by orders of magnitude.
-const WITHOUT_DETECTION: &str = "missing; expected the time until switches route around the link, such as \"1ms\" (fast \
-                                 local repair), \"150ms\" (BFD, three hellos of 50 ms) or \"0s\" (ideal)";
+const WITHOUT_DETECTION: &str = "missing; expected the time until switches route around the link, such as \"1ms\" \
+                                 (fast local repair), \"150ms\" (BFD, three hellos of 50 ms) or \"0s\" (ideal)";
 
 /// Kinds of failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

@@ -63,7 +63,10 @@ fn a_failure_that_a_run_cannot_show_is_told_before_it() {
     assert!(late.starts_with("warning: the run ends 9.95ms after the first failure: "), "{late}");
     assert!(late.contains(" waits for transport.rto_min = 10ms, "), "{late}");
     let [at_once] = &notes("0s", "1ms")[..] else { panic!("one note") };
-    assert!(at_once.starts_with("failures.0: switches reroute at the instant of the failure (detection = 0s)"), "{at_once}");
+    assert!(
+        at_once.starts_with("failures.0: switches reroute at the instant of the failure (detection = 0s)"),
+        "{at_once}"
+    );
 }
 
 /// A degraded link is slower and is used as before.

@@ -93,6 +93,7 @@ def test_the_class_of_a_folder_is_run_with_consent_alone(incast: Command, tmp_pa
     assert incast("view", "r", "--allow-code").status == 0
 
 
+@pytest.mark.slow("a comparison with its report")
 def test_a_comparison_shows_two_controllers_at_the_middle_value_and_says_so(
     incast: Command, compared: Compared
 ) -> None:
@@ -163,3 +164,14 @@ def test_a_result_is_viewed_and_repeated_once(monkeypatch: pytest.MonkeyPatch) -
     assert one.view().html
     with pytest.raises(IncastError, match="2 is no result: expected runs"):
         one.view(2)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow("a comparison over two keys with its report")
+def test_a_comparison_over_two_keys_shows_a_pair_of_values(incast: Command) -> None:
+    keys = ["--vary", "traffic.flows=2,4", "--vary", "queue.mark=15p,30p"]
+    made = incast("compare", "dumbbell", "--cc", "dctcp", *keys, "--seeds", "1", *SETTINGS, "--out", "g", "-q")
+    assert made.status == 0, made.err
+    done = incast("view", "g", "--value", "2,30p")
+    assert done.status == 0, done.err
+    assert "view: shows dctcp, traffic.flows × queue.mark = 2 × 30p, seed 1" in done.err
+    incast("view", "g", "--value", "3").refused("traffic.flows × queue.mark has 2 × 15p, 2 × 30p")

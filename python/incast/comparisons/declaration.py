@@ -563,7 +563,7 @@ class ComparisonStudy:
     def place(self, case: Case) -> Place:
         """Return the place of a case in the study."""
         called, arms = self._names
-        values = {key: value for key, (value,) in self.axes([case.value]).items()}
+        values = {key: axis_value_of(value) for key, value in self.at(case.value).items()}
         return Place(called[case.scenario], arms[case.texts], json.dumps(values), case.seed)
 
     @cached_property

@@ -110,7 +110,7 @@ class Result:
     ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``radios``, ``queries``, ``writes``, ``samples``,
     ``trace``, ``timeline_ports``, ``timeline_flows``, ``timeline_events`` and ``timeline_paths`` are tables
     (``incast.runs.table.Table``, an Arrow table that prints a few rows); each column's field carries its ``unit`` and
-    ``definition`` as metadata. ``polars.from_arrow(result.flows)`` makes a Polars frame without copying.
+    ``definition`` as metadata. ``polars.from_arrow(result.flows.arrow)`` makes a Polars frame without copying.
 
     Results are made by ``Scenario.run`` and ``Result.load``.
     """

@@ -16,7 +16,7 @@ class Table:
     """Arrow table (``pyarrow.Table``) of a run. All its methods and attributes are here; ``arrow`` is the table itself.
 
     Printed are the shape and the first rows. Each column's field has its unit and definition:
-    ``table.schema.field("fct_s").metadata``. ``polars.from_arrow``, ``pyarrow.table`` and DuckDB take it as it is.
+    ``table.schema.field("fct_s").metadata``. ``pyarrow.table`` takes it as it is.
     """
 
     def __init__(self, arrow: pa.Table) -> None:

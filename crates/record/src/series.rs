@@ -28,8 +28,8 @@ pub(crate) const TRACE: &[Quantity<PacketEvent>] = &rows! {
          loss (lost on a link), arrive (far end of a link), receive (taken by the transport); in a radio cell transmit \
          (a frame of the packet, or its acknowledgement, begins) and hear (received by a station).";
     "seq" ["B"] = U64(|e| e.seq),
-        "First payload byte of a data segment; 0 for ACKs. With the flag NUMBERED (data of receiver-driven \
-         transports): number of the packet, from 0.";
+        "First payload byte of a data segment; 0 for ACKs. With the flag NUMBERED (data of transports that \
+         number packets): number of the packet, from 0.";
     "ack" ["B"] = U64(|e| e.ack), "Cumulative acknowledgement; 0 for data.";
     "payload_bytes" ["B"] = U32(|e| e.payload), "Payload.";
     "size_bytes" ["B"] = U32(|e| e.size), "IP packet, headers included; PSDU of a radio frame.";

@@ -30,7 +30,7 @@ fn endpoints() -> impl Strategy<Value = ExpressPass> {
 fn with_credits(spec: &mut Spec, own: &ExpressPass, (credits, data, burst): (u64, u64, u32), slow: bool) {
     for t in &mut spec.transports {
         (t.connection.handshake, t.connection.lone_syn, t.output.rank, t.sizes.mtu) = (false, false, None, 0);
-        t.output.demotion.clear();
+        (t.output.demotion, t.output.demotion_by, t.output.probe_after) = (Vec::new(), Rank::Sent, 0);
     }
     for t in &mut spec.transports[..2] {
         t.protocol = Protocol::ExpressPass(own.clone());

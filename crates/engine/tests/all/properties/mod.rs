@@ -160,7 +160,9 @@ proptest! {
         arithmetic.ties = if arithmetic.ties == Ties::Scheduled { Ties::Link } else { arithmetic.ties };
         if one_class {
             arithmetic.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (0, 0));
-            arithmetic.transports.iter_mut().for_each(|t| t.output.demotion.clear());
+            for t in &mut arithmetic.transports {
+                (t.output.demotion, t.output.demotion_by) = (Vec::new(), Rank::Sent);
+            }
         }
         let mut explicit = arithmetic.clone();
         explicit.queues[0].explicit = true;

@@ -84,7 +84,7 @@ fn set_rounds(spec: &mut Spec, own: &DcPim) {
 fn with_tokens(spec: &mut Spec, own: &Protocol, ports: Ports, slow: bool) {
     for t in &mut spec.transports {
         (t.connection.handshake, t.connection.lone_syn, t.output.rank, t.sizes.mtu) = (false, false, None, 0);
-        t.output.demotion.clear();
+        (t.output.demotion, t.output.demotion_by, t.output.probe_after) = (Vec::new(), Rank::Sent, 0);
     }
     for t in &mut spec.transports[..2] {
         t.protocol = own.clone();

@@ -41,7 +41,8 @@ fn priorities_by_bytes_sent_have_sizes_that_rise_and_queues_for_all() {
     said(shown("[\"2kB\", \"1kB\"]"), "transport.demotion = [\"2kB\", \"1kB\"]: expected ascending sizes");
     said(shown("[\"0B\", \"1kB\"]"), "transport.demotion = [\"0B\", \"1kB\"]: expected sizes of at least 1B");
     let eight: Vec<String> = (1..9).map(|i| format!("\"{i}kB\"")).collect();
-    said(shown(&format!("[{}]", eight.join(", "))), "transport.demotion: has 8 sizes; expected at most 7");
+    let eight = format!("[{}]", eight.join(", "));
+    said(shown(&eight), &format!("transport.demotion = {eight}: has 8 sizes; expected at most 7"));
     let homa = message("preset = \"linux\"", "preset = \"homa\"\ndemotion = [\"1kB\"]");
     said(homa, "transport.demotion = [\"1kB\"]: applies to TCP only; expected no sizes with preset = \"homa\"");
     let by = message("preset = \"linux\"", "preset = \"linux\"\ndemotion_by = \"size\"");

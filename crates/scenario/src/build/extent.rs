@@ -72,9 +72,10 @@ fn hops(spec: &Spec) -> f64 {
         let trip: Time = path.iter().fold(Time::ZERO, |sum, l| sum + spec.links[l.0 as usize].crossing(1_500));
         let first = path.first().map_or(0.0, |l| spec.links[l.0 as usize].rate.as_f64());
         let messages = queried[number as usize];
-        let bytes = bytes(spec, flow, (trip + trip).as_secs_f64(), first.min(flow.app.rate(transport.mss)), messages);
+        let bytes =
+            bytes(spec, flow, (trip + trip).as_secs_f64(), first.min(flow.app.rate(transport.sizes.mss)), messages);
         path.iter().for_each(|l| asked[l.0 as usize] += bytes);
-        Sent { path, back, bytes, packet: transport.mss.into() }
+        Sent { path, back, bytes, packet: transport.sizes.mss.into() }
     };
     let sent: Vec<Sent> = (0..).zip(&spec.flows).map(sent).collect();
     let carries = |l: &LinkId| {

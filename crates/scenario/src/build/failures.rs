@@ -103,10 +103,10 @@ fn outlasting(spec: &Spec, at: Time) -> Option<String> {
     let flows = spec.flows.iter().filter(|f| f.app.size().is_some() && f.app.datagram_gap().is_none());
     let waits = |transport: u32| {
         let t = &spec.transports[transport as usize];
-        let last = (t.rto_min >= left && !t.tail_loss_probe)
-            .then(|| format!("its last packets waits for transport.rto_min = {}", t.rto_min));
-        let syn = (t.handshake && t.syn_timeout >= left)
-            .then(|| format!("its SYN waits for transport.syn_timeout = {}", t.syn_timeout));
+        let last = (t.rto.rto_min >= left && !t.loss.tail_loss_probe)
+            .then(|| format!("its last packets waits for transport.rto_min = {}", t.rto.rto_min));
+        let syn = (t.connection.handshake && t.connection.syn_timeout >= left)
+            .then(|| format!("its SYN waits for transport.syn_timeout = {}", t.connection.syn_timeout));
         [last, syn].into_iter().flatten().collect::<Vec<_>>()
     };
     let transports: BTreeSet<u32> = flows.map(|f| f.transport).collect();

@@ -136,6 +136,14 @@ fn offered(wnd: u32, change: impl FnOnce(&mut TransportSpec)) -> (Bench, Vec<u16
     (bench, sent[1..].to_vec())
 }
 
+#[test]
+fn half_the_largest_window_is_worth_using() {
+    // the largest window that the receiver offers is below a segment
+    let (mut bench, sent) = offered(600, |t| t.windows.whole_segments = false);
+    assert_eq!(sent, [600]);
+    assert_eq!(lengths(&bench.give_sender(Kind::Ack, 600, 0, 600)), [600], "without waiting for the persist timer");
+}
+
 /// Linux 6.1, measured: 427 of 1875 bytes stay unused.
 #[test]
 fn a_segment_goes_whole_or_not_at_all() {

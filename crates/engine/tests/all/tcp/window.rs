@@ -82,17 +82,6 @@ fn small_segments_wait_for_a_window_worth_using() {
 }
 
 #[test]
-fn half_the_largest_window_is_worth_using() {
-    // the receiver's largest window is below a segment
-    let transport =
-        changed!(plain(), sizes.mss = 1000, windows.receive_buffer = 600, windows.persist_timeout = Time::ms(500));
-    let outcome = run(&wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(3000))));
-    let sizes: Vec<u32> = data_sent(&outcome, "h0").iter().map(|e| e.payload).collect();
-    assert_eq!(sizes, [600; 5]);
-    assert!(outcome.flows[0].finish_ps.unwrap() < MS, "and nothing waits for the persist timer");
-}
-
-#[test]
 fn a_stalled_small_segment_goes_with_the_persist_timer() {
     // 300 B of window do not count once 2000 B have been offered
     let transport = changed!(plain(), windows.receive_buffer = 2000, windows.persist_timeout = Time::ms(500));

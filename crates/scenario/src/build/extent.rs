@@ -1,8 +1,9 @@
 //! Size of a run before it runs: counts, and an estimate of its hops.
 //!
-//! Every flow sends what its application asks for, or as much as the first link carries. Links that are asked for more
-//! than they carry cut their flows in proportion. Every data packet has one ACK, and a flow four more packets to open and
-//! to close. Losses, windows and congestion control are left out, so the estimate is right to a factor of about two.
+//! Every flow sends what its application asks for, or as much as the first link carries. Links that are asked for
+//! more than they carry cut their flows in proportion. Every data packet has one ACK, and a flow four more packets to
+//! open and to close. Losses, windows and congestion control are left out, so the estimate is right to a factor of
+//! about two.
 
 use incast_cc::Time;
 use incast_engine::map::ideal::Fabric;

@@ -331,6 +331,31 @@ def test_values_that_are_not_told_apart_are_a_range() -> None:
     assert "d is 2.9 times as high [2.6, 3.2]" in choice.plain
 
 
+def test_a_value_that_one_seed_spoils_is_not_among_the_best() -> None:
+    found = of_values(a=reading(2, 2.1, 2.2), b=reading(2.1, 2.2, 2.1), c=reading(3.3, 53, 3.4), d=reading(4, 4.1, 4.3))
+    (choice,) = (answer for answer in answers_to(found) if answer.kind is Kind.CHOICE)
+    assert choice.lead == "queue.mark = a or b"
+    assert "c is not told apart" in choice.plain
+
+
+def test_an_interval_of_ratios_never_goes_below_minus_100_percent() -> None:
+    text = text_of(answers_to(of_values(a=reading(5, 6, 7), b=reading(9, 400, 8))), Kind.UNDECIDED)
+    assert "%" not in text
+
+
+def test_a_controller_that_carries_little_does_not_lead() -> None:
+    delay = Measure("delay", "p99 delay", "s", "lower", delivers=False)
+    points = {name: Point(name, "1") for name in ("dctcp", "idle")}
+    readings = {("delay", points["dctcp"]): reading(5, 6, 7), ("delay", points["idle"]): reading(1, 1.1, 1.2)}
+    carried = {points["dctcp"]: reading(10, 10, 10), points["idle"]: reading(1, 1, 1)}
+    found = Facts("s", KEY, ("1",), tuple(points), 3, (delay,), readings, throughput=carried)
+    text = text_of(answers_to(found), Kind.TRADE_OFF)
+    assert (
+        text.startswith("idle carries little, with 10 % of the highest throughput: p99 delay")
+    assert "leads" not in text
+    )
+
+
 def test_an_undecided_difference_says_how_many_seeds_would_decide_it() -> None:
     text = text_of(answers_to(of_values(a=reading(1, 1.2, 1.1), b=reading(1.1, 1.15, 1.3))), Kind.UNDECIDED)
     assert text.startswith("No value of queue.mark is told apart in p99 slowdown below 10 kB.")

@@ -39,6 +39,7 @@ def answers_of(comparison: Comparison) -> list[Answer]:
     found = list(chain.from_iterable(_named(answers_to(one), one, len(scenarios)) for one in facts.values()))
     for one, other in scenario_pairs(comparison):
         value = _reference(facts[other], choices.choices_of(facts[other]))
+        found += between_scenarios.crossed(comparison, (one, other), facts[one], facts[other], value)
         found += between_scenarios.answers(facts[one], facts[other], value)
     return _ordered(found, comparison.study.key)
 

@@ -75,10 +75,10 @@ def answers(facts: Facts, choices: Sequence[Choice]) -> Iterator[Answer]:
     grouped: dict[tuple[str, tuple[str, ...]], list[Choice]] = {}
     for choice in choices:
         if choice.decided:
-            grouped.setdefault((choice.controller, choice.ranking.level), []).append(choice)
-    for (_, level), (choice, *others) in grouped.items():
+            grouped.setdefault((choice.controller, choice.ranking.near), []).append(choice)
+    for (_, near), (choice, *others) in grouped.items():
         who = f" with {choice.controller}" if len(facts.controllers) > 1 else ""
-        lead = f"{facts.key} = {named_values(level, facts)}"
+        lead = f"{facts.key} = {named_values(near, facts)}"
         text = f" for the {superlative(choice.measure)} {choice.measure.title}{who}: {_told(facts, choice)}."
         claims = choice.claims()
         if others:
@@ -122,7 +122,7 @@ def undecided(facts: Facts, choices: Sequence[Choice]) -> Iterator[Answer]:
         who = f" for {controller}" if len(facts.controllers) > 1 else ""
         names = [choice.measure.title for choice in found]
         shown = joined(names) if len(names) <= LISTED else f"{', '.join(names[:LISTED])} and {len(names) - LISTED} more"
-        pairs = [one for choice in found for one in choice.ranking.among]
+        pairs = [(choice.measure.title, one) for choice in found for one in choice.ranking.among]
         left = [c.measure.title for c in found if any(one.verdict is Verdict.OPEN for one in c.ranking.among)]
         open_ = f" Unfinished transfers leave {joined(left[:LISTED])} open." if left else ""
         yield Answer(
@@ -133,19 +133,21 @@ def undecided(facts: Facts, choices: Sequence[Choice]) -> Iterator[Answer]:
         )
 
 
-def seeds_text(pairs: Sequence[Apart], key: str = "") -> str:
+def seeds_text(pairs: Sequence[tuple[str, Apart]], key: str = "") -> str:
     """Say about how many more seeds would decide the first of some differences, or that none within reason would.
 
-    ``key`` names the varied key, if the differences are between its values.
+    Each difference comes with the title of its figure. ``key`` names the varied key, if the differences are between its
+    values.
     """
     of = f"{key} = " if key else ""
-    there = [one for one in pairs if one.verdict is Verdict.UNDECIDED]
-    soon = [one for one in there if one.seeds is not None]
+    there = [(title, one) for title, one in pairs if one.verdict is Verdict.UNDECIDED]
+    soon = [(one.seeds, title, one) for title, one in there if one.seeds is not None]
     if soon:
-        nearest = min(soon, key=lambda one: one.seeds or 0)
+        seeds, title, nearest = min(soon, key=lambda found: found[0])
+        which = f" in {title}" if len({title for title, _ in there}) > 1 else ""
         return (
-            f" About {counted(nearest.seeds or 0, 'more seed')} would tell {of}{nearest.one} from {nearest.other}, if "
-            "the difference stays as it is."
+            f" About {counted(seeds, 'more seed')} would tell {of}{nearest.one} from {nearest.other}{which}, if the "
+            "difference stays as it is."
         )
     if there:
         return f" Differences of this size would need more than {MOST_SEEDS} seeds."

@@ -71,11 +71,15 @@ def answers(facts: Facts, value: str) -> Iterator[Answer]:
     standings = standings_of(facts, value)
     where = f" at {facts.key} = {value}" if len(facts.values) > 1 else ""
     leads: dict[str, list[tuple[Standing, Apart]]] = {}
+    starved: dict[str, list[tuple[Standing, Apart]]] = {}
     for standing in standings:
         if (lead := standing.lead) is not None:
-            leads.setdefault(lead.one, []).append((standing, lead))
+            little = qualified(facts, standing.measure, standing.points[lead.one], standing.points)
+            (starved if little else leads).setdefault(lead.one, []).append((standing, lead))
     if leads:
         yield _leads(facts, leads, where, len(standings))
+    for controller, found in starved.items():
+        yield _starved(facts, controller, found, where)
     for standing in standings:
         if standing.lead is None and standing.ranking.behind:
             yield _shared(facts, standing, where)
@@ -104,6 +108,17 @@ def _leads(facts: Facts, leads: Mapping[str, list[tuple[Standing, Apart]]], wher
     count = "the only figure" if figures == 1 else f"{len(leads[winner])} of {figures} figures"
     text = parts[0].removeprefix(f"{winner}: ")
     return Answer(Kind.TRADE_OFF, f"{winner} leads {whom} in {count}{where}", f": {text}.", tuple(claims))
+
+
+def _starved(facts: Facts, controller: str, found: Sequence[tuple[Standing, Apart]], where: str) -> Answer:
+    """Say which figures of a controller are low because it carries little."""
+    standing, _ = found[0]
+    little = qualified(facts, standing.measure, standing.points[controller], standing.points)
+    shown = [f"{one.measure.title} {difference_text(lead, one.measure)} than {lead.other}" for one, lead in found]
+    more = f", and {counted(len(shown) - LISTED, 'more figure')}" if len(shown) > LISTED else ""
+    claims = [one.claim(each) for one, lead in found for each in (lead, *one.ranking.behind)]
+    text = f"{little}: {', '.join(shown[:LISTED])}{more}. That is no lead."
+    return Answer(Kind.TRADE_OFF, f"{controller} carries little{where},", text, tuple(claims))
 
 
 def _shared(facts: Facts, standing: Standing, where: str) -> Answer:
@@ -147,11 +162,12 @@ def _undecided(facts: Facts, standings: list[Standing], where: str) -> Iterator[
             for standing, one in seeds
         ]
         more = f", and {len(shown) - LISTED} more" if len(shown) > LISTED else ""
+        further = seeds_text([(standing.measure.title, one) for standing, one in seeds])
         who = f", {facts.controllers[1]} against {facts.controllers[0]}" if pair else ""
         yield Answer(
             Kind.UNDECIDED,
             f"Undecided{where}",
-            f"{who}: {', '.join(shown[:LISTED])}{more}.{seeds_text([one for _, one in seeds])}",
+            f"{who}: {', '.join(shown[:LISTED])}{more}.{further}",
             tuple(standing.claim(one) for standing, one in seeds),
         )
     if open_:

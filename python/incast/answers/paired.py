@@ -17,6 +17,9 @@ from incast.comparisons.ranking import MATTERS, larger, told_apart
 from incast.runs.completions import Reading, difference, ratio_less_one
 from incast.statistics import CONFIDENCE, Estimate
 
+NEAR = 0.1
+"""Part of the larger mean by which two readings may differ, to be named together as the best where not told apart."""
+
 MOST_SEEDS = 100
 """Seeds within reason: a difference that needs more of them is not worth their runs."""
 
@@ -66,7 +69,7 @@ def apart(one: str, other: str, readings: Mapping[str, Reading], better: str, ab
     found = difference(mine, their)
     assert found is not None, "runs of a comparison share their seeds"
     relative = None if absolute else _relative(mine, their)
-    shown = found if relative is None or not _agrees(relative, found, verdict) else relative
+    shown = found if relative is None or not _agrees(relative, found, verdict) or _is_wild(relative) else relative
     seeds = None
     if verdict is Verdict.UNDECIDED and found.least is not None:
         seeds = further_seeds(found.least)
@@ -105,6 +108,8 @@ class Ranking:
     """Every other reading, against the first, or against one that is told apart from it."""
     among: tuple[Apart, ...]
     """The other level readings against the first."""
+    near: tuple[str, ...]
+    """The level readings whose means are near the first one's, with the first one."""
 
 
 def ranked(readings: Mapping[str, Reading], better: str, absolute: bool = False) -> Ranking:
@@ -124,7 +129,16 @@ def ranked(readings: Mapping[str, Reading], better: str, absolute: bool = False)
         if by
     ]
     among = [apart(name, first, readings, better, absolute) for name in level if name != first]
-    return Ranking(first, tuple(level), tuple(behind), tuple(among))
+    near = [name for name in level if name == first or is_near(readings[name], readings[first])]
+    return Ranking(first, tuple(level), tuple(behind), tuple(among), tuple(near))
+
+
+def is_near(one: Reading, other: Reading) -> bool:
+    """Return whether the means of two readings differ by at most ``NEAR`` of the larger one; not with open bounds."""
+    found = difference(one, other)
+    if found is None or found.least is None or not (one.exact and other.exact):
+        return False
+    return abs(found.least.mean) <= NEAR * larger(one, other)
 
 
 def _worst(reading: Reading, better: str) -> float:
@@ -172,6 +186,12 @@ def _agrees(relative: Reading, found: Reading, verdict: Verdict) -> bool:
     if verdict is Verdict.UNDECIDED:
         return _sign(relative) == 0
     return True
+
+
+def _is_wild(relative: Reading) -> bool:
+    """Return whether the interval of a relative difference goes below -100 %, where no ratio is."""
+    low = relative.least
+    return low is not None and low.half_width is not None and low.low < -100
 
 
 def _sign(found: Reading) -> int:

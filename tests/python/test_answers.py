@@ -350,10 +350,8 @@ def test_a_controller_that_carries_little_does_not_lead() -> None:
     carried = {points["dctcp"]: reading(10, 10, 10), points["idle"]: reading(1, 1, 1)}
     found = Facts("s", KEY, ("1",), tuple(points), 3, (delay,), readings, throughput=carried)
     text = text_of(answers_to(found), Kind.TRADE_OFF)
-    assert (
-        text.startswith("idle carries little, with 10 % of the highest throughput: p99 delay")
+    assert text.startswith("idle carries little, with 10 % of the highest throughput: p99 delay")
     assert "leads" not in text
-    )
 
 
 def test_an_undecided_difference_says_how_many_seeds_would_decide_it() -> None:

@@ -112,15 +112,21 @@ class Slowly:
             decided = better if claim.says == measure.better else worse
             assert decided in (True, None), claim
         elif claim.says == "undecided":
-            assert exact
+            assert exact or self.bounds_have_one_sign(one, other)
             assert better in (False, None), claim
             assert worse in (False, None), claim
         elif claim.says == "open":
             assert not exact
+            assert not self.bounds_have_one_sign(one, other)
         else:
             assert claim.says == "alike"
             assert exact
         self.check_numbers(claim, one, other)
+
+    def bounds_have_one_sign(self, one: Reading, other: Reading) -> bool:
+        least = statistics.fmean(one.low[seed] - other.high[seed] for seed in one.low)
+        most = statistics.fmean(one.high[seed] - other.low[seed] for seed in one.low)
+        return least > 0 or most < 0
 
     def check_numbers(self, claim: Claim, one: Reading, other: Reading) -> None:
         seeds = sorted(one.low)

@@ -14,6 +14,7 @@ from incast.comparisons.comparison import Comparison
 from incast.comparisons.declaration import named
 from incast.comparisons.scenario_pairs import scenario_pairs
 from incast.errors import IncastError
+from incast.runs.completions import ENOUGH
 from incast.system.output import nearest
 
 FIRST = 5
@@ -64,7 +65,9 @@ def answers_to(facts: Facts) -> list[Answer]:
 
 
 def best_of(comparison: Comparison, figure: str, scenario: str | None = None) -> tuple[str, str] | None:
-    """Return the controller and the value that are told apart from all others at a figure; ``None`` if none is.
+    """Return the controller and the value that are told apart from all others at a figure.
+
+    ``None`` if none is, if too little finished, or if the point carries little.
 
     Raises ``IncastError`` for a figure or a scenario that the comparison does not have.
     """
@@ -90,6 +93,9 @@ def best_of(comparison: Comparison, figure: str, scenario: str | None = None) ->
     if len(ranking.level) > 1 or any(one.other != ranking.first for one in ranking.behind):
         return None
     point = points[ranking.first]
+    little = limits.qualified(facts, measures[figure], point, points)
+    if little or readings[ranking.first].share < ENOUGH:
+        return None
     return named(comparison.study.controllers)[point.controller].text, point.value
 
 

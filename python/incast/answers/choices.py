@@ -21,6 +21,7 @@ from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, Apart, Ranking, Verdict, joined
 from incast.runs.completions import Reading
 from incast.system.output import counted
+from incast.writing.numbers import SPACE
 
 LISTED = 3
 """Differences in a sentence, at most; the claims have all."""
@@ -150,7 +151,7 @@ def seeds_text(pairs: Sequence[tuple[str, Apart]], key: str = "") -> str:
             "difference stays as it is."
         )
     if there:
-        return f" Differences of this size would need more than {MOST_SEEDS} seeds."
+        return f" Differences of this size would need more than {MOST_SEEDS} seeds, or are below 1{SPACE}%."
     return ""
 
 

@@ -12,6 +12,7 @@ from incast.comparisons.comparison import Comparison, Run
 from incast.comparisons.declaration import named
 from incast.pictures.style import places
 from incast.runs.completions import Reading
+from incast.runs.result import COMPLETIONS
 
 
 @dataclass(frozen=True)
@@ -107,11 +108,18 @@ def facts_of(comparison: Comparison, scenario: str) -> Facts:
 
 
 def _timers(runs: list[Run]) -> Timers | None:
-    """Return the timers of runs that lost packets; the longest of all entries and runs."""
-    found = [_timers_of(run) for run in runs if run.figure("queues.drops") or run.figure("queues.losses")]
+    """Return the timers of runs that lost packets and have flows that may wait; the longest of all entries and runs."""
+    lost = [run for run in runs if run.figure("queues.drops") or run.figure("queues.losses")]
+    found = [_timers_of(run) for run in lost if _may_wait(run)]
     if not found:
         return None
     return Timers(min(t.run_s for t in found), max(t.rto_s for t in found), max(t.syn_s for t in found))
+
+
+def _may_wait(run: Run) -> bool:
+    """Return whether some transfer did not finish, or flows are endless."""
+    counts = [run.figure(f"{part}.count") for part in COMPLETIONS]
+    return not any(counts) or any(run.late(part) for part in COMPLETIONS)
 
 
 def _timers_of(run: Run) -> Timers:

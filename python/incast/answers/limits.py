@@ -174,14 +174,17 @@ def _few(facts: Facts) -> Iterator[Answer]:
         counts = [r.count for p in facts.points() if (r := facts.readings.get((measure.key, p))) is not None]
         if measure.statistic != "p99" or not any(counts):
             continue
-        few = max(counts) / facts.seeds
+        few = min(count for count in counts if count) / facts.seeds
         for name in ("p99", "p999"):
             fraction = STATISTICS[name]
             if fraction is not None and few < 1 / (1 - fraction):
                 found.setdefault(name, []).append((measure, few))
                 break
     for name, measures in found.items():
-        sizes = [f"{measure.title.removeprefix('p99 ')} ({few:,.0f}{SPACE}a seed)" for measure, few in measures[:3]]
+        sizes = [
+            f"{measure.title.removeprefix('p99 ')} (from{SPACE}{few:,.0f}{SPACE}a seed)"
+            for measure, few in measures[:3]
+        ]
         more = f" and {len(measures) - 3} more" if len(measures) > 3 else ""
         least = "100" if name == "p99" else "1,000"
         yield Answer(

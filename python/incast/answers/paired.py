@@ -71,8 +71,9 @@ def apart(one: str, other: str, readings: Mapping[str, Reading], better: str, ab
     relative = None if absolute else _relative(mine, their)
     shown = found if relative is None or not _agrees(relative, found, verdict) or _is_wild(relative) else relative
     seeds = None
-    if verdict is Verdict.UNDECIDED and found.least is not None:
-        seeds = further_seeds(found.least)
+    near = _near_bound(found)
+    if verdict is Verdict.UNDECIDED and near is not None and abs(near.mean) >= MATTERS * larger(mine, their):
+        seeds = further_seeds(near)
     return Apart(one, other, verdict, shown, shown is not found, seeds)
 
 
@@ -157,7 +158,7 @@ def _verdict(one: Reading, other: Reading, better: str) -> Verdict:
     found = difference(one, other)
     assert found is not None
     if not (one.exact and other.exact):
-        return Verdict.OPEN
+        return Verdict.OPEN if _near_bound(found) is None else Verdict.UNDECIDED
     assert found.least is not None
     most = MATTERS * larger(one, other)
     if abs(found.least.mean) < most and (found.least.low > 0 or found.least.high < 0):
@@ -165,6 +166,14 @@ def _verdict(one: Reading, other: Reading, better: str) -> Verdict:
     if found.least.half_width is not None and abs(found.least.mean) + found.least.half_width <= most:
         return Verdict.ALIKE
     return Verdict.UNDECIDED
+
+
+def _near_bound(found: Reading) -> Estimate | None:
+    """Return the bound nearer to zero of a difference whose bounds have one sign; ``None`` if they allow both."""
+    low, high = found.least, found.most
+    if found.exact or (low is not None and low.mean > 0):
+        return low
+    return high if high is not None and high.mean < 0 else None
 
 
 def _relative(one: Reading, other: Reading) -> Reading | None:

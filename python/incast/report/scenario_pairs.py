@@ -12,6 +12,7 @@ from rich.console import Console
 
 from incast.comparisons.comparison import Band, Comparison
 from incast.comparisons.declaration import Controller
+from incast.comparisons.ranking import MATTERS
 from incast.comparisons.scenario_pairs import (
     Between,
     Crossing,
@@ -47,7 +48,14 @@ class Compared:
         between = self.of(controller, value)
         found = None if between is None else between.relative if self.is_relative else between.difference
         text = relative(found) if self.is_relative else signed(found, self.scale)
-        return text, is_clear_of_zero(found)
+        is_clear = is_clear_of_zero(found, None if self.is_relative or between is None else between.other)
+        return text, is_clear and (not self.is_relative or _is_a_percent(found))
+
+
+def _is_a_percent(relative: Reading | None) -> bool:
+    """Return whether a relative difference is at least 1 %."""
+    ends = [] if relative is None else [abs(end.mean) for end in (relative.least, relative.most) if end is not None]
+    return bool(ends) and min(ends) >= MATTERS
 
 
 def compared(comparison: Comparison, one: str, other: str) -> Iterator[Compared]:

@@ -134,7 +134,7 @@ def test_pages_of_papers_show_names_as_text(incast: Command, paper: Path) -> Non
     check((paper.parent / "p/report.html").read_text(encoding="utf-8"), scripts=True)
 
 
-@pytest.mark.slow("ten starts of the program")
+@pytest.mark.slow("eleven starts of the program")
 def test_a_name_that_is_no_text_is_refused_in_one_sentence(tmp_path: Path) -> None:
     """Names of folders may be any bytes; pages, JSON and SQL hold texts alone."""
     odd = os.fsdecode(b"a\xff")
@@ -147,6 +147,8 @@ def test_a_name_that_is_no_text_is_refused_in_one_sentence(tmp_path: Path) -> No
         ["query", odd, "SELECT 1"],
         ["report", odd],
         ["study", "status", odd],
+        ["run", "dumbbell", "--set", "run.duration=1ms", "--out", odd],
+        ["view", odd],
     ]
     (tmp_path / odd).mkdir()
     (tmp_path / odd / "store.json").write_text("{}")
@@ -155,3 +157,9 @@ def test_a_name_that_is_no_text_is_refused_in_one_sentence(tmp_path: Path) -> No
         told = done.stderr.decode()
         assert done.returncode == 2 and "Traceback" not in told, (words, told)
         assert r"a\xff: the name is not UTF-8: rename the folder, or give another one" in told, (words, told)
+    title = subprocess.run(
+        [sys.executable, "-m", "incast", *commands[0][:-1], "c", "--title", odd + "b"],
+        cwd=tmp_path,
+        capture_output=True,
+    )
+    assert (title.returncode, title.stderr.decode().strip()) == (2, r"error: a\xffb: expected UTF-8 text")

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from incast import _core
-from incast.answers.measures import Measure, measures_of, throughput_of
+from incast.answers.measures import ACTIVE, Measure, measures_of, throughput_of
 from incast.comparisons.comparison import Comparison, Run
 from incast.comparisons.declaration import named
 from incast.pictures.style import places
-from incast.runs.completions import Reading
+from incast.runs.completions import ENOUGH, Reading
 from incast.runs.result import COMPLETIONS
 
 
@@ -87,7 +87,9 @@ def facts_of(comparison: Comparison, scenario: str) -> Facts:
             if (rate := comparison.reading(scenario, text, value, throughput)) is not None:
                 carried[point] = rate
             for measure in measures:
-                if (reading := measure.of(comparison, scenario, text, value)) is not None:
+                reading = measure.of(comparison, scenario, text, value)
+                # rates of the flows that finished say little where others did not
+                if reading is not None and (measure.key != ACTIVE or _all_but_few(began[point])):
                     readings[measure.key, point] = reading
     order = places(study.values)
     idle = {name for text, name in controllers.items() if comparison.is_without_effect(scenario, text)}
@@ -105,6 +107,11 @@ def facts_of(comparison: Comparison, scenario: str) -> Facts:
         _timers(runs),
         order.numeric,
     )
+
+
+def _all_but_few(began: Mapping[str, tuple[int, int]]) -> bool:
+    """Return whether at least ``ENOUGH`` of every kind of transfer finished."""
+    return all(finished >= ENOUGH * count for finished, count in began.values())
 
 
 def _timers(runs: list[Run]) -> Timers | None:

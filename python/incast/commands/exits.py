@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn
 
@@ -41,10 +43,21 @@ def _interrupted(error: BaseException) -> NoReturn:
     _fail(interrupts.status(), error, f"{interrupts.INTERRUPTED}\n{again}" if again else interrupts.INTERRUPTED)
 
 
+def _refuse_odd_words(words: Sequence[str]) -> None:
+    """Raise ``StudyError`` for a word of the command line that is no text: pages, JSON and SQL could not hold it."""
+    for word in words:
+        shown = os.fsencode(word).decode("utf-8", "backslashreplace")
+        if shown != word:
+            there = os.path.lexists(word)
+            what = "the name is not UTF-8: rename the folder, or give another one" if there else "expected UTF-8 text"
+            raise StudyError(f"{shown}: {what}")
+
+
 def carry_out(app: Typer) -> None:
     """Run the command line: turn exceptions into messages and exit statuses."""
     try:
         output.guard()
+        _refuse_odd_words(sys.argv[1:])
         with interrupts.watched():
             try:
                 app()

@@ -115,11 +115,6 @@ def _print(found: Outcome) -> None:
             out.print(f"set {one.number + 1} {one.unfinished}", highlight=False, soft_wrap=True)
     if len(found.front) > 1:
         _print_front(found)
-    values = ", ".join(f"{key} = {value}" for key, value in found.best.tried.values.items())
-    out.print(f"chosen: set {found.best.tried.number + 1}: {values}", highlight=False, soft_wrap=True)
-    _print_compared(found.best, len(tuning.held_out))
-    for note in found.notes:
-        err.print(f"note: {note}", highlight=False, soft_wrap=True)
     worse = [
         objective.figure
         for objective, ours, theirs in zip(
@@ -128,7 +123,14 @@ def _print(found: Outcome) -> None:
         if not objective.better(ours, theirs)
     ]
     if worse:
-        err.print(f"note: on the tuning seeds the chosen set is not better than the defaults in {', '.join(worse)}")
+        out.print(
+            f"no set that was tried beats the defaults on the tuning seeds in {' and '.join(worse)}", highlight=False
+        )
+    values = ", ".join(f"{key} = {value}" for key, value in found.best.tried.values.items())
+    out.print(f"chosen: set {found.best.tried.number + 1}: {values}", highlight=False, soft_wrap=True)
+    _print_compared(found.best, len(tuning.held_out))
+    for note in found.notes:
+        err.print(f"note: {note}", highlight=False, soft_wrap=True)
     for figure, shares in found.importances.items():
         ordered = sorted(shares, key=lambda key: -shares[key])
         named = ", ".join(f"{key} {said(rounded(shares[key]))}" for key in ordered)

@@ -10,6 +10,7 @@ import pytest
 from conftest import Command, left_in
 from incast import FolderError, Result, Scenario
 from incast.pictures import run_pictures
+from incast.pictures.recorded import busiest_first
 from incast.pictures.run_pictures import PICTURES, _rate_unit, draw
 from incast.pictures.style import FORMATS
 
@@ -127,3 +128,8 @@ def test_a_run_has_no_picture_of_zeros_or_of_one_number(tmp_path: Path) -> None:
     assert told["no throughput"].startswith("only one flow has a value of throughput_bps, ")
     with pytest.raises(FolderError, match="throughput_bps is always 0"):
         of({"traffic.start": "1999us"}).plot.throughput()
+
+
+def test_rows_of_a_heat_map_begin_with_the_busiest_port_and_order_equal_ones_by_number() -> None:
+    most = {"leaf10>h1": 3.0, "leaf2>h1": 3.0, "9": 0.0, "a": 0.0, "spine0>leaf0": 7.0}
+    assert busiest_first(most) == ["spine0>leaf0", "leaf2>h1", "leaf10>h1", "9", "a"]

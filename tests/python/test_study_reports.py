@@ -5,18 +5,22 @@ from __future__ import annotations
 import itertools
 import json
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from conftest import Command, left_in
 from incast import FolderError, Store, Study
 from incast.commands import study_reports
 from incast.pictures import heat_map
-from incast.report import study_page
+from incast.report import study_answers, study_page
 from incast.report.arenas import is_choice
+from incast.report.cells import Cells
 from incast.report.study_page import Report
+from incast.writing.numbers import said
 
 GRID = {"queue.mark": ["5p", "60p"], "traffic.flows": [2, 6]}
 SMALL = ("--set", "run.duration=3ms", "--set", "run.warmup=1ms", "--seeds", "2")
@@ -52,13 +56,13 @@ def test_cells_are_the_runs_of_the_store(report: Report, store: Store) -> None:
 
 
 def test_marked_cells_follow_from_the_runs(report: Report) -> None:
-    """Under each number of flows the best cell and those level with it are marked, over both arms."""
+    """Under each number of flows the best cell, or those not told apart from it, are marked, over both arms."""
     points = json.loads(study_page.as_json(report))["points"]
     marked = 0
     for figure in report.figures:
         for flows in ("2", "6"):
             own = [point for point in points if point["values"]["traffic.flows"] == flows]
-            best = [p for p in own if p[figure.key]["best_or_level"]]
+            best = [p for p in own if p[figure.key]["best_or_not_told_apart"]]
             means = [p[figure.key]["at_least"]["mean"] for p in own]
             marked += len(best)
             if best and not figure.key.startswith(("flows.delay", "queues", "flows.loss")):  # these ask for throughput
@@ -152,13 +156,31 @@ def test_unfinished_flows_are_bounds_and_told(tmp_path: Path, keep: list[str]) -
     short = {"topology.k": 4, "run.duration": "300us", "run.warmup": "0s"}
     made = Study("permutation", axes={"queue.limit": ["10p", "60p"]}, settings=short, keep=keep, seeds=2, name="k")
     report = study_reports.of(made.run(tmp_path / "s", workers=1), "k")
-    assert "% of the flows did not finish" in report.answer[0]
+    assert "% of flows did not finish, in the worst of 2 cases (limit = " in report.answer[0]
     reading = report.cells.reading(report.cells.cells[0], "fct.slowdown_p99")
     assert reading is not None and not reading.exact and reading.share < 1
     assert (reading.least is None) == (keep == [])
     slowdown = next(figure for figure in report.figures if figure.key == "fct.slowdown_p99")
     assert not report.arenas.first(slowdown)
     assert study_page.write(report, tmp_path / "r").is_file()
+
+
+def test_the_worst_cell_is_named_and_queries_count(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all transfers together 2 % are missing, of the worst cell's queries a quarter."""
+    worst = report.cells.cells[1]
+    late = {(worst, "queries"): (3, 4), (report.cells.cells[0], "fct"): (199, 200)}
+    monkeypatch.setattr(Cells, "began", lambda _, cell, part: late.get((cell, part), (0, 0)))
+    (told,) = study_answers.warnings(report.arenas)
+    place = "{}, mark = {}, flows = {}".format(worst.arm, *worst.values)
+    assert said(told).startswith(f"25 % of queries did not finish, in the worst of 2 cases ({place}): 1 of 4.")
+
+
+def test_answers_keep_to_the_width_of_a_terminal(report: Report) -> None:
+    for width in (50, 200):
+        out = StringIO()
+        study_page.print_answer(report, Console(file=out, width=width))
+        lines = out.getvalue().partition("means over")[0].splitlines()
+        assert len(lines) > len(report.answer) and max(map(len, lines)) <= min(width, 80)
 
 
 def test_a_study_that_is_not_finished_has_no_report(tmp_path: Path) -> None:

@@ -12,10 +12,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conftest import Command, command, environment, left_in
 from incast import FolderError, Scenario, StudyError, UnsoundError, evaluate
+from incast.batch.evaluation import Figures
+from incast.report import tuning_page
 from incast.runs import soundness
 from incast.study.api import Study, load
 from incast.tuning import outcome, results, search
@@ -620,3 +623,16 @@ def test_a_set_that_is_not_sound_under_the_held_out_seeds_is_refused_and_another
     )
     assert found.best.tried.values != refused.values
     assert found.best.compared
+
+
+def test_differences_from_the_defaults_are_means_of_the_ratios_by_seed() -> None:
+    tuning = Tuning.of(study({"watch": []}))
+
+    def of(*values: float) -> dict[str, Figures]:
+        return {"dumbbell": Figures((1, 2, 3), {QUEUE: np.array(values)}, {QUEUE: "packets"})}
+
+    (row,) = outcome._compared(tuning, of(3, 3.2, 4.2), of(2, 2, 3))
+    assert row.relative is not None and row.relative.mean == pytest.approx(50)
+    assert tuning_page._apart(row).startswith("50 % higher than the defaults [")
+    (row,) = outcome._compared(tuning, of(1, 3, 2), of(0, 0, 0))
+    assert row.relative is None and tuning_page._apart(row).endswith("packets from 0 with the defaults")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from incast.answers.answer import Answer, Claim, Kind, value_text
 from incast.answers.facts import Facts, Point
@@ -80,20 +80,31 @@ def _unfinished(facts: Facts) -> Answer | None:
                 late.append((finished / count, part, point, finished, count))
     if not late:
         return None
-    share, part, point, finished, count = min(late, key=lambda one: one[0])
-    where = at(facts, point)
-    several = (
-        f", in the worst of {len(late)} cases ({where})" if len(late) > 1 and where else f" ({where})" if where else ""
-    )
+    lead, rest = unfinished([(part, at(facts, point), finished, count) for _, part, point, finished, count in late])
     claims = tuple(
         Claim(f"{part}.unfinished", "is", "%", controller=p.controller, value=p.value, mean=100 * (1 - one))
         for one, part, p, _, _ in late
     )
     return Answer(
-        Kind.WARNING if share < ENOUGH else Kind.BOUND,
-        f"{percent(1 - share)} of {COMPLETIONS[part]} did not finish",
-        f"{several}: {count - finished:,} of {count:,}. Figures that they could still change are bounds (≥).",
+        Kind.WARNING if min(late)[0] < ENOUGH else Kind.BOUND,
+        lead,
+        rest,
         claims,
+    )
+
+
+def unfinished(late: Sequence[tuple[str, str, int, int]]) -> tuple[str, str]:
+    """Return the beginning and the rest of sentences on the worst of some cases in which transfers did not finish.
+
+    A case is the part of the summary, words for the place, and the numbers that finished and that began.
+    """
+    part, where, finished, count = min(late, key=lambda one: one[2] / one[3])
+    several = (
+        f", in the worst of {len(late)} cases ({where})" if len(late) > 1 and where else f" ({where})" if where else ""
+    )
+    return (
+        f"{percent(1 - finished / count)} of {COMPLETIONS[part]} did not finish",
+        f"{several}: {count - finished:,} of {count:,}. Figures that they could still change are bounds (≥).",
     )
 
 

@@ -68,7 +68,7 @@ def apart(one: str, other: str, readings: Mapping[str, Reading], better: str, ab
     verdict = _verdict(mine, their, better)
     found = difference(mine, their)
     assert found is not None, "runs of a comparison share their seeds"
-    relative = None if absolute else _relative(mine, their)
+    relative = None if absolute else in_percent(mine, their)
     shown = found if relative is None or not _agrees(relative, found, verdict) or _is_wild(relative) else relative
     seeds = None
     near = _near_bound(found)
@@ -176,13 +176,21 @@ def _near_bound(found: Reading) -> Estimate | None:
     return high if high is not None and high.mean < 0 else None
 
 
-def _relative(one: Reading, other: Reading) -> Reading | None:
+def in_percent(one: Reading, other: Reading) -> Reading | None:
     """Return the difference in percent of the other, seed by seed; ``None`` unless all values are above zero."""
     found = ratio_less_one(one, other)
     if found is None:
         return None
     low, high = ({seed: 100 * ratio for seed, ratio in end.items()} for end in (found.low, found.high))
     return Reading(low, high)
+
+
+def clear_in_percent(one: Reading, other: Reading) -> Reading | None:
+    """Return the difference in percent of the other; ``None`` where it has another sign than the difference."""
+    relative, found = in_percent(one, other), difference(one, other)
+    if relative is None or found is None or _is_wild(relative):
+        return None
+    return relative if _sign(relative) == _sign(found) else None
 
 
 def _agrees(relative: Reading, found: Reading, verdict: Verdict) -> bool:

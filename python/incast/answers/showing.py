@@ -42,18 +42,20 @@ def print_answers(comparison: Comparison, console: Console) -> None:
 
 def lines_of(answers: Sequence[Answer], width: int) -> list[str]:
     """Break answers into lines of at most a width; a number stays with its unit."""
-    lines = []
-    for answer in answers:
-        words = textwrap.wrap(
-            answer.text,
-            width,
-            initial_indent=f"{SIGNS[answer.kind]} ",
-            subsequent_indent="  ",
-            break_on_hyphens=False,
-            break_long_words=False,
-        )
-        lines += [line.replace(SPACE, " ") for line in words]
-    return lines
+    return [line for answer in answers for line in wrapped(answer.text, width, f"{SIGNS[answer.kind]} ")]
+
+
+def wrapped(text: str, width: int, sign: str = "") -> list[str]:
+    """Break a text into lines of at most a width, behind a sign; a number stays with its unit."""
+    lines = textwrap.wrap(
+        text,
+        width,
+        initial_indent=sign,
+        subsequent_indent=" " * len(sign),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    return [line.replace(SPACE, " ") for line in lines]
 
 
 def answers_html(comparison: Comparison) -> str:

@@ -27,7 +27,7 @@ from incast.pictures.looks import (
     title,
     unit_of,
 )
-from incast.pictures.recorded import Frames, NothingToDraw, Numbers, Queue, refuse_zeros
+from incast.pictures.recorded import Frames, NothingToDraw, Numbers, Queue, busiest_first, refuse_zeros
 from incast.pictures.style import GREY, INK, line
 from incast.runs.result import Result
 from incast.system.output import counted
@@ -153,7 +153,7 @@ def _jain(frames: Frames) -> Numbers:
 
 
 def heat_map(shown: Shown, look: Look) -> Picture:
-    """Largest queue of each port in each step: a row a port, a panel a run, one colour scale."""
+    """Largest queue of each port in each step: a row a port, the longest queue first; a panel a run, one scale."""
     found = [(label, run, Frames(run, CELLS)) for label, run in shown]
     queues = [frames.queues() for *_, frames in found]
     most: dict[str, float] = {}
@@ -163,7 +163,7 @@ def heat_map(shown: Shown, look: Look) -> Picture:
     if not most:
         raise NothingToDraw("no port has a queue: nothing to draw")
     rows_ = MOST_ROWS if len(found) == 1 else MOST_ROWS // 2
-    ports = sorted(sorted(most, key=lambda port: (-most[port], port))[:rows_])
+    ports = busiest_first(most)[:rows_]
     unit, factor = unit_of(max(most.values()), BYTES)
     rows = max(1.0, 0.12 * len(ports) / look.height + 0.35)
     picture, drawn = panels(look, len(found), height=rows, share="none")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -146,3 +147,10 @@ class Frames:
         ends = np.where(np.isnan(ends), np.inf, ends)
         opened: npt.NDArray[np.bool_] = (starts[:, None] <= self.edges[:-1]) & (ends[:, None] >= self.edges[1:])
         return opened
+
+
+def busiest_first(most: Mapping[str, float]) -> list[str]:
+    """Order ports by their longest queues, the longest first; equal ones by name, numbers in names by value."""
+    parts = {port: re.split(r"([0-9]+)", port) for port in most}
+    names = {port: [int(one) if i % 2 else one for i, one in enumerate(own)] for port, own in parts.items()}
+    return sorted(most, key=lambda port: (-most[port], names[port]))

@@ -14,7 +14,7 @@ from incast.errors import IncastError
 from incast.pictures import gallery, kinds
 from incast.pictures.interval_plot import mark_end, until
 from incast.pictures.looks import look_of
-from incast.pictures.recorded import Frames, NothingToDraw, NotRecorded, refuse_zeros, series
+from incast.pictures.recorded import Frames, NothingToDraw, NotRecorded, busiest_first, refuse_zeros, series
 from incast.pictures.style import GREY, INK, dress, line, new_canvas, time_unit
 from incast.runs import named_files, repeated
 from incast.runs.result import Result
@@ -164,8 +164,8 @@ class Pictures:
         begin, end = 0.0, float(self._result.summary["run"]["sim_s"])
         edges = np.linspace(begin, end, COLUMNS + 1)
         rows = {port: _longest(times, values, edges) for port, (times, values) in found.items()}
-        ports = sorted(rows, key=lambda port: (-rows[port].max(), port))
-        shown, unit_scale = sorted(ports[:MOST_ROWS]), time_unit(end)
+        ports = busiest_first({port: float(row.max()) for port, row in rows.items()})
+        shown, unit_scale = ports[:MOST_ROWS], time_unit(end)
         canvas = new_canvas(7.2, max(2.2, 1.2 + 0.17 * len(shown)))
         axes = canvas.subplots()
         table = np.array([rows[port] for port in shown])

@@ -85,6 +85,15 @@ class Arenas:
         """Return the conditions of an arena, as in ``load = 0.4``."""
         return ", ".join(f"{self.short[key]} = {value}" for key, value in arena.condition)
 
+    def place(self, cell: Cell) -> str:
+        """Return the words that tell a cell from all others, as in ``dctcp, load = 0.4``."""
+        groups = self.cells.groups
+        group = next(one for one in groups if (one.scenario, one.arm) == (cell.scenario, cell.arm))
+        words = [cell.scenario] if len({one.scenario for one in groups}) > 1 else []
+        words += [cell.arm] if len({one.arm for one in groups}) > 1 else []
+        pairs = zip(group.axes, cell.values, strict=True)
+        return ", ".join([*words, *(f"{self.short[key]} = {value}" for key, value in pairs)])
+
     @cached_property
     def _chosen(self) -> dict[Cell, str]:
         found = {}
@@ -117,7 +126,7 @@ class Arenas:
         return {cell: one for cell, one in found.items() if one is not None}
 
     def first(self, figure: Figure) -> frozenset[Cell]:
-        """Return the cells that lead their arena, or are level with those that do; none where nothing is told apart."""
+        """Return the cells that lead, or are not told apart from those; none in arenas where nothing is told apart."""
         if figure.key not in self._first:
             self._first[figure.key] = self._marked(figure, [arena.cells for arena in self.all])
         return self._first[figure.key]
@@ -135,5 +144,5 @@ class Arenas:
         for part in parts:
             one = self.standing(part, figure)
             if not one.undecided:
-                found |= {other for cell in one.level for other in (cell, *self.cells.shared(cell)) if other in part}
+                found |= {other for cell in one.first for other in (cell, *self.cells.shared(cell)) if other in part}
         return frozenset(found)

@@ -1,8 +1,8 @@
-"""Best cell of a study: readings by cell become the cells that no other beats, with paired differences.
+"""Best cell of a study: readings by cell become the cells that no other beats.
 
 A cell leads if its mean is the best of the candidates. Another cell is *told apart* from it by the rule of
-``incast.comparisons.ranking``. The leading cell is the best if all others are told apart; otherwise these cells are
-level with it.
+``incast.comparisons.ranking``. The leading cell is the best if all others are told apart. Otherwise a cell with a mean
+near its own is level with it; of a cell with another mean the runs do not show enough.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from incast.answers.paired import is_near
 from incast.comparisons.ranking import CARRIES, told_apart
-from incast.runs.completions import ENOUGH, Reading, difference
+from incast.runs.completions import ENOUGH, Reading
 from incast.statistics import Estimate
 
 Cell = TypeVar("Cell", bound=Hashable)
@@ -23,16 +24,28 @@ class Standing(Generic[Cell]):
     """Outcome at one figure among some cells."""
 
     level: tuple[Cell, ...]
-    """Leading cell, then the cells not told apart from it; empty if no cell can lead."""
+    """Leading cell, then the cells near it that are not told apart from it; empty if no cell can lead."""
     others: tuple[Cell, ...] = ()
     """Candidates that are told apart from the leading one, the nearest first."""
     excluded: tuple[Cell, ...] = ()
     """Cells that are no candidates: too little finished, or too little was carried."""
+    untold: tuple[Cell, ...] = ()
+    """Cells not told apart from the leading one, though their means are not near its own; the nearest first."""
+
+    @property
+    def first(self) -> tuple[Cell, ...]:
+        """Leading cell, and all that are not told apart from it."""
+        return self.level + self.untold
+
+    @property
+    def candidates(self) -> tuple[Cell, ...]:
+        """All cells but those excluded."""
+        return self.first + self.others
 
     @property
     def best(self) -> Cell | None:
         """The leading cell, if all other candidates are told apart from it, and there is one."""
-        return self.level[0] if len(self.level) == 1 and self.others else None
+        return self.level[0] if len(self.first) == 1 and self.others else None
 
     @property
     def undecided(self) -> bool:
@@ -54,22 +67,9 @@ def standing(readings: Mapping[Cell, Reading], better: str, allowed: Collection[
     order = sorted(candidates, key=lambda cell: sign * _known(readings[cell], better).mean)
     lead = order[0]
     apart = [cell for cell in order[1:] if told_apart(readings[lead], readings[cell], better)]
-    level = tuple(cell for cell in order if cell not in apart)
-    return Standing(level, tuple(apart), excluded)
-
-
-def relative(one: Reading, other: Reading) -> Estimate | None:
-    """Return how much larger the second figure is than the first, in percent of the first one's mean.
-
-    The interval is that of the paired difference. ``None`` where it has bounds only, or the first is 0.
-    """
-    apart, base = difference(other, one), one.least
-    found = None if apart is None or not apart.exact else apart.least
-    if found is None or base is None or base.mean == 0:
-        return None
-    scale = 100 / abs(base.mean)
-    half = None if found.half_width is None else found.half_width * scale
-    return Estimate(found.mean * scale, half, found.count)
+    first = [cell for cell in order if cell not in apart]
+    level = tuple(cell for cell in first if cell == lead or is_near(readings[cell], readings[lead]))
+    return Standing(level, tuple(apart), excluded, tuple(cell for cell in first if cell not in level))
 
 
 def eligible(shares: Mapping[Cell, float], throughput: Mapping[Cell, Reading], delivers: bool) -> frozenset[Cell]:

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from incast.answers.answer import difference_text, superlative
+from incast.answers.limits import unfinished
+from incast.answers.measures import Measure
+from incast.answers.paired import MOST_SEEDS, Apart, Verdict, apart
 from incast.report.arenas import Arenas
-from incast.report.best_cells import Standing, relative
+from incast.report.best_cells import Standing
 from incast.report.cells import Cell
 from incast.report.figures import Figure
 from incast.report.numbers import rounded, shown_reading
 from incast.report.study_figures import HEADLINE
-from incast.runs.completions import Reading
+from incast.runs.completions import Reading, difference
+from incast.runs.result import COMPLETIONS
 from incast.system.output import counted
 
 NAMED = 4
 """Most choices that a sentence names."""
 PLACES = 6
 """Most conditions that a sentence goes through one by one."""
+UNITS = {"Mb/s": "b/s", "ms": "s", "us": "s"}
+"""Units of the summary, by those of reports with a prefix."""
 
 
 def sentences(arenas: Arenas, figures: Sequence[Figure]) -> list[str]:
@@ -46,12 +53,15 @@ def warnings(arenas: Arenas) -> list[str]:
     made, asked = cells.count
     if made < asked:
         found.append(f"{made:,} of {asked:,} runs have figures; the others are unsound, and left out")
-    begun = [cells.began(cell, "fct") for cell in cells.cells]
-    finished, count = (sum(part) for part in zip(*begun, strict=True))
-    if finished < count:
-        share = 100 * (1 - finished / count)
-        text = rounded(share, 2) if share >= 0.01 else "less than 0.01"
-        found.append(f"{text} % of the flows did not finish: figures that they could change are given as bounds")
+    late = [
+        (part, arenas.place(cell), finished, count)
+        for cell in dict.fromkeys(map(cells.same, cells.cells))
+        for part in COMPLETIONS
+        for finished, count in [cells.began(cell, part)]
+        if finished < count
+    ]
+    if late:
+        found.append("".join(unfinished(late)))
     if max(len(seeds) for seeds in cells.seeds.values()) == 1:
         found.append("there is one seed: no difference has an interval, so no cell is called best")
     return found
@@ -66,51 +76,89 @@ def sentence(
     """Say who is best at a figure; ``results`` are the standings by condition, ``words`` name the choices."""
     if len(results) == 1:
         return f"{figure.title}: {_one(figure, results[0][1], readings, words)}."
-    named = [(label, _names(one, words)) for label, one in results]
+    named = [(label, ", ".join(_first(figure, one, readings, words))) for label, one in results]
     parts = []
     for names, run in groupby(named, key=lambda pair: pair[1]):
         labels = [label for label, _ in run]
         parts.append((labels, names))
     if len(parts) == 1:
         return f"{figure.title}: {parts[0][1]}, under each of {counted(len(named), 'condition')}."
-    common = [words[cell] for cell in results[0][1].level]
-    for _, one in results[1:]:
-        common = [word for word in common if word in {words[cell] for cell in one.level}]
+    ahead = [{words[cell] for cell in one.first if _is_ahead(cell, one, readings, figure)} for _, one in results]
+    common = [words[cell] for cell in results[0][1].first if all(words[cell] in found for found in ahead)]
     shown = "; ".join(f"{_spanned(labels)}: {names}" for labels, names in parts[:PLACES])
     more = f"; and {len(parts) - PLACES} more" if len(parts) > PLACES else ""
     decided = any(not one.undecided for _, one in results)
-    last = f". {common[0]} is best or level with the best under every condition" if common and decided else ""
+    last = f". {common[0]} is best, or less than 1 % from the best, under every condition" if common and decided else ""
     return f"{figure.title}: {shown}{more}{last}."
 
 
 def _one(figure: Figure, one: Standing[Cell], readings: Mapping[Cell, Reading], words: Mapping[Cell, str]) -> str:
-    if not one.level:
-        return _names(one, words)
-    value = f"{shown_reading(readings[one.level[0]], figure.scale)} {figure.unit.split(' ')[0]}".strip()
+    first, *untold = _first(figure, one, readings, words)
     if not one.others:
-        return _names(one, words)
-    nearest = one.others[0]
-    apart = relative(readings[one.level[0]], readings[nearest])
-    if apart is None:
-        rest = f"{words[nearest]} is clearly worse"
-    else:
-        way = "higher" if apart.mean > 0 else "lower"
-        low, high = (rounded(end, 2) for end in sorted(abs(end) for end in (apart.low, apart.high)))
-        rest = f"{words[nearest]} is {rounded(abs(apart.mean), 2)} % {way} [{low}, {high}]"
-    return f"{_names(one, words)}, {value}; {rest}"
+        return first
+    value = f"{shown_reading(readings[one.level[0]], figure.scale)} {figure.unit.split(' ')[0]}".strip()
+    found = _apart(one.others[0], one.level[0], readings, figure)
+    assert found is not None, "cells told apart have a difference"
+    rest = f"{words[one.others[0]]} is {difference_text(found, _measure(figure))}"
+    return "; ".join([f"{first}, {value}", *untold, rest])
 
 
-def _names(one: Standing[Cell], words: Mapping[Cell, str]) -> str:
-    """Name the best choice, or those that are level."""
+def _first(
+    figure: Figure, one: Standing[Cell], readings: Mapping[Cell, Reading], words: Mapping[Cell, str]
+) -> list[str]:
+    """Name the best choice, or those that are level; then those that more seeds could tell apart from it."""
     if not one.level:
-        return "no choice finished 99 % of its transfers with 90 % of the highest throughput"
+        return ["no choice finished 99 % of its transfers with 90 % of the highest throughput"]
     if one.best is not None:
-        return f"best is {words[one.best]}"
+        return [f"best is {words[one.best]}"]
     if one.undecided:
-        return "no choice is told apart from another"
+        return ["no choice is told apart from another"]
     names = [words[cell] for cell in one.level]
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more} are level"
+    if len(names) == 1:
+        found = [f"{names[0]} has the {superlative(_measure(figure))} mean"]
+    else:
+        found = [f"{', '.join(names[:NAMED])}{_more(len(names))} are level"]
+    if one.untold:
+        texts = [f"{words[cell]} ({_untold(figure, one, readings, cell)})" for cell in one.untold[:NAMED]]
+        found.append(f"not told apart: {', '.join(texts)}{_more(len(one.untold))}")
+    return found
+
+
+def _more(count: int) -> str:
+    return f" and {count - NAMED} more" if count > NAMED else ""
+
+
+def _untold(figure: Figure, one: Standing[Cell], readings: Mapping[Cell, Reading], cell: Cell) -> str:
+    """Write the difference of a cell from the leading one, and the seeds that would decide it."""
+    found = _apart(cell, one.level[0], readings, figure)
+    if found is None:
+        return "no seed in common"
+    text = difference_text(found, _measure(figure))
+    text = text if text == "open" else f"differs by {text}"
+    if found.verdict is Verdict.OPEN:
+        return f"{text}, as transfers did not finish"
+    seeds = f"more than {MOST_SEEDS} seeds" if found.seeds is None else f"about {counted(found.seeds, 'more seed')}"
+    return f"{text}, {seeds} would tell"
+
+
+def _is_ahead(cell: Cell, one: Standing[Cell], readings: Mapping[Cell, Reading], figure: Figure) -> bool:
+    """Return whether a cell is better than every other candidate, or as good."""
+    pairs = [_apart(cell, other, readings, figure) for other in one.candidates if other != cell]
+    return all(found is not None and found.verdict in (Verdict.BETTER, Verdict.ALIKE) for found in pairs)
+
+
+def _apart(cell: Cell, other: Cell, readings: Mapping[Cell, Reading], figure: Figure) -> Apart | None:
+    """Compare two cells; ``None`` without a seed under which both have the figure."""
+    pair = {"one": readings[cell], "other": readings[other]}
+    if difference(pair["one"], pair["other"]) is None:
+        return None
+    return apart("one", "other", pair, figure.better, _measure(figure).unit == "%")
+
+
+def _measure(figure: Figure) -> Measure:
+    """Return a figure of reports as one of answers, in the summary's unit."""
+    unit = UNITS.get(figure.unit, figure.unit.partition(" ")[0])
+    return Measure(figure.key, figure.title, "" if unit == "per" else unit, figure.better)
 
 
 def _spanned(labels: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure as Canvas
 from rich.console import Console
 
 from incast import _core
+from incast.answers.showing import WIDTH, wrapped
 from incast.batch.store import Store
 from incast.pictures import gallery, heat_map
 from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
@@ -31,6 +32,7 @@ from incast.report.study_figures import HEADLINE, KEYS, figures_of, silent
 from incast.report.tables import Column
 from incast.runs.completions import Reading
 from incast.system.output import counted
+from incast.writing.numbers import said
 
 CELLS = "cells.json"
 """File of the readings by cell."""
@@ -40,8 +42,8 @@ MOST_LISTED = 2000
 """Most rows of the table on the page."""
 MOST_ROWS = 40
 """Most rows of the table on a terminal."""
-BEST, LEVEL = "*", "="
-"""Marks on a terminal: the best of its arena, and those level with it."""
+BEST, UNTOLD = "*", "="
+"""Marks on a terminal: the best of its arena, or those that are not told apart from the best mean."""
 
 
 @dataclass
@@ -287,8 +289,9 @@ def _rules(report: Report) -> str:
         '<p class="note">Cells compete under equal conditions: keys of traffic, topology and run are conditions, keys '
         "of controller, queue, transport and routing are choices, and so are arms. A cell is <b>best</b> if the "
         "95&nbsp;% interval of its paired difference to every other one, seed by seed, excludes zero and the means "
-        "differ by 1&nbsp;% or more; cells that are not told apart from it are <b>level</b>. In heat maps a thick "
-        "outline marks the best cell of a condition, or all that are level with it, over all panels; a thin, dashed "
+        "differ by 1&nbsp;% or more. Cells not told apart from the best mean are <b>level</b> if their means differ by "
+        "at most 10&nbsp;%; of the others the runs do not show enough. In heat maps a thick outline marks the best "
+        "cell of a condition, or all that are not told apart from the best mean, over all panels; a thin, dashed "
         "outline the same within the panel. No outline: nothing is told apart. By chance alone about 1 in 20 "
         "differences is told apart wrongly.</p>"
     )
@@ -349,8 +352,8 @@ def _numbers(report: Report) -> str:
     head = "".join(f"<th>{escape(text)}</th>" for text in [*heads, *(f.label for f in report.figures), "runs"])
     return (
         '<section id="numbers"><h2>All numbers</h2><p class="note">Means ± half the 95&nbsp;% Student-t interval over '
-        "the seeds. Bold: best of its condition, or level with the best. A percentage in a cell is the share that "
-        f'finished, if not all did. {more}The same as data: <a href="{CELLS}">{CELLS}</a>.</p>'
+        "the seeds. Bold: best of its condition, or not told apart from the best mean. A percentage in a cell is the "
+        f'share that finished, if not all did. {more}The same as data: <a href="{CELLS}">{CELLS}</a>.</p>'
         f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></section>'
     )
 
@@ -384,8 +387,8 @@ def _again(report: Report) -> str:
 
 def print_answer(report: Report, console: Console) -> None:
     """Print the answer, and a table of the first figures by cell."""
-    for text in report.answer:
-        console.print(ended(text), highlight=False, soft_wrap=True)
+    for text in map(ended, report.answer):
+        _print_wrapped(console, text)
     figures, cells = report.figures[:HEADLINE], report.cells.cells[:MOST_ROWS]
     begin = [_beginning(report, cell) for cell in cells]
     first = [
@@ -399,19 +402,23 @@ def print_answer(report: Report, console: Console) -> None:
         texts = []
         for cell in cells:
             reading = report.cells.reading(cell, figure.key)
-            mark = BEST if cell in alone else LEVEL if cell in marked else " "
+            mark = BEST if cell in alone else UNTOLD if cell in marked else " "
             texts.append(f"{shown_reading(reading, figure.scale, interval=False)} {share_of(reading)}".strip() + mark)
         columns.append(Column(figure.short, texts))
     for text in report.arenas.idle_notes():
-        console.print(f"{text}.", highlight=False, soft_wrap=True)
+        _print_wrapped(console, f"{text}.")
     if columns and cells:
         seeds = max(len(own) for own in report.cells.seeds.values())
         tables.show(console, f"means over {counted(seeds, 'seed')}", first, columns)
         if len(report.cells.cells) > len(cells):
             console.print(f"{len(report.cells.cells) - len(cells)} more points: see the report", highlight=False)
-        if any(mark in text for column in columns for text in column.cells for mark in (BEST, LEVEL)):
-            text = f"{BEST} best under its condition; {LEVEL} level with the best: not told apart"
-            console.print(text, highlight=False, soft_wrap=True)
+        if any(mark in text for column in columns for text in column.cells for mark in (BEST, UNTOLD)):
+            _print_wrapped(console, f"{BEST} best under its condition; {UNTOLD} not told apart from the best mean")
+
+
+def _print_wrapped(console: Console, text: str) -> None:
+    for line in wrapped(text, min(console.width, WIDTH)):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def as_json(report: Report) -> str:
@@ -426,7 +433,7 @@ def as_json(report: Report) -> str:
             reading = report.cells.reading(cell, figure.key)
             row[figure.key] = None if reading is None else _reading_json(reading, cell in report.arenas.first(figure))
         points.append(row)
-    data = {"study": report.cells.study, "answer": [ended(text) for text in report.answer], "points": points}
+    data = {"study": report.cells.study, "answer": [said(ended(text)) for text in report.answer], "points": points}
     return json.dumps(data, indent=2) + "\n"
 
 
@@ -435,4 +442,4 @@ def _reading_json(reading: Reading, marked: bool) -> dict[str, Any]:
         name: None if end is None else {"mean": end.mean, "half_width": end.half_width}
         for name, end in (("at_least", reading.least), ("at_most", reading.most))
     }
-    return found | {"finished": reading.finished, "count": reading.count, "best_or_level": marked}
+    return found | {"finished": reading.finished, "count": reading.count, "best_or_not_told_apart": marked}

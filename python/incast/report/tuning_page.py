@@ -80,18 +80,18 @@ def verdicts(outcome: Outcome) -> list[str]:
 
 
 def _apart(row: Compared) -> str:
-    """Say a difference from the defaults, in percent where they are not zero."""
+    """Say a difference from the defaults, in percent where all values are above zero."""
     assert row.difference is not None, "compared rows have it"
-    if row.defaults is None or row.defaults.mean == 0:
+    found = row.relative
+    if found is None:
+        base = 0.0 if row.defaults is None else row.defaults.mean
         scale = Scale(row.unit, [row.difference.mean])
-        return f"{number(row.difference, scale.factor)} {scale.unit} from 0 with the defaults"
-    base = 100 / abs(row.defaults.mean)
-    sign = 1 if row.difference.mean > 0 else -1
-    low, high = (
-        rounded(end, 2) for end in sorted(sign * base * end for end in (row.difference.low, row.difference.high))
-    )
+        shown = f"{number(row.difference, scale.factor)} {scale.unit}".strip()
+        return f"{shown} from {rounded(base * scale.factor)} with the defaults"
+    sign = 1 if found.mean > 0 else -1
+    low, high = (rounded(end, 2) for end in sorted((sign * found.low, sign * found.high)))
     way = "higher" if sign > 0 else "lower"
-    return f"{rounded(abs(row.difference.mean) * base, 2)} % {way} than the defaults [{low}, {high}]"
+    return f"{rounded(abs(found.mean), 2)} % {way} than the defaults [{low}, {high}]"
 
 
 def _compared(rows: Sequence[Compared]) -> str:

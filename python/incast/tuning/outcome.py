@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from incast.answers.paired import clear_in_percent
 from incast.batch.evaluation import Figures
 from incast.errors import StudyError, UnsoundError
+from incast.runs.completions import Reading
 from incast.statistics import Estimate, estimate
 from incast.tuning.declaration import WATCH, Tuning, flows_of, unfinished
 from incast.tuning.search import Search, Tried
@@ -29,6 +31,8 @@ class Compared:
     defaults: Estimate | None
     difference: Estimate | None
     """Figure of the set minus that of the defaults."""
+    relative: Estimate | None
+    """Difference in percent of the defaults, seed by seed; ``None`` if a value is 0 or this shows another sign."""
     seeds: int
     """Number of compared seeds: those under which both have the figure."""
 
@@ -164,5 +168,8 @@ def _compared(tuning: Tuning, own: dict[str, Figures], defaults: dict[str, Figur
                 continue
             both = ~np.isnan(ours - theirs)
             tuned, other, less = (estimate([float(v) for v in part[both]]) for part in (ours, theirs, ours - theirs))
-            found.append(Compared(name, figure, runs.unit(figure), tuned, other, less, int(both.sum())))
+            pair = [dict(enumerate(map(float, part[both]))) for part in (ours, theirs)]
+            percent = clear_in_percent(*(Reading(own, own) for own in pair))
+            relative = None if percent is None else percent.least
+            found.append(Compared(name, figure, runs.unit(figure), tuned, other, less, relative, int(both.sum())))
     return tuple(found)

@@ -83,12 +83,39 @@ def test_a_new_scenario_is_the_fabric_that_was_asked_for(incast: Command, tmp_pa
         (["--traffic", "permutation", "--load", "60%"], "expected no --load"),
         (["--load", "60x%"], 'arrivals.load = "60x%": expected a number'),
         (["--load", "1100%"], "arrivals.load = 11: expected a number above 0, at most 10"),
-        (["--rate", "100X"], 'rate = "100X": expected a rate with a unit'),
+        (["--load", "0%"], "--load 0%: expected more than 0"),
+        (["--load", "-5%"], "--load -5%: expected more than 0"),
+        (["--rate", "100X"], '--rate "100X": expected a rate with a unit'),
+        (["--rate", "10G\\"], '--rate "10G\\": expected a rate with a unit'),
+        (["--rate", "inf"], "--rate inf: expected a finite rate"),
     ],
 )
 def test_fabrics_that_cannot_be_are_refused(incast: Command, tmp_path: Path, words: list[str], expected: str) -> None:
     incast("new", "scenario", *words).refused(expected)
     assert left_in(tmp_path) == []
+
+
+def test_a_load_above_one_is_noted(incast: Command) -> None:
+    assert "note: --load 120%: more bytes arrive than" in incast("new", "scenario", *SMALL, "--load", "120%").err
+    assert "note" not in incast("new", "scenario", *SMALL, "--load", "100%", "--out", "full.toml").err
+
+
+def test_arrivals_too_short_for_their_load_are_noted(incast: Command, tmp_path: Path) -> None:
+    """Fixed sizes: a flow of 1.25 MB takes 1 ms at 10 Gb/s."""
+    incast("new", "scenario", *SMALL, "--load", "20%")
+    text = (tmp_path / "scenario.toml").read_text()
+    assert "# Flows arrive into an empty network." in text
+    assert "# take 8 ms at least." in text
+    (tmp_path / "sizes.csv").write_text("size,cumulative\n1250000,0\n1250001,1\n")
+    scenario = Scenario.load(tmp_path / "scenario.toml").with_({"traffic.arrivals.sizes": "sizes.csv"})
+    short = scenario.with_({"traffic.arrivals.until": "1ms"}).run()
+    noted = re.search(r"carried a load of about ([\d.]+) and not 0.2", " ".join(short.notes()))
+    assert noted is not None
+    rows = short.flows.to_pylist()
+    before = [row["size_bytes"] * min(1, (1e-3 - row["start_s"]) / row["fct_s"]) for row in rows]
+    assert float(noted[1]) == pytest.approx(0.2 * sum(before) / sum(row["size_bytes"] for row in rows), rel=0.05)
+    long = scenario.with_({"traffic.arrivals.until": "10ms"}).run()
+    assert not any("carried a load" in note for note in long.notes())
 
 
 @pytest.mark.parametrize("kind", ["scenario", "study", "controller", "paper"])

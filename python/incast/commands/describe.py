@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Annotated
@@ -74,24 +75,30 @@ def _list_scenarios(json: bool) -> None:
     if json:
         _print([one.data() for one in found], json)
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("name", no_wrap=True, style="bold")
-    for word in ("hosts", "links", "flows", "CPU"):
-        table.add_column(word, justify="right", no_wrap=True)
-    table.add_column("")
-    for group, members in groupby(found, lambda one: one.group):
-        table.add_row(Text(group, "italic"))
-        for one in members:
-            size = one.size
-            table.add_row(
-                f"  {one.name}",
-                f"{size.hosts:,}",
-                run_size.rate(size.host_rate_bps),
-                f"{size.flows:,}",
-                run_size.cost(size),
-                one.what,
-            )
-    out.print(table)
+    heads = ("name", "hosts", "links", "flows", "CPU")
+    rows = [
+        (
+            f"  {one.name}",
+            f"{one.size.hosts:,}",
+            run_size.rate(one.size.host_rate_bps),
+            f"{one.size.flows:,}",
+            run_size.cost(one.size),
+        )
+        for one in found
+    ]
+    indent = " " * 4
+    first, *others = (max(map(len, column)) for column in zip(heads, *rows, strict=True))
+
+    def line(cells: Sequence[str], style: str) -> Text:
+        figures = "".join(f"  {cell:>{width}}" for cell, width in zip(cells[1:], others, strict=True))
+        return Text.assemble((f"{cells[0]:<{first}}", style), figures)
+
+    out.print(line(heads, ""), style="dim", highlight=False)
+    for group, members in groupby(zip(found, rows, strict=True), lambda pair: pair[0].group):
+        out.print(Text(group, "italic"))
+        for one, cells in members:
+            out.print(line(cells, "bold"), highlight=False)
+            out.print(Text(textwrap.fill(one.what, out.width, initial_indent=indent, subsequent_indent=indent)))
     out.print("CPU: about, estimated; ?: not for radio cells. incast describe scenario NAME shows the file.")
 
 

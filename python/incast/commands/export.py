@@ -15,6 +15,7 @@ from incast.runs.result import Result
 from incast.system import output
 from incast.system.files import held
 from incast.system.folders import write_named
+from incast.writing.numbers import quantity, said
 
 
 def export(
@@ -52,5 +53,5 @@ def export(
         with output.about(path):
             write_named(path, content)
             if not quiet:
-                size = len(content) / 1e6
-                beside(path).print(f"export: {path} ({size:.2f} MB)", highlight=False, soft_wrap=True)
+                size = said(quantity(len(content), "B"))
+                beside(path).print(f"export: {path} ({size})", highlight=False, soft_wrap=True)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from incast import _core, controllers
 from incast.errors import ScenarioError
 from incast.external import consent
+from incast.report import glossary
 from incast.system.output import nearest
 
 KINDS = (*_core.KINDS, "models")
 """Names of the kinds, in the plural; the singular works too."""
+
+GLOSSARY = "glossary"
+"""Kind of the terms and marks of reports, which have no parameters."""
 
 
 def listing(kind: str) -> list[tuple[str, str]]:
@@ -26,6 +32,9 @@ def description(kind: str, name: str) -> str:
         from incast.models import closed_form
 
         return closed_form.description(name)
+    if kind == GLOSSARY and (found := glossary.term(name)) is not None:
+        meaning = textwrap.fill(found[1], 92, initial_indent="  ", subsequent_indent="  ")
+        return f"{found[0]}\n{meaning}\n  More: page glossary\n"
     if ":" in name and kind in ("controller", "controllers"):
         consent.grant(name)  # the user has named the class
         return controllers.description(name)
@@ -47,7 +56,9 @@ def kind_of(name: str) -> str:
         return found[0]
     if _is_kind(name):
         raise ScenarioError(f"{name}: this is a kind; expected KIND NAME (incast list {name} shows the names)")
-    near = nearest(name, [member for names in members.values() for member in names])
+    if glossary.term(name) is not None:
+        return GLOSSARY
+    near = nearest(name, [member for names in [*members.values(), glossary.TERMS] for member in names])
     raise ScenarioError(f"{name}: unknown name{near}; incast list KIND shows the names of {', '.join(KINDS)}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 import os
 import shlex
 from collections.abc import Sequence
@@ -13,8 +14,8 @@ from typing import Annotated
 import typer
 
 from incast import _core
-from incast.commands.options import Quiet, beside, next_steps
-from incast.errors import FolderError, ScenarioError
+from incast.commands.options import Quiet, beside, next_steps, tell
+from incast.errors import FolderError, ModelError, ScenarioError
 from incast.runs.scenario import Scenario, toml_value
 from incast.system.folders import is_stream, write_named
 from incast.system.interrupts import loading
@@ -62,6 +63,8 @@ def scenario(
         _write(schema, _core.schema().rstrip("\n") + "\n")
         files.append(schema)
     _write(path, text)
+    if load is not None and (_share(load) or 0) > 1:
+        tell([f"--load {load}: more bytes arrive than the links of the hosts carry; 60 % of them is 60% or 0.6"])
     name = shlex.quote(str(path))
     _tell(files, quiet, f"incast validate {name}", f"incast run {name} --dry-run", f"incast run {name}")
 
@@ -91,12 +94,29 @@ def _with_traffic(asked: Fabric, rate: str, traffic: str | None, load: str | Non
         raise ScenarioError(f"{' and '.join(options)}: only with --leaf-spine or --fat-tree")
     if traffic is not None:
         fabric.refuse_unknown(traffic)
+    try:
+        bits_per_s = _core.model_quantity("rate", rate)
+    except ModelError as error:
+        raise ScenarioError(f"--rate {error}") from None
+    if bits_per_s == math.inf:
+        raise ScenarioError(f"--rate {rate}: expected a finite rate, such as 10Gbps")
     asked = replace(asked, rate=rate, traffic=traffic or "")
     if load is None:
         return asked
     if not asked.has_load:
         raise ScenarioError(f"--load {load}: {traffic} has no load; expected no --load")
+    if (value := _share(load)) is not None and not value > 0:
+        raise ScenarioError(f"--load {load}: expected more than 0, such as 60% or 0.6")
     return replace(asked, load=load if load.replace(".", "", 1).isdecimal() else toml_value(load))
+
+
+def _share(text: str) -> float | None:
+    """Return a load, such as ``60%`` or ``0.6``, as a number; nothing for another text, which the scenario refuses."""
+    number, percent, _ = text.partition("%")
+    try:
+        return float(number) / (100 if percent else 1)
+    except ValueError:
+        return None
 
 
 def study(

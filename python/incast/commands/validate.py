@@ -58,6 +58,8 @@ def _checked(name: str) -> tuple[str, str]:
         return "paper", _paper(path if path.is_dir() else path.parent)
     if any(key in _data(path) for key in STUDY_KEYS):
         return "study", _study(path)
+    if path.is_file() and path.suffix != ".toml" and not _data(path):
+        raise ScenarioError(f"{name}: not a scenario, study or paper, which are TOML files")
     found = size.of(Scenario.load(name))
     return "scenario", f"{found.hosts:,} hosts, flows: {found.flows:,}"
 

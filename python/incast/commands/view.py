@@ -14,6 +14,7 @@ from incast.commands.options import AllowCode, Quiet, Workers, allow, beside, er
 from incast.errors import FolderError
 from incast.system import interrupts, output
 from incast.system.interrupts import loading
+from incast.writing.numbers import quantity, said
 
 if TYPE_CHECKING:
     from incast.view.serving import Server
@@ -91,7 +92,7 @@ def _say(path: Path, size: int, open_: bool, quiet: bool) -> None:
     if not quiet:
         with output.about(path):
             hint = "" if open_ else "; open it in a browser"
-            beside(path).print(f"view: {path} ({size / 1e6:.2f} MB){hint}", highlight=False, soft_wrap=True)
+            beside(path).print(f"view: {path} ({said(quantity(size, 'B'))}){hint}", highlight=False, soft_wrap=True)
     if open_:
         _open(path.resolve().as_uri())
 

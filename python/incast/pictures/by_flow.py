@@ -32,6 +32,7 @@ from incast.runs import completions
 from incast.runs.completions import Bins, Completions
 from incast.runs.result import Result
 from incast.statistics import Estimate
+from incast.writing.numbers import rounded
 
 SIZES = Bins((1e4, 1e5, 1e6, 1e7))
 """Size bins of flows."""
@@ -279,7 +280,7 @@ def size_map(panels_: Mapping[str, Groups], look: Look, x_label: str) -> Picture
         image = axes.imshow(np.log(table), aspect="auto", origin="lower", cmap=COLOURS, vmin=low, vmax=high)
         for (y, x), value in np.ndenumerate(table):
             shade = (np.log(value) - low) / (high - low) if value == value else 0
-            words_ = "–" if value != value else f"{'≥' * int(bounds[name][y, x])}{value:.3g}"
+            words_ = "–" if value != value else f"{'≥' * int(bounds[name][y, x])}{rounded(value)}"
             colour = "white" if shade > 0.55 else INK
             axes.text(x, y, words_, ha="center", va="center", fontsize=look.points - 1.5, color=colour)
         axes.set_xticks(range(len(values)), values)

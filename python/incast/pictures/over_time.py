@@ -31,6 +31,7 @@ from incast.pictures.recorded import Frames, NothingToDraw, Numbers, Queue, busi
 from incast.pictures.style import GREY, INK, line
 from incast.runs.result import Result
 from incast.system.output import counted
+from incast.writing.numbers import rounded
 
 Shown = Sequence[tuple[str, Result]]
 """Runs by label."""
@@ -189,7 +190,7 @@ def heat_map(shown: Shown, look: Look) -> Picture:
     bar = picture.colorbar(image, ax=drawn, label=f"Queue ({unit})", pad=0.01, aspect=30)
     top = max(most.values()) * factor
     marks = [0, top / 16, top / 4, top]  # colours go with the square root
-    bar.set_ticks([float(np.sqrt(mark)) for mark in marks], labels=[f"{mark:.3g}" for mark in marks])
+    bar.set_ticks([float(np.sqrt(mark)) for mark in marks], labels=[rounded(mark) for mark in marks])
     return picture
 
 

@@ -29,6 +29,7 @@ from incast.report.tables import Column
 from incast.runs.completions import NAMES, STATISTICS, Reading
 from incast.system.output import counted
 from incast.view import chosen
+from incast.writing.numbers import duration
 
 STEMS = (
     "throughput",
@@ -446,8 +447,8 @@ def _again(comparison: Comparison, run: Run, formats: Sequence[str]) -> str:
     return f"""<section id="reproduce"><h2>Reproduce</h2>
 <pre><code>{escape(command)}</code></pre>
 <p>Incast {escape(_core.__version__)}, engine build <code>{escape(run.manifest["engine"])}</code>. A run
-simulates {figures["sim_s"]:g}&nbsp;s and measures from {figures["measure_from_s"]:g}&nbsp;s to
-{figures["measure_to_s"]:g}&nbsp;s. All runs are in the store <code>{escape(place)}</code>, with their resolved
+simulates {duration(figures["sim_s"])} and measures from {duration(figures["measure_from_s"])} to
+{duration(figures["measure_to_s"])}. All runs are in the store <code>{escape(place)}</code>, with their resolved
 scenarios: <code>incast query {escape(shlex.quote(place))} "SELECT * FROM runs"</code> queries it.
 <a href="{RUNS}">{RUNS}</a> lists the runs by scenario, controller, value and seed: <code>incast study
 export {escape(shlex.quote(place))} --run RUN --out DIR</code> writes the folder of one run with all files of its

@@ -67,6 +67,16 @@ TERMS = {
 """Definitions by term, in the order of the alphabet."""
 
 
+MARKS = {"◆": "non-dominated", "<>": "non-dominated", "±": "interval", "≥": "bound", "≤": "bound", "*": "best"}
+"""Terms by the marks that stand for them."""
+
+
+def term(name: str) -> tuple[str, str] | None:
+    """Return a term, given by itself or by its mark, and its definition."""
+    own = MARKS.get(name, name)
+    return (own, TERMS[own]) if own in TERMS else None
+
+
 def linked(header: str) -> str:
     """Add a link to the glossary to the header of a report."""
     return header.replace("</header>", '<p class="note"><a href="#glossary">What the terms mean</a></p></header>')

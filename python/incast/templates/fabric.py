@@ -10,12 +10,16 @@ from incast import _core
 from incast.errors import ScenarioError
 from incast.runs.scenario import Scenario, toml_value
 from incast.system.output import nearest
+from incast.writing.numbers import duration, said
 
 SCHEMA = "scenario.schema.json"
 """Name of the schema beside a scenario file."""
 
 ARRIVING_BYTES = 1.5e9
 """Bytes that arrive at a load: a few seconds of simulation."""
+
+LARGE_BYTES = 10e6
+"""Size of a large flow in a comment."""
 
 PERMUTATION = "permutation"
 INDENT = 27
@@ -192,11 +196,14 @@ def _traffic(asked: Fabric, until: str) -> tuple[str, str]:
     ]
     if asked.has_load:
         sizes = asked.traffic or "websearch"
+        large = said(duration(8 * LARGE_BYTES / _core.model_quantity("rate", asked.rate)))
         entry = [
             _line("name", f'"{sizes}"', "name in results"),
             _line("pattern", '"poisson"', "flows arrive at random, from every host to every other"),
             f'arrivals = {{ load = {asked.load}, sizes = "builtin:{sizes}", until = "{until}" }}',
             '# load: share of the hosts\' links, 0.6 or "60%"; sizes: incast list sizes; until: end of arrivals',
+            "# Flows arrive into an empty network. It carries the load only after its large flows have lasted: 10 MB",
+            f"# take {large} at least. For figures under load: until of several such times, and a warmup in [run].",
         ]
     elif asked.kind == "dumbbell":
         to_the_end = [

@@ -86,7 +86,7 @@ def _unfinished(facts: Facts) -> Answer | None:
         for one, part, p, _, _ in late
     )
     return Answer(
-        Kind.WARNING if min(late)[0] < ENOUGH else Kind.BOUND,
+        Kind.WARNING if min(one[0] for one in late) < ENOUGH else Kind.BOUND,
         lead,
         rest,
         claims,

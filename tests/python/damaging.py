@@ -15,7 +15,7 @@ import pytest
 from typer.main import get_command
 
 from damages import DAMAGES
-from incast import cli
+from incast.commands import program
 from incast.errors import IncastError, RunError, ScenarioError
 from incast.system import interrupts
 
@@ -58,7 +58,7 @@ def carried_out(asked: Asked) -> None:
         if callable(asked):
             asked()
         else:
-            get_command(cli.program()).main(args=list(asked), standalone_mode=False, prog_name="incast")
+            get_command(program.program()).main(args=list(asked), standalone_mode=False, prog_name="incast")
 
 
 def tried(asked: Asked, what: str) -> BaseException | None:

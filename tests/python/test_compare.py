@@ -653,7 +653,7 @@ def test_writes_have_columns(incast: Command, tmp_path: Path) -> None:
 
 def test_large_and_small_counts_get_a_fitting_prefix() -> None:
     assert [scaled(n) for n in (0, 950, 17_980, 4_100_000, 2.5e9)] == [
-        *("0", "950", "18 thousand", "4.1 million", "2.5 billion"),
+        *("0", "950", "18.0\xa0thousand", "4.1\xa0million", "2.5\xa0billion"),
     ]
 
 

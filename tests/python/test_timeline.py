@@ -238,7 +238,7 @@ def test_frames_of_a_given_length_keep_it() -> None:
 def test_the_cost_of_a_timeline_is_told_before_the_run(incast: Command) -> None:
     words = ("run", "dumbbell", "--set", "run.duration=4ms", "--set", "run.warmup=0s", "--out")
     timed = ("--set", "measure.timeline=auto")
-    told = r"timeline: up to about [\d.]+ [kM]?B on disk and [\d.e-]+ s of CPU time\n"
+    told = r"timeline: up to about [\d.]+ [kM]?B on disk and [\d.]+ [mµ]?s of CPU time\n"
     assert re.search(told, incast(*words, "told", *timed).err)
     assert "timeline" not in incast(*words, "quiet", *timed, "--quiet").err
     assert "timeline" not in incast(*words, "without").err

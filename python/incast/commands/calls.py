@@ -161,9 +161,9 @@ class Compared:
         """
         text = None if value is None else text_of(value)
         choice = Choice(picked.listed(controllers), text, seed, scenario)
-        wanted, told = picked.wanted(self.comparison.study, self.comparison.home, choice)
+        wanted, _ = picked.wanted(self.comparison.study, self.comparison.home, choice)
         with timelines.made(wanted, lambda _: None) as there:
-            view = View([(f"{name}, {told}", Result.load(place)) for name, place in there])
+            view = View([(name, Result.load(place)) for name, place in there])
             assert view.html, "read before the block ends"
             return view
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from incast.batch.plan import refuse_too_many, slug, unique_names
 from incast.controllers import built_in
-from incast.errors import StudyError
+from incast.errors import ScenarioError, StudyError
 from incast.external import consent
 from incast.runs import dropped_parameters, own_controller
 from incast.runs.scenario import Scenario, toml_value
@@ -371,6 +371,13 @@ class ComparisonStudy:
         given = [dropped_parameters.Given(one.text) for one in self.controllers]
         return dropped_parameters.drop_notes(self.bases, given, lambda _, text: f"--cc {text}")
 
+    def _stored_drops(self) -> list[str]:
+        """Return ``drops`` for a folder's file; empty where a scenario is refused, which ``check`` says."""
+        try:
+            return self.drops()
+        except ScenarioError:
+            return []
+
     def notes(self) -> list[str]:
         """Return notes on the scenarios before the runs, with the cases that they apply to."""
         return self.drops() + shared_notes(
@@ -597,7 +604,7 @@ class ComparisonStudy:
         """Return what the folder's file has beside the arguments: descriptions of what may change later."""
         words = {"title": self.heading, "note": self.remark}
         told = {name: text for name, text in words.items() if text}
-        return {"names": self.scenario_names(), "dropped": self.drops()} | told
+        return {"names": self.scenario_names(), "dropped": self._stored_drops()} | told
 
     def json(self, **others: str) -> str:
         """Write the declaration as JSON, with the further entries of the folder's file."""

@@ -136,7 +136,7 @@ COMPARE = ["compare", "dumbbell", "--cc", "dctcp", "--vary"]
         ([*COMPARE, "traffic.controller.kind=dctcp,swift"], ["use --cc"]),
         ([*COMPARE, "traffic.flows=1", "--set", "controller=swift"], ["--set controller", "use --cc"]),
         ([*COMPARE, "traffic.flows=1", "--set", "run.seed=3"], ["--set run.seed", "use --seeds"]),
-        ([*COMPARE, "traffic.flows=1", "--vary", "run.duration=1ms"], ["--vary is given twice", "run.duration=1ms"]),
+        ([*COMPARE, "traffic.flows=1", "--vary", "traffic.flows=2"], ["--vary traffic.flows is given twice"]),
         ([*COMPARE, "run.duration=60ms,60000us"], ["--vary run.duration: 60ms and 60000us are the same", "give one"]),
         (
             [*COMPARE, "traffic.flows=1,2", "--seeds", "60000"],

@@ -33,10 +33,8 @@ from incast.commands.options import (
     without_effect,
 )
 from incast.commands.options import folder as folder_of
-from incast.comparisons import grid
 from incast.comparisons.declaration import ComparisonStudy
 from incast.comparisons.grid import Grid
-from incast.comparisons.report_folder import Home
 from incast.errors import FolderError, StudyError
 from incast.system import memory, output
 from incast.system.folders import is_stream, write_named
@@ -44,6 +42,7 @@ from incast.system.interrupts import loading
 
 if TYPE_CHECKING:
     from incast.comparisons.comparison import Comparison
+    from incast.comparisons.report_folder import Home
 
 
 Vary = Annotated[
@@ -148,12 +147,14 @@ def _grid(study: Grid, folder: Path, format_: str, quiet: bool, others: Sequence
     """Make the runs and the report of a comparison over two keys; ``others`` are options that it has no use for."""
     if others:
         raise StudyError(f"{' and '.join(others)}: not allowed with two --vary, whose report has heat maps")
+    with loading():
+        from incast.comparisons import grid_runs
     formats = study_reports.formats_of(format_)
     if not quiet:
         axes = " and ".join(key for key, _ in study.varied)
         err.print(f"two keys, {axes}: a study with heat maps as its report", highlight=False, soft_wrap=True)
     with progress.of_batch(err, quiet) as show:
-        study, home = grid.carry_out(study, folder, show=show, **make)
+        study, home = grid_runs.carry_out(study, folder, show=show, **make)
     print_grid(study, home, formats, quiet)
 
 

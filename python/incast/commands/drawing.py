@@ -57,6 +57,8 @@ def draw_all(text: str, study: str | None, folder: Path | None, format_: str, qu
             return Drawn(folder, *study_page.draw(study_reports.of(store, name), folder, formats))
     if study is not None:
         raise FolderError(f"--study {study}: only for a store of studies, and {text} is none")
+    if Path(text).is_file():
+        raise FolderError(f"{text} is a file: expected a run folder, or --kind too, one of {', '.join(KINDS)}")
     if kind != "run":
         raise StudyError(f"{text} is no run folder: expected one, or --kind too, one of {', '.join(KINDS)}")
     result = Result.load(text)

@@ -14,7 +14,6 @@ from incast.commands import study_reports
 from incast.commands.coexist import print_pairs
 from incast.commands.compare import print_comparison, print_grid
 from incast.commands.options import Bins, Format, Paired, Quiet, out, tell
-from incast.comparisons import grid
 from incast.comparisons.declaration import ComparisonStudy
 from incast.comparisons.grid import Grid
 from incast.errors import FolderError, StudyError
@@ -82,7 +81,9 @@ def report(
     if (folder / Grid.FILE).is_file() and not (folder / STUDY_FILE).exists():
         _refuse(folder, "a comparison over two keys", of_comparisons)
         with held(folder):
-            print_grid(*grid.load(folder), study_reports.formats_of(format_), quiet)
+            with loading():
+                from incast.comparisons import grid_runs
+            print_grid(*grid_runs.load(folder), study_reports.formats_of(format_), quiet)
         return
     if not (folder / STUDY_FILE).exists() and (folder / STORE_FILE).exists():
         _refuse(folder, "a store of studies", of_comparisons)

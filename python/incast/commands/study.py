@@ -33,7 +33,6 @@ from incast.commands.options import (
 from incast.commands.options import folder as folder_of
 from incast.comparisons.declaration import ComparisonStudy, split_values, value_of, varied
 from incast.comparisons.grid import Grid
-from incast.comparisons.report_folder import read
 from incast.errors import StudyError
 from incast.external import consent
 from incast.report import tables
@@ -185,6 +184,8 @@ def _grown(
         raise StudyError(f"{folder} has pairs of controllers: repeat incast coexist with more controllers or seeds")
     if samples is not None or any(elsewhere):
         raise StudyError("--samples, --on and --slurm: not allowed for the folder of a comparison")
+    with loading():
+        from incast.comparisons.report_folder import read
     declared, _ = read(kind, folder)
     number = None if seeds is None else _seeds(seeds)
     if isinstance(number, list):

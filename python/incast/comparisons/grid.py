@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from pathlib import Path
 from typing import Any, Self
 
 from incast.comparisons import declaration
 from incast.comparisons.declaration import ComparisonStudy, Controller, axis_value_of
-from incast.comparisons.report_folder import Home, made, read
 from incast.errors import StudyError
 from incast.external import consent
 
@@ -93,16 +91,3 @@ class Grid(ComparisonStudy):
         (key, values), (second, seconds) = map(declaration.varied, vary)
         given = tuple(Controller(text) for text in controllers)
         return cls(tuple(scenarios), given, key, values, seeds, tuple(settings), second=second, seconds=seconds)
-
-
-def carry_out(
-    grid: Grid, folder: Path, *, store: Path | None = None, rebuild: bool = False, **options: Any
-) -> tuple[Grid, Home]:
-    """Make the runs that the store lacks; options are those of ``planning.make``."""
-    with made(grid, folder, store, rebuild, **options):
-        return load(folder)
-
-
-def load(folder: Path) -> tuple[Grid, Home]:
-    """Read the declaration of a folder, and its place of runs; raises ``FolderError``."""
-    return read(Grid, folder)

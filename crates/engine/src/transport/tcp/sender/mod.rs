@@ -76,7 +76,7 @@ pub enum Connection {
     /// Reset, or given up.
     Dead,
     /// Probing after too many timeouts: only headers go, one per timeout, until a packet arrives
-    /// ([`OutputRules::probe_after`]).
+    /// (`OutputRules::probe_after`).
     Silent,
 }
 

@@ -1,6 +1,6 @@
 //! Probe mode (Alizadeh et al., pFabric, SIGCOMM 2013, section 4.3): after consecutive timeouts the fabric is full of
 //! more urgent data, and retransmissions would only be dropped again. From the timeout given by
-//! [`OutputRules::probe_after`] on, only headers go, one per timeout, until a packet comes back. The authors' ns-2
+//! `OutputRules::probe_after` on, only headers go, one per timeout, until a packet comes back. The authors' ns-2
 //! code resets its count of timeouts at every ACK; here acknowledged data or the answer to a probe does.
 
 use super::{Connection, Sender};

@@ -115,7 +115,7 @@ def test_a_comparison_shows_two_controllers_at_the_middle_value_and_says_so(
 
 def test_a_comparison_is_viewed_from_python_by_controller_and_value(compared: Compared) -> None:
     view = compared.view("swift", 4)
-    assert repr(view) == "<View of 1 run: swift, swift, traffic.flows = 4, seed 1>"
+    assert repr(view) == "<View of 1 run: swift>"
     with pytest.raises(StudyError, match="value 650: traffic.flows has 2, 4"):
         compared.view("swift", 650)
     assert picked.listed("swift") == ("swift",)

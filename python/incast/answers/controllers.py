@@ -126,7 +126,8 @@ def _shared(facts: Facts, standing: Standing, where: str) -> Answer:
     ranking, measure = standing.ranking, standing.measure
     text = value_text(standing.readings[ranking.first], measure.unit)
     but = qualified(facts, measure, standing.points[ranking.first], standing.points)
-    parts = [f"{one.one} is not told apart ({difference_text(one, measure)})" for one in ranking.among]
+    apart = [one for one in ranking.among if one.verdict is not Verdict.ALIKE]
+    parts = [f"{one.one} is not told apart ({difference_text(one, measure)})" for one in apart]
     parts += [
         f"{one.one} is {difference_text(one, measure)}" + ("" if one.other == ranking.first else f" than {one.other}")
         for one in ranking.behind

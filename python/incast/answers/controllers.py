@@ -78,11 +78,11 @@ def answers(facts: Facts, value: str) -> Iterator[Answer]:
             (starved if little else leads).setdefault(lead.one, []).append((standing, lead))
     if leads:
         yield _leads(facts, leads, where, len(standings))
-    for controller, found in starved.items():
-        yield _starved(facts, controller, found, where)
     for standing in standings:
         if standing.lead is None and standing.ranking.behind:
             yield _shared(facts, standing, where)
+    for controller, found in starved.items():
+        yield _starved(facts, controller, found, where)
     yield from _undecided(facts, standings, where)
 
 

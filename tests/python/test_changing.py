@@ -23,7 +23,7 @@ def figures(folder: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-@pytest.mark.slow("a figure of a paper is run and drawn")
+@pytest.mark.extended(part="python")
 def test_a_key_is_changed_and_the_published_results_stay_apart(incast: Command, paper: Path, tmp_path: Path) -> None:
     published = incast("paper", "run", "./small", "--seeds", "1")
     assert published.status == 0, published.err
@@ -74,7 +74,7 @@ def test_values_of_a_key_have_a_figure_each_and_one_together(incast: Command, pa
     }
 
 
-@pytest.mark.slow("a figure of a paper is run and drawn")
+@pytest.mark.extended(part="python")
 def test_changes_that_say_nothing_are_refused_with_what_to_do(incast: Command, paper: Path, tmp_path: Path) -> None:
     def refused(*words: str, told: str) -> None:
         incast("paper", "run", "./small/fig1", *words).refused(told)
@@ -147,7 +147,7 @@ def test_a_whole_paper_is_copied_with_all_its_files(incast: Command, tmp_path: P
     assert len(figures_) == len(reading.find("sccp")[1]) and copied.aliases == []
 
 
-@pytest.mark.slow("a figure of a paper is run and drawn")
+@pytest.mark.extended(part="python")
 def test_papers_go_by_names_that_readers_know(incast: Command) -> None:
     listed = [
         files.read_toml(definition.home() / name / definition.PAPER_FILE).get("aliases", []) for name in reading.names()
@@ -181,7 +181,7 @@ def test_a_figure_is_shown_with_what_it_is_made_of(incast: Command, paper: Path)
     assert "swift/fig20: Flows join and leave (" in incast("paper", "show", "swift").out
 
 
-@pytest.mark.slow("a figure of a paper is run and drawn")
+@pytest.mark.extended(part="python")
 def test_runs_are_named_and_listed_and_one_is_seen_over_time(incast: Command, paper: Path, tmp_path: Path) -> None:
     words = ("paper", "run", "./small/fig1", "--seeds", "1", "--out", "o")
     answer = incast(*words)

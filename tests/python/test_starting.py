@@ -251,7 +251,7 @@ def test_lines_of_keys(key: str, line: int | None) -> None:
     assert lines.line_of(TOML, key) == line
 
 
-@pytest.mark.slow("a process of its own, which takes itself for one at a terminal")
+@pytest.mark.extended(part="python")
 def test_new_files_at_a_terminal_are_followed_by_the_next_commands(incast: Command, tmp_path: Path) -> None:
     terminal = environment() | {"TTY_COMPATIBLE": "1"}
     for words, count in ((["scenario", *SMALL], 3), (["controller"], 2)):
@@ -297,7 +297,7 @@ def test_examples_of_the_program_are_commands(incast: Command, tmp_path: Path) -
         assert incast(*words[:2], "--help").status == 0 or incast(words[0], "--help").status == 0
 
 
-@pytest.mark.slow("builds 36 scenarios twice")
+@pytest.mark.extended(part="python")
 def test_kinds_are_counted_and_scenarios_have_sizes(incast: Command) -> None:
     counts = dict(line.split() for line in incast("list").out.splitlines()[:-1])
     assert counts["scenarios"] == str(len(_core.list_kind("scenarios")))

@@ -21,7 +21,7 @@ def built(config: Path, site: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.extended(part="python")
+@pytest.mark.slow("the whole site is built")
 def test_the_site_has_every_page_with_a_search_and_needs_no_other_host(tmp_path: Path) -> None:
     done = built(ROOT / "mkdocs.yml", tmp_path)
     assert done.returncode == 0, done.stderr

@@ -30,6 +30,7 @@ from incast.commands.options import (
     out,
     settings,
     tell,
+    tell_loss,
     without_effect,
 )
 from incast.commands.options import folder as folder_of
@@ -108,7 +109,7 @@ def compare(
         return
     _check(study, under)
     folder = folder_of(out_, study.folder_name())
-    make: dict[str, Any] = {"store": store, "workers": workers, "rebuild": rebuild}
+    make: dict[str, Any] = {"store": store, "workers": workers, "rebuild": rebuild, "tell": tell_loss}
     make["memory_limit"] = memory.limit_of(memory_limit)
     carry_out(study, folder, make, format_, quiet, bins, paired)
 

@@ -181,7 +181,7 @@ def _changed(path: Path) -> None:
 
 @pytest.mark.slow("studies, repaired twice")
 def test_a_repair_keeps_runs_that_no_study_has(tmp_path: Path) -> None:
-    """Such runs cannot be repeated: their scenarios are in no list."""
+    """Runs of values that a study no longer has cannot be repeated."""
     store, others = _of_no_study(tmp_path / "s")
     before, told = contents(tmp_path / "s"), list[str]()
     assert len(others) == 2

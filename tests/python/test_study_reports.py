@@ -108,7 +108,7 @@ class Parsed(HTMLParser):
 
 
 def test_the_page_answers_first_and_fetches_nothing(report: Report, tmp_path: Path) -> None:
-    page = Parsed(study_page.write(report, tmp_path).read_text(encoding="utf-8"))
+    page = Parsed(study_page.write(report, tmp_path).path.read_text(encoding="utf-8"))
     assert page.ids[:2] == ["answer", "simulated"] and "numbers" in page.ids
     assert page.images == len(report.figures)
     for address in page.addresses:

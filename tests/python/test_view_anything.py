@@ -10,7 +10,7 @@ import pytest
 import incast as api
 from conftest import Command
 from incast import FolderError, IncastError, Result, Scenario, StudyError
-from incast.commands.calls import Compared
+from incast.commands.compared import Compared
 from incast.comparisons import picked
 from incast.runs import repeated
 from incast.view import timelines

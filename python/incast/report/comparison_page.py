@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 
 from rich.console import Console
 
@@ -19,7 +17,7 @@ from incast.comparisons.scenario_pairs import paired_json
 from incast.pictures import gallery, inline
 from incast.report import badges, first_screen, locality, reproduce, run_index, scenario_pairs, slowdowns, tables
 from incast.report.badges import Marks
-from incast.report.document import PAGE, contents, document, drawn
+from incast.report.document import PAGE, Page, contents, document, drawn
 from incast.report.figures import ZERO, Figure, axis_name, draw_all, figures_of
 from incast.report.notes import notes_of, without_datagrams
 from incast.report.numbers import is_clear_of_zero, share_of, shown_reading
@@ -46,15 +44,6 @@ STEMS = (
     "over-time",
 )
 """Prefixes of the names of pictures."""
-
-
-@dataclass(frozen=True)
-class Page:
-    """A report that was written."""
-
-    path: Path
-    pictures: dict[str, bytes]
-    """Pictures as PNG, whatever formats they were written in."""
 
 
 def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:

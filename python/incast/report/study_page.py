@@ -23,7 +23,7 @@ from incast.pictures.style import INK, abreast, dress, legend, new_canvas, place
 from incast.report import reproduce, tables
 from incast.report.arenas import Arenas, is_choice
 from incast.report.cells import Cell, Cells, Group
-from incast.report.document import PAGE, document, embedded
+from incast.report.document import PAGE, Page, document, embedded
 from incast.report.figures import Figure, axis_name, side_by_side
 from incast.report.numbers import scaled, share_of, shown_reading
 from incast.report.page_tables import cell_of
@@ -59,6 +59,8 @@ class Report:
     """Statement on unfinished runs."""
     names: dict[str, str] = field(default_factory=dict)
     """Labels of arms, if they are not their names."""
+    remark: str = ""
+    """Text below the title; empty without one."""
 
     @cached_property
     def arenas(self) -> Arenas:
@@ -97,13 +99,13 @@ def read(store: Store, study: str, again: str, note: str = "") -> Report:
     return Report(cells, f"{study}: {who}", again, note)
 
 
-def write(report: Report, folder: Path, formats: Sequence[str] = ("png",)) -> Path:
-    """Write ``report.html``, its pictures in these formats and ``cells.json`` into a folder; return the page."""
+def write(report: Report, folder: Path, formats: Sequence[str] = ("png",)) -> Page:
+    """Write ``report.html``, its pictures in these formats and ``cells.json`` into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = gallery.draw(pictures(report), formats)
     files = {CELLS: as_json(report), PAGE: html(report, gallery.pngs(drawn), formats)}
     gallery.write(folder, drawn, formats, files, lambda name: name.startswith("study-"))
-    return folder / PAGE
+    return Page(folder / PAGE, gallery.pngs(drawn))
 
 
 # Pictures
@@ -255,8 +257,9 @@ def html(report: Report, pngs: dict[str, bytes], formats: Sequence[str] = ("png"
     """Make the page."""
     cells, figures = report.cells, report.figures
     answer = "".join(f"<li>{escape(ended(text))}</li>" for text in report.answer)
+    remark = f'<p class="lead">{escape(report.remark)}</p>' if report.remark else ""
     parts = [
-        f"<header><h1>{escape(report.title)}</h1>{_lead(report)}</header>",
+        f"<header><h1>{escape(report.title)}</h1>{remark}{_lead(report)}</header>",
         f'<section id="answer"><h2>Answer</h2><ul>{answer}</ul>{_rules(report)}</section>',
         _simulated(report),
     ]

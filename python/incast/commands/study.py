@@ -275,7 +275,7 @@ def export(
 
 def query(
     store: StoreFolder,
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="A query over the views runs, costs, flows, ports, ...")],
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="A query over the views runs, points, costs, flows, ...")],
     study: Annotated[
         str | None,
         typer.Option("--study", metavar="NAME", help="Only the runs of this study (default: all; a report's own)."),

@@ -177,7 +177,7 @@ def test_a_new_paper_is_shown_and_checked(incast: Command, tmp_path: Path) -> No
 
 def test_a_dry_run_tells_the_size_and_runs_nothing(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("raise SystemExit('it ran')\nclass Mine: pass\n")
-    for words in (["incast"], ["incast", "--set", "controller=mine.py:Mine"], ["incast", "--json", "--quiet"]):
+    for words in (["incast"], ["incast", "--set", "controller=mine.py:Mine"], ["incast", "--quiet"]):
         answer = incast("run", *words, "--dry-run")
         assert answer.status == 0, answer.err
         told = answer.out.replace("\u00a0", " ")
@@ -186,6 +186,9 @@ def test_a_dry_run_tells_the_size_and_runs_nothing(incast: Command, tmp_path: Pa
         assert "memory: about" in answer.out
     assert left_in(tmp_path) == ["mine.py"]
     incast("run", "incast", "--dry-run", "--memory-limit", "1kB").refused("incast needs about")
+    size = json.loads(incast("run", "incast", "--dry-run", "--json").out)
+    assert (size["hosts"], size["ports"], size["host_rate_bps"], size["scenario"]) == (41, 82, 1e9, "incast")
+    assert size["estimates"]["hops"] > 0 and size["estimates"]["memory_bytes"] > 0 and size["notes"] == []
 
 
 def test_files_are_told_apart_and_errors_have_their_lines(incast: Command, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 import subprocess
 import tomllib
 from pathlib import Path
@@ -20,6 +21,7 @@ from incast.batch.runner import Status
 from incast.commands import doctor, overview, progress
 from incast.commands.program import program
 from incast.runs import lines, size
+from incast.templates.study import study_file
 
 SMALL = ("--leaf-spine", "2x2", "--hosts", "8", "--rate", "10G")
 FABRICS: dict[str, tuple[str, ...]] = {
@@ -147,6 +149,23 @@ def test_a_new_study_is_checked_and_estimated(incast: Command, tmp_path: Path) -
     text = (tmp_path / "scenario.toml").read_text()
     (tmp_path / "scenario.toml").write_text(re.sub(r'until = "\w+"', 'until = "5ms"', text))
     assert "27 new" in incast("study", "run", "grid.toml", "--dry-run").out
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("my study.toml", "my-study"), ("it's.toml", "it-s"), ('a"b.toml', "a-b"), ("-x.toml", "x"), ("a\nb.toml", "a-b")],
+)
+def test_a_new_study_of_any_file_name_is_a_study(file: str, name: str) -> None:
+    text = study_file(Scenario.load("hotspot"), f"{file}.toml", Path(file).stem, shlex.quote(file))
+    found = tomllib.loads(text)
+    assert (found["name"], found["scenario"]) == (name, f"{file}.toml")
+    assert "incast study run -" not in text
+
+
+def test_a_study_of_a_scenario_with_any_file_name_runs(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / 'my "own".toml').write_text(Scenario.load("hotspot").toml())
+    assert incast("new", "study", 'my "own".toml').status == 0
+    assert incast("validate", "study.toml").out == "study.toml: ok (study: 3 points, 9 runs)\n"
 
 
 def test_a_study_needs_a_scenario_with_something_to_vary(incast: Command, tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ from incast.errors import ScenarioError, StudyError
 from incast.external import consent
 from incast.runs import dropped_parameters, own_controller
 from incast.runs.scenario import Scenario, toml_value
-from incast.study.definition import KEEPS, NAME, Definition
+from incast.study.definition import KEEPS, Definition
+from incast.writing.names import NAME
 
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 

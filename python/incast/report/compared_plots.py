@@ -172,6 +172,9 @@ def _size_map(done: Comparison, choice: Choice, look: Look) -> Picture:
         }
         for name, one in chosen.items()
     }
+    if len(study.values) == 1:  # nothing varies: controllers are beside one another
+        (value,) = study.values
+        return by_flow.size_map({study.title: {name: own[value] for name, own in found.items()}}, look, "")
     return by_flow.size_map(found, look, study.key)
 
 

@@ -53,7 +53,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"vary": {}}, f"vary = {{}}: {KEYS}"),
     ({"vary": {"traffic.flows": []}}, KEYS),
     ({"vary": {"traffic.flows": object()}}, KEYS),
-    ({"vary": {"a": 1, "b": 2}}, "vary has 2 keys (a, b): a comparison varies one"),
+    ({"vary": {"a": 1, "b": 2, "c": 3}}, "vary has 3 keys (a, b, c): a comparison varies one or two"),
     ({"settings": ["run.duration=1ms"]}, "expected keys with their values, such as"),
     ({"settings": {"run.duration": object()}}, "expected keys with their values, such as"),
     ({"out": 3}, "out = 3: expected the path of a folder"),
@@ -75,10 +75,10 @@ def test_a_wrong_argument_is_refused_with_its_name_and_what_was_expected(
 
 
 def test_one_value_stands_for_a_list_of_one_and_numbers_may_be_numpys() -> None:
-    assert arguments.varied({"traffic.flows": 4}) == "traffic.flows=4"
-    assert arguments.varied({"queue.mark": "15p"}) == "queue.mark=15p"
-    assert arguments.varied({"traffic.flows": np.array([2, 4])}) == "traffic.flows=2,4"
-    assert arguments.varied({"controller.g": np.float64(0.5)}) == "controller.g=0.5"
+    assert arguments.varied({"traffic.flows": 4}) == ["traffic.flows=4"]
+    assert arguments.varied({"queue.mark": "15p"}) == ["queue.mark=15p"]
+    assert arguments.varied({"traffic.flows": np.array([2, 4])}) == ["traffic.flows=2,4"]
+    assert arguments.varied({"controller.g": np.float64(0.5)}) == ["controller.g=0.5"]
     assert (arguments.seeds(3), arguments.seeds([1, 2]), arguments.seeds(range(1, 5))) == (3, 2, 4)
     assert arguments.controllers("swift") == ["swift"]
     assert arguments.controllers(["swift", Mine]) == ["swift", f"{__name__}:Mine"]

@@ -501,15 +501,21 @@ def test_runs_of_another_build_of_the_engine_are_repeated(made: Path, incast: Co
 
 def test_another_study_is_refused_in_the_same_folder(made: Path, incast: Command) -> None:
     apart = [word.replace("4,20", "5,21") for word in STUDY]
-    share = f"give another --out; --store {made}/runs with it shares its runs"
+    share = (
+        f"give another --out; --store {made}/runs with it shares its runs; the command of {made} is: incast compare "
+    )
+    place = STUDY.index("--vary")
+    unvaried = [*STUDY[:place], *STUDY[place + 2 :]]
     incast("compare", *apart, "--out", str(made)).refused(
         "holds another comparison: values of traffic.flows there are 4 20, and none of them is asked for", share
     )
     for words, told in (
         ([*STUDY, "--set", "queue.limit=300p"], "--set there is run.duration=30ms run.warmup=10ms, here run.duration="),
         (["dumbbell", *STUDY[1:]], "the scenario there is random-hotspot random-pairs, here dumbbell random-pairs"),
+        (unvaried, "--vary there is traffic.flows, here not given"),
+        ([*STUDY, "--vary", "queue.mark=5p"], f"{made} holds a comparison over one key, and this is a comparison over"),
     ):
-        incast("compare", *words, "--out", str(made)).refused(told, share)
+        incast("compare", *words, "--out", str(made)).refused(told, "the command of", "give another --out")
 
 
 def test_a_run_that_fails_is_named(incast: Command, tmp_path: Path) -> None:

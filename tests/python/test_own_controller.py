@@ -73,7 +73,7 @@ def test_the_note_stays_in_the_report_when_the_scenario_is_gone(scenario: str, t
     Path(scenario).unlink()
     done = comparison.load(tmp_path / "out")
     assert [one.label for one in done.study.controllers] == ["swift", "swift flow_scaling=false", "own (swift)"]
-    assert escape(NOTE) in comparison_page.html(done, {}, defaultdict(str))
+    assert escape(NOTE) in comparison_page.html(done, {}, defaultdict(str), "", ("png",))
 
 
 def test_the_own_controller_keeps_its_parameters_and_takes_changes(scenario: str) -> None:

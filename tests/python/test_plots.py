@@ -197,6 +197,8 @@ def test_the_program_draws_a_kind_of_anything(incast: Command, compared: Compare
     folder = compared.folder
     done = incast("plot", str(folder), "--kind", "slowdown", "--out", "p", "--format", "png,svg")
     assert (done.status, done.out) == (0, "pictures: p/slowdown-screen.png p/slowdown-screen.svg\n"), done.err
+    done = incast("plot", str(folder), "--kind", "delay-cdf", "--controller", "swift", "--value", "65p", "--out", "p")
+    assert (done.status, done.out) == (0, "pictures: p/delay-cdf-swift-65p-screen.png\n"), done.err
     report = (folder / "throughput.png").read_bytes() if (folder / "throughput.png").exists() else b""
     for words, told in (
         (["r", "--kind", "rate"], "expected one of fct, slowdown"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import pydoc
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,8 +50,39 @@ def test_a_comparison_is_a_call_with_a_row_a_run_and_the_pictures_of_its_report(
     assert other.picture("throughput").png == done.picture("throughput").png
     for name in names:
         assert [(out / f"{name}.{kind}").exists() for kind in ("png", "svg", "pdf")] == [False, True, True], name
-    with pytest.raises(StudyError, match="vary has 2 keys"):
-        incast.compare("dumbbell", ["dctcp"], vary={"traffic.flows": [2], "queue.limit": ["9p"]}, out=tmp_path / "d")
+    for wrong, words in (
+        (lambda: done.best(None), "figure = None: expected one of flows.throughput_mean_bps"),  # type: ignore[arg-type]
+        (lambda: done.best("flows.jain", 3), "scenario 3: expected one of dumbbell"),  # type: ignore[arg-type]
+        (lambda: done.figures("nope"), "scenario nope: expected one of dumbbell"),
+        (lambda: done.view(3), "controllers = 3: expected the text of a controller, or a list"),  # type: ignore[arg-type]
+        (lambda: done.view("swift", object()), "value = <object .*>: expected one of the varied key's"),
+        (lambda: done.plot("nope"), "no picture 'nope'; expected one of delay_cdf, "),
+        (lambda: done.plot("fct", port="x"), "fct: no choice port; expected controllers, value, seed or scenario"),
+    ):
+        with pytest.raises(IncastError, match=words):
+            wrong()
+
+
+@pytest.mark.slow("a comparison over two keys with its report")
+def test_a_call_takes_two_varied_keys_a_title_and_a_note_as_the_command_does(tmp_path: Path) -> None:
+    vary = {"traffic.flows": [2, 4], "queue.mark": ["5p", "65p"]}
+    call: dict[str, Any] = {"vary": vary, "seeds": 1, "settings": SHORT, "title": "Which K?", "note": "<Asked>"}
+    done = incast.compare("dumbbell", ["dctcp", "swift"], out=tmp_path / "c", **call)
+    rows = done.table.select(["scenario", "controller", "traffic.flows", "queue.mark", "seed"]).to_pylist()
+    assert len(rows) == 8
+    assert {"scenario": "dumbbell", "controller": "swift", "traffic.flows": 4, "queue.mark": "5p", "seed": 1} in rows
+    page = done.report.read_text(encoding="utf-8")
+    assert "<h1>Which K?</h1>" in page and "&lt;Asked&gt;" in page
+    assert "--vary traffic.flows=2,4 --vary queue.mark=5p,65p" in page
+    assert done.pictures() == sorted(path.stem for path in (tmp_path / "c").glob("*.png"))
+    assert done.figures().keys() <= set(done.table.column_names) and "<li>" in done._repr_html_()
+    for refused in (lambda: done.best("flows.jain"), lambda: done.plot, lambda: done.slowdowns):
+        with pytest.raises(StudyError, match="not of a comparison over two keys .*answer"):
+            refused()
+    with pytest.raises(StudyError, match="bins: not allowed with two keys in vary"):
+        incast.compare("dumbbell", ["dctcp", "swift"], out=tmp_path / "c", bins="10kB", **call)
+    with pytest.raises(StudyError, match="vary has 3 keys .*: a comparison varies one or two"):
+        incast.compare("dumbbell", ["dctcp"], vary={**vary, "run.duration": "1ms"}, out=tmp_path / "d")
 
 
 def test_a_result_is_short_in_a_notebook_and_its_tables_answer_queries() -> None:
@@ -59,6 +93,22 @@ def test_a_result_is_short_in_a_notebook_and_its_tables_answer_queries() -> None
     assert count == result.flows.num_rows
     with pytest.raises(IncastError, match="the query cannot be answered"):
         result.sql("select nothing from nowhere")
+
+
+def test_an_unknown_picture_of_a_result_is_refused_with_the_known_ones() -> None:
+    result = incast.Scenario.load("dumbbell").with_(SHORT).run()
+    for name, near in (("nope", ""), ("queus", r" \(did you mean")):
+        with pytest.raises(IncastError, match=f"no picture '{name}'{near}.*; expected one of delay_cdf, fairness, "):
+            result.plot(name)
+        with pytest.raises(AttributeError, match=f"no picture '{name}'{near}.*; expected one of "):
+            getattr(result.plot, name)
+    assert result.plot("queue-cdf").axes and not hasattr(result.plot, "_nothing")
+
+
+def test_help_of_a_result_shows_no_arguments_of_the_package_itself() -> None:
+    text = pydoc.render_doc(incast.Result, renderer=pydoc.plaintext)
+    assert "__signature__" not in text and "summary_json: " not in text
+    assert str(inspect.signature(incast.Result)) == "()"
 
 
 def test_a_study_and_its_store_are_short_in_a_notebook(tmp_path: Path) -> None:

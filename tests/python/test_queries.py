@@ -229,3 +229,23 @@ def test_a_users_own_study_that_ends_in_series_is_shown(tmp_path: Path) -> None:
     found = queries.query(store, "SELECT DISTINCT study FROM runs ORDER BY study")
     assert found["study"].to_pylist() == ["a", "a-series"]
     assert queries.query(store, "SELECT count(*) AS n FROM runs", study="a")["n"].to_pylist() == [4]
+
+
+def test_runs_that_points_share_count_once_in_queries(tmp_path: Path) -> None:
+    """A mark has no effect on swift: its runs serve every value."""
+    arms = {"dctcp": "dctcp", "swift": "swift"}
+    store = small(arms=arms, axes={"queue.mark": ["5p", "65p"]}).run(tmp_path / "s", workers=1)
+
+    def asked(sql: str) -> list[dict[str, object]]:
+        rows: list[dict[str, object]] = queries.query(store, sql).to_pylist()
+        return rows
+
+    assert asked("SELECT count(*) AS n, count(DISTINCT run) AS runs FROM runs") == [{"n": 6, "runs": 6}]
+    flows = store.table("flows").num_rows
+    assert asked("SELECT count(*) AS n FROM runs JOIN flows USING (run)") == [{"n": flows}]
+    by_mark = asked('SELECT arm, "queue.mark" AS k, "queue.mark_packets" AS n, seed FROM runs ORDER BY ALL')
+    assert [row for row in by_mark if row["arm"] == "swift"] == [
+        {"arm": "swift", "k": None, "n": None, "seed": seed} for seed in (1, 2)
+    ]
+    assert {row["k"] for row in by_mark if row["arm"] == "dctcp"} == {"5p", "65p"}
+    assert asked("SELECT count(*) AS n FROM points WHERE arm = 'swift'") == [{"n": 4}]

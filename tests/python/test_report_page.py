@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from incast.pictures import inline
 from incast.pictures.fabric import fabric
 from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, thinned
 from incast.pictures.style import new_canvas
+from incast.report import reproduce
 from incast.report.comparison_page import print_table
 from incast.report.document import contents, drawn
 from incast.report.figures import ACTIVE, COMPLETION_FIGURES, FIGURES, ordered
@@ -111,6 +114,16 @@ def test_a_fabric_is_drawn_with_every_link_of_a_small_one() -> None:
     assert large.count("<rect") == 40, "a sample stands for many"
     assert "100,000 hosts" in large
     assert "<b>" not in large
+
+
+def test_data_of_a_report_are_inside_or_said_to_be_outside() -> None:
+    link, _, name = reproduce.beside("runs.csv", "a,b\n1,2\n").partition('" download="')
+    assert (base64.b64decode(link.partition("base64,")[2]), name) == (b"a,b\n1,2\n", 'runs.csv">runs.csv</a>')
+    for data in (None, "x" * (reproduce.SMALL + 1)):
+        outside = reproduce.beside("runs.csv", data)
+        assert outside == '<a href="runs.csv">runs.csv</a> (a file of its own, beside this page)'
+    long = reproduce.section("incast run", "", [reproduce.Ran("<g>", "x" * (reproduce.LONGEST + 1), "seed 1")])
+    assert "&lt;g&gt;: its text has" in long and "xx" not in long
 
 
 def a_picture() -> str:
@@ -210,6 +223,13 @@ def test_a_page_has_title_scenario_and_sections_in_order(incast: Command, tmp_pa
     read = Page(page)
     order = ["slowdowns", "numbers", "over-time", "differences", "definitions", "reproduce"]
     assert [one for one in read.sections if one in order] == order
+    texts = [unescape(one) for one in re.findall(r'<pre class="copy"><code>(.*?)</code></pre>', page, re.DOTALL)]
+    assert texts[0].startswith("incast compare websearch --cc dctcp")
+    run = next(iter(load(tmp_path / "w").runs.values()))
+    assert Scenario.from_toml(texts[1]).with_seed(1).hash == run.manifest["hash"], "the text is that of the run"
+    assert "Other runs have controller swift; seed 2." in page
+    outside = [link for link in read.links if not link.startswith(("#", "data:text/csv;base64,"))]
+    assert outside == [], "a page that is sent has no dead links"
     assert {link[1:] for link in read.links if link.startswith("#")} <= set(read.identifiers)
     assert len(read.identifiers) == len(set(read.identifiers)), "no identifier twice"
     assert read.fetched == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 import subprocess
 import tomllib
 from pathlib import Path
@@ -20,6 +21,7 @@ from incast.batch.runner import Status
 from incast.commands import doctor, overview, progress
 from incast.commands.program import program
 from incast.runs import lines, size
+from incast.templates.study import study_file
 
 SMALL = ("--leaf-spine", "2x2", "--hosts", "8", "--rate", "10G")
 FABRICS: dict[str, tuple[str, ...]] = {
@@ -149,6 +151,23 @@ def test_a_new_study_is_checked_and_estimated(incast: Command, tmp_path: Path) -
     assert "27 new" in incast("study", "run", "grid.toml", "--dry-run").out
 
 
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("my study.toml", "my-study"), ("it's.toml", "it-s"), ('a"b.toml', "a-b"), ("-x.toml", "x"), ("a\nb.toml", "a-b")],
+)
+def test_a_new_study_of_any_file_name_is_a_study(file: str, name: str) -> None:
+    text = study_file(Scenario.load("hotspot"), f"{file}.toml", Path(file).stem, shlex.quote(file))
+    found = tomllib.loads(text)
+    assert (found["name"], found["scenario"]) == (name, f"{file}.toml")
+    assert "incast study run -" not in text
+
+
+def test_a_study_of_a_scenario_with_any_file_name_runs(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / 'my "own".toml').write_text(Scenario.load("hotspot").toml())
+    assert incast("new", "study", 'my "own".toml').status == 0
+    assert incast("validate", "study.toml").out == "study.toml: ok (study: 3 points, 9 runs)\n"
+
+
 def test_a_study_needs_a_scenario_with_something_to_vary(incast: Command, tmp_path: Path) -> None:
     incast("new", "study").refused("scenario.toml: no such file", "incast new scenario")
     incast("new", "study", "wireless-cell").refused("neither a threshold (queue.mark) nor a load")
@@ -177,7 +196,7 @@ def test_a_new_paper_is_shown_and_checked(incast: Command, tmp_path: Path) -> No
 
 def test_a_dry_run_tells_the_size_and_runs_nothing(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("raise SystemExit('it ran')\nclass Mine: pass\n")
-    for words in (["incast"], ["incast", "--set", "controller=mine.py:Mine"], ["incast", "--json", "--quiet"]):
+    for words in (["incast"], ["incast", "--set", "controller=mine.py:Mine"], ["incast", "--quiet"]):
         answer = incast("run", *words, "--dry-run")
         assert answer.status == 0, answer.err
         told = answer.out.replace("\u00a0", " ")
@@ -186,6 +205,9 @@ def test_a_dry_run_tells_the_size_and_runs_nothing(incast: Command, tmp_path: Pa
         assert "memory: about" in answer.out
     assert left_in(tmp_path) == ["mine.py"]
     incast("run", "incast", "--dry-run", "--memory-limit", "1kB").refused("incast needs about")
+    size = json.loads(incast("run", "incast", "--dry-run", "--json").out)
+    assert (size["hosts"], size["ports"], size["host_rate_bps"], size["scenario"]) == (41, 82, 1e9, "incast")
+    assert size["estimates"]["hops"] > 0 and size["estimates"]["memory_bytes"] > 0 and size["notes"] == []
 
 
 def test_files_are_told_apart_and_errors_have_their_lines(incast: Command, tmp_path: Path) -> None:

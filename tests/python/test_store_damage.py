@@ -183,3 +183,55 @@ def test_a_worker_started_by_hand_says_so() -> None:
     for words, status in ((["--help"], 0), ([], 2), (["a", "b"], 2)):
         done = subprocess.run([sys.executable, "-m", "incast.batch", *words], capture_output=True, text=True)
         assert done.returncode == status and "usage: " in done.stderr and "Traceback" not in done.stderr
+
+
+def _of_no_study(folder: Path) -> tuple[Store, set[str]]:
+    """Make a store with one chunk; return it, and the runs that its study no longer has."""
+    small(keep=["flows", "ports"]).run(folder)
+    store = small(keep=["flows", "ports"], axes={"controller.g": [0.5]}).run(folder)
+    return store, store.known() - set(store.runs["run"].to_pylist())
+
+
+def _changed(path: Path) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+
+
+@pytest.mark.slow("studies, repaired twice")
+def test_a_repair_keeps_runs_that_no_study_has(tmp_path: Path) -> None:
+    """Runs of values that a study no longer has cannot be repeated."""
+    store, others = _of_no_study(tmp_path / "s")
+    before, told = contents(tmp_path / "s"), list[str]()
+    assert len(others) == 2
+    (tmp_path / "s/log/0001-0000.parquet").unlink()
+    small(keep=["flows", "ports"], axes={"controller.g": [0.5]}).run(tmp_path / "s", rebuild=True, tell=told.append)
+    assert contents(tmp_path / "s") == before
+    assert len(told) == 1 and "the cost of 2 runs that no study can repeat" in told[0]
+    _changed(tmp_path / "s/tables/flows/0001-0000.parquet")
+    told.clear()
+    small(keep=["flows", "ports"], axes={"controller.g": [0.5]}).run(tmp_path / "s", rebuild=True, tell=told.append)
+    store = Store(tmp_path / "s")
+    assert store.known() >= others == set(store.table("ports")["run"].to_pylist()) & others
+    assert not set(store.table("flows")["run"].to_pylist()) & others
+    assert len(told) == 1 and "tables/flows/0001-0000.parquet cannot be read" in told[0] and min(others) in told[0]
+    assert store.damaged() == []
+
+
+def test_a_repair_says_which_runs_are_lost(tmp_path: Path) -> None:
+    store, others = _of_no_study(tmp_path / "s")
+    _changed(tmp_path / "s/chunks/0001-0000.parquet")
+    with pytest.warns(UserWarning, match="it had 2 runs that no study can repeat .*, now lost") as told:
+        small(keep=["flows", "ports"], axes={"controller.g": [0.5]}).run(tmp_path / "s", rebuild=True)
+    assert all(run in str(told[0].message) for run in others)
+    store = Store(tmp_path / "s")
+    assert store.known() == set(store.runs["run"].to_pylist()) and store.damaged() == []
+
+
+def test_damage_beside_the_rows_of_a_chunk_loses_no_run(tmp_path: Path) -> None:
+    """A header changes and the rows do not: they encode to the same checksum."""
+    _of_no_study(tmp_path / "s")
+    before = contents(tmp_path / "s")
+    chunk = tmp_path / "s/chunks/0001-0000.parquet"
+    chunk.write_bytes(b"XXXX" + chunk.read_bytes()[4:])
+    small(keep=["flows", "ports"], axes={"controller.g": [0.5]}).run(tmp_path / "s", rebuild=True)
+    assert contents(tmp_path / "s") == before

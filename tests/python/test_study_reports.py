@@ -108,14 +108,18 @@ class Parsed(HTMLParser):
 
 
 def test_the_page_answers_first_and_fetches_nothing(report: Report, tmp_path: Path) -> None:
-    page = Parsed(study_page.write(report, tmp_path).read_text(encoding="utf-8"))
+    page = Parsed(study_page.write(report, tmp_path).path.read_text(encoding="utf-8"))
     assert page.ids[:2] == ["answer", "simulated"] and "numbers" in page.ids
     assert page.images == len(report.figures)
     for address in page.addresses:
-        assert address.startswith(("data:image/png", "#")) or (tmp_path / address).is_file(), address
+        inside = ("data:image/png", "data:application/json;base64,", "#")
+        assert address.startswith(inside) or (tmp_path / address).is_file(), address
         assert not address.startswith("#") or address[1:] in page.ids
     for sentence in report.answer:
         assert sentence[1:] in page.text
+    assert "As run with arm dctcp, queue.mark = 5p, traffic.flows = 2, seed 1;" in page.text
+    assert "Other runs have arm swift; queue.mark = 60p; traffic.flows = 6; seed 2 or 3." in page.text
+    assert 'kind = "dctcp"' in page.text and "Study k: its file" in page.text
 
 
 def test_panels_share_one_colour_scale(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,12 +14,14 @@ from hypothesis import strategies as st
 from incast import StudyError
 from incast.comparisons.comparison import Band, Comparison, Run
 from incast.comparisons.declaration import ComparisonStudy
+from incast.comparisons.picked import Choice
 from incast.comparisons.report_folder import Home
-from incast.pictures import style
+from incast.pictures import by_flow, style
 from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
+from incast.pictures.looks import look_of
 from incast.pictures.style import FORMATS, abreast, log_ticks, new_canvas, numbered_log, picture_bytes, places
-from incast.report import slowdowns
-from incast.report.figures import FIGURES, _series_panels, nothing_to_see, plot
+from incast.report import compared_plots, slowdowns
+from incast.report.figures import FIGURES, _series_panels, lines_of, nothing_to_see, plot
 from incast.runs.completions import STATISTICS, Bins, Reading, Sizes
 
 
@@ -127,6 +130,7 @@ def test_more_than_eight_controllers_have_a_panel_each_and_every_scenario_its_ow
     for axes, mean in zip(canvas.axes, [1e3] * 9 + [1.0] * 9, strict=True):
         low, high = axes.get_ylim()
         assert low < mean < high, axes.get_title(loc="left")
+    assert canvas._supxlabel.get_text().startswith("Each scenario has a y axis of its own.")  # type: ignore[attr-defined]
 
 
 def test_there_is_no_picture_of_zeros_or_of_one_dot() -> None:
@@ -169,6 +173,25 @@ def test_slowdowns_of_one_dot_have_no_picture_and_a_sentence() -> None:
     assert several.left_out["slowdown-p99, below 1 B"] == slowdowns.ALONE
 
 
+@pytest.mark.parametrize("vary", [["4"], ["4", "8"]])
+def test_slowdowns_of_two_scenarios_have_the_same_y_axis(vary: list[str]) -> None:
+    scenarios = {"permutation": 2.0, "random-pairs": 40.0}
+    two = compared({"swift": [1.0]}, "flows.jain", dict.fromkeys(scenarios, 1.0), f"traffic.flows={','.join(vary)}")
+    two.runs = {case: replace(run, sizes=Sizes(("e",), 1.0, 10.0)) for case, run in two.runs.items()}
+    two.bins = bins = Bins((5.0,))
+    for (scenario, worst), value in product(scenarios.items(), vary):
+        readings = {label: Reading({1: v}, {1: v}, 1, 1) for label, v in zip(bins.labels, (1.5, worst), strict=True)}
+        two._completed[scenario, "swift", value, "fct"] = {
+            (Band("e", i, label), statistic): reading
+            for i, (label, reading) in enumerate(readings.items())
+            for statistic in STATISTICS
+        }
+    drawn = slowdowns.draw(two).pictures
+    panels = [axes for name in scenarios for axes in drawn[f"slowdown-p99-{name}-e"].axes]
+    assert len({axes.get_ylim() for axes in panels}) == 1 and len({axes.get_yscale() for axes in panels}) == 1
+    assert panels[0].get_ylim()[1] > 40
+
+
 def test_pictures_of_many_panels_are_no_wider_than_a_page() -> None:
     canvas, windows, queues = _series_panels(10)
     assert canvas.get_figwidth() * canvas.get_dpi() < 2000
@@ -191,6 +214,17 @@ def test_controllers_stand_side_by_side_where_there_is_one_value() -> None:
     canvas = plot(compared({"swift": [1.0, 2.0], "dctcp": [0.5, 1.0]}, loss.key), loss)
     (axes,) = canvas.axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["swift", "dctcp"]
+
+
+def test_a_key_of_one_value_is_named_on_no_axis_and_at_no_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = compared({"swift": [1.0, 2.0], "dctcp": [0.5, 1.0]}, "flows.loss_total_pct")
+    loss = next(figure for figure in FIGURES if figure.key == "flows.loss_total_pct")
+    lines = lines_of(done, "permutation", places(done.study.values), loss)
+    assert [points.tips[0].partition(":")[0] for points in lines] == ["swift", "dctcp"]
+    monkeypatch.setattr(by_flow, "size_map", lambda panels, _, label: (panels, label))
+    panels, label = compared_plots.draw("size-map", done, Choice(), look_of("screen"), lambda _: None)  # type: ignore[misc]
+    assert (list(panels), label) == ([done.study.title], "")
+    assert list(panels[done.study.title]) == ["swift", "dctcp"], "controllers are beside one another"
 
 
 def test_pictures_are_the_same_bytes_in_every_format() -> None:

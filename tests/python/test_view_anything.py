@@ -10,7 +10,7 @@ import pytest
 import incast as api
 from conftest import Command
 from incast import FolderError, IncastError, Result, Scenario, StudyError
-from incast.commands.calls import Compared
+from incast.commands.compared import Compared
 from incast.comparisons import picked
 from incast.runs import repeated
 from incast.view import timelines
@@ -139,8 +139,11 @@ def test_a_store_shows_runs_by_arm_and_value_or_by_identity(incast: Command, tmp
     done = incast("view", "s", "--controller", "high", "--value", "2")
     assert done.status == 0, done.err
     assert "view: shows high traffic.flows=2, seed 1" in done.err
+    assert done.out.startswith("view: s/reports/study/view-high-traffic.flows-2-seed-1.html")
     run = store.runs["run"].to_pylist()[0]
     assert f"view: shows run {run}" in incast("view", "s", "--run", run).err
+    assert not (tmp_path / "runs").exists(), "what is made of a store stays in it"
+    assert incast("study", "status", "s", "--check").status == 0
     incast("view", "s", "--value", "7").refused("--value 7: study has traffic.flows=2; traffic.flows=3")
     incast("view", "s", "--seed", "4").refused("--seed 4: study has 1")
 
@@ -154,6 +157,8 @@ def test_what_cannot_be_viewed_is_refused_with_what_to_type(incast: Command, tmp
         (["swift/fig99"], 'swift has no figure "fig99"'),
         (["nothing"], "nothing: no file and no built-in scenario of this name"),
         ([str(run), "--seed", "2"], "--seed: "),
+        (["dumbbell", "dumbbell"], "dumbbell is given twice: give it once, or another run or scenario beside it"),
+        ([str(run), f"{run}/"], f"{run}/ is the same run as {run}: give it once"),
         ([str(run), "swift/fig4"], "swift/fig4 holds several runs: give it alone"),
     ):
         incast("view", *words).refused(told)

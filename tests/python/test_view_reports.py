@@ -32,7 +32,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def compared(folder: Path, **settings: str) -> incast.commands.calls.Compared:
+def compared(folder: Path, **settings: str) -> incast.commands.compared.Compared:
     return incast.compare("dumbbell", ["dctcp", "swift"], seeds=2, settings=SHORT | settings, out=folder, workers=1)
 
 

@@ -37,14 +37,16 @@ def _stacked(parts: Sequence[tuple[str, pa.Table]]) -> pa.Table:
     import numpy as np
     import pyarrow as pa
 
-    rows = pa.concat_tables([table for _, table in parts], promote_options="permissive")
+    rows = pa.concat_tables([_decoded(table) for _, table in parts], promote_options="permissive")
     counts = [table.num_rows for _, table in parts]
     runs = pa.array([run for run, _ in parts], pa.string()).take(pa.array(np.repeat(np.arange(len(parts)), counts)))
     fields = [pa.field("run", pa.string(), metadata={"unit": "-", "definition": "Identity of the run."})]
-    columns: list[Any] = [runs]
-    for field, values in zip(rows.schema, rows.columns, strict=True):
-        if pa.types.is_dictionary(field.type):
-            values = values.cast(field.type.value_type)
-        fields.append(field.with_type(values.type))
-        columns.append(values)
-    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+    return pa.Table.from_arrays([runs, *rows.columns], schema=pa.schema([*fields, *rows.schema]))
+
+
+def _decoded(table: pa.Table) -> pa.Table:
+    """Write codes out as texts, which salvaged tables have."""
+    import pyarrow as pa
+
+    types = [one.value_type if pa.types.is_dictionary(one) else one for one in table.schema.types]
+    return table.cast(pa.schema([field.with_type(kind) for field, kind in zip(table.schema, types, strict=True)]))

@@ -58,7 +58,7 @@ def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | Non
     for name in () if wrong else keep:
         rows = getattr(result, name).arrow
         if rows.num_rows:
-            tables[name] = _stream(rows)
+            tables[name] = stream(rows)
     cost = {key: float(result.cost[key] or 0.0) for key in ("cpu_s", "wall_s", "peak_rss_bytes", "threads")}
     return packed(task.run, figures, cost, tables)
 
@@ -86,7 +86,8 @@ def figures_of(summary: Mapping[str, Any]) -> dict[str, Figure]:
     return found
 
 
-def _stream(rows: pa.Table) -> bytes:
+def stream(rows: pa.Table) -> bytes:
+    """Return a table as an Arrow stream."""
     import pyarrow as pa
 
     sink = io.BytesIO()

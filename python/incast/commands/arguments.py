@@ -81,20 +81,23 @@ def seeds(given: object) -> int:
     raise refusal("seeds", given, expected)
 
 
-def varied(given: object) -> str | None:
-    """Return the varied key with its values as ``KEY=V1,V2,...``; a single value needs no list."""
+def varied(given: object) -> list[str]:
+    """Return the varied keys, each with its values as ``KEY=V1,V2,...``; a single value needs no list."""
     expected = 'a key with its values, such as {"traffic.flows": [100, 250]}'
     if given is None:
-        return None
+        return []
     if not isinstance(given, Mapping) or not given:
         raise refusal("vary", given, expected)
-    if len(given) > 1:
-        raise StudyError(f"vary has {len(given)} keys ({', '.join(map(str, given))}): a comparison varies one")
-    ((key, values),) = given.items()
-    listed = list(values) if isinstance(values, (list, tuple, range, np.ndarray)) else [values]
-    if not isinstance(key, str) or not listed:
-        raise refusal("vary", given, expected)
-    return f"{key}={','.join(value('vary', one, expected) for one in listed)}"
+    if len(given) > 2:
+        names = ", ".join(map(str, given))
+        raise StudyError(f"vary has {len(given)} keys ({names}): a comparison varies one or two; incast.Study more")
+    found = []
+    for key, values in given.items():
+        listed = list(values) if isinstance(values, (list, tuple, range, np.ndarray)) else [values]
+        if not isinstance(key, str) or not listed:
+            raise refusal("vary", given, expected)
+        found.append(f"{key}={','.join(value('vary', one, expected) for one in listed)}")
+    return found
 
 
 def settings(given: object) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ from incast.commands.options import (
     out,
     settings,
     tell,
+    tell_loss,
     without_effect,
 )
 from incast.commands.options import folder as folder_of
@@ -79,7 +80,7 @@ def coexist(
         err.print(f"view: {again}", highlight=False, soft_wrap=True)
     with progress.of_batch(err, quiet) as show:
         pairs, found, home, gap = coexistence.carry_out(
-            pairs, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit
+            pairs, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit, tell=tell_loss
         )
     print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, home, formats, gap), quiet)
     if gap:

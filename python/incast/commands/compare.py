@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incast.batch.store import Store
 from incast.commands import progress, study_reports
 from incast.commands.options import (
     AllowCode,
@@ -30,11 +29,12 @@ from incast.commands.options import (
     out,
     settings,
     tell,
+    tell_loss,
     without_effect,
 )
 from incast.commands.options import folder as folder_of
 from incast.comparisons.declaration import ComparisonStudy
-from incast.comparisons.grid import Grid
+from incast.comparisons.grid import Grid, declared
 from incast.errors import FolderError, StudyError
 from incast.system import memory, output
 from incast.system.folders import is_stream, write_named
@@ -98,9 +98,7 @@ def compare(
     allow(allow_code)
 
     def under(pairs: Pairs) -> ComparisonStudy:
-        if vary and len(vary) > 1:
-            return Grid.of(scenarios, cc, vary, seeds, pairs)
-        return ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, pairs)
+        return declared(scenarios, cc, vary or [], seeds, pairs)
 
     study = replace(under(settings(set_)), heading=title.strip(), remark=note.strip())
     if as_study is not None:
@@ -108,7 +106,7 @@ def compare(
         return
     _check(study, under)
     folder = folder_of(out_, study.folder_name())
-    make: dict[str, Any] = {"store": store, "workers": workers, "rebuild": rebuild}
+    make: dict[str, Any] = {"store": store, "workers": workers, "rebuild": rebuild, "tell": tell_loss}
     make["memory_limit"] = memory.limit_of(memory_limit)
     carry_out(study, folder, make, format_, quiet, bins, paired)
 
@@ -160,10 +158,7 @@ def _grid(study: Grid, folder: Path, format_: str, quiet: bool, others: Sequence
 
 def print_grid(study: Grid, home: Home, formats: Sequence[str], quiet: bool) -> None:
     """Write the report of a comparison over two keys, and print its answer."""
-    report = study_reports.of(Store.at(home.store), home.name)
-    report.title, report.names = study.title, study.labels()
-    report.again = study.command(str(home.folder), None, formats, home.given)
-    study_reports.show(report, home.folder, formats, quiet)
+    study_reports.show(study_reports.of_grid(study, home, formats), home.folder, formats, quiet)
     tell(filter(None, [study.left_out()]))
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from incast.batch.plan import slug
 from incast.batch.store import Store
 from incast.commands import finding, progress, study_reports
 from incast.commands.options import err
@@ -81,7 +82,9 @@ def draw(
     formats = formats_of(format_ or look.format)
     picture, home = _picture(texts, kind, look, asked, workers, quiet)
     folder = folder or home
-    name = f"{kind}-{look.name}"  # reports have pictures named by their figures
+    # reports have pictures named by their figures; another choice is another picture
+    choice = [slug("-".join(words))[:100]] if (words := asked.words()) else []
+    name = "-".join([kind, *choice, look.name])
     with _writing(folder):
         gallery.write(folder, gallery.draw({name: picture}, formats), formats)
     return Drawn(folder, [f"{name}.{one}" for one in formats])

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from incast import _core
-from incast.batch.store import Store
+from incast.batch.plan import slug
+from incast.batch.store import REPORTS_FOLDER, Store
 from incast.commands.options import folder as folder_of
+from incast.commands.study_reports import folder_of as folder_of_report
 from incast.commands.subjects import OF_COMPARISON, Asked
 from incast.comparisons import picked
 from incast.comparisons.coexistence import Pairs
@@ -28,7 +30,7 @@ from incast.study.companions import name_in
 from incast.study.reading import find
 from incast.system.files import STORE_FILE
 from incast.system.output import counted, nearest
-from incast.view import timelines
+from incast.view import chosen, timelines
 from incast.view.page import labels
 from incast.view.timelines import Wanted
 
@@ -107,6 +109,12 @@ def find_all(texts: Sequence[str], asked: Asked) -> Found:
         if kind not in ("run", "scenario"):
             raise StudyError(f"{text} holds several runs: give it alone, and choose with --controller, --value, --seed")
     found = [_FINDERS[kind](text, asked) for text, kind in zip(texts, kinds, strict=True)]
+    places: dict[Path, str] = {}
+    for text, one in zip(texts, found, strict=True):
+        if (place := one.wanted[0].place.resolve()) in places:
+            same = "given twice" if places[place] == text else f"the same run as {places[place]}"
+            raise StudyError(f"{text} is {same}: give it once, or another run or scenario beside it")
+        places[place] = text
     names = labels([Path(text) for text in texts])
     wanted = [_labelled(one.wanted[0], name) for one, name in zip(found, names, strict=True)]
     return Found(wanted, found[0].page)
@@ -135,7 +143,11 @@ def _of_scenario(text: str, asked: Asked) -> Found:
 
 def _aside(scenario: Scenario) -> Path:
     """Return the folder of a run that has no folder of its own."""
-    return folder_of(None, f"view-{scenario.name}-seed{scenario.seed}-{scenario.hash[:8]}")
+    return folder_of(None, f"view-{_name_of(scenario)}")
+
+
+def _name_of(scenario: Scenario) -> str:
+    return f"{slug(scenario.name)[:100]}-seed{scenario.seed}-{scenario.hash[:8]}"
 
 
 def _of_comparison(text: str, asked: Asked) -> Found:
@@ -179,7 +191,7 @@ def _of_store(text: str, asked: Asked) -> Found:
     store = Store.at(Path(text))
     if asked.run is not None:
         asked.refuse(text, "a store, of which --run chooses a run", ["--run", "--study"])
-        wanted = _stored(find(store, asked.run), asked.run)
+        wanted = _stored(store, find(store, asked.run), asked.run)
         return Found([wanted], wanted.place / "view.html", f"run {asked.run}")
     name = name_in(store, asked.study)
     points = store.points(name)
@@ -188,15 +200,18 @@ def _of_store(text: str, asked: Asked) -> Found:
     seed = rows[0]["seeds"][0] if asked.seed is None else asked.seed
     if lacking := next((row for row in rows if seed not in row["seeds"]), None):
         raise StudyError(f"--seed {seed}: {name} has {', '.join(map(str, lacking['seeds']))}")
-    found = [_stored(find(store, row["runs"][row["seeds"].index(seed)]), row["arm"] or row["scenario"]) for row in rows]
+    runs = [find(store, row["runs"][row["seeds"].index(seed)]) for row in rows]
+    found = [_stored(store, run, row["arm"] or row["scenario"]) for run, row in zip(runs, rows, strict=True)]
     told = f"{told}, seed {seed}"
-    return Found(found, folder_of(None, f"view-{name}") / picked.file_name(told), told)
+    return Found(found, folder_of_report(store, name) / picked.file_name(told), told)
 
 
-def _stored(run: Result, label: str) -> Wanted:
+def _stored(store: Store, run: Result, label: str) -> Wanted:
+    """Return a run of a store, whose repetition is kept beside the store's reports."""
     one = timelines.of_run(run, label, Path())
     assert one.scenario is not None, "stores keep no timelines"
-    return Wanted(label, _aside(one.scenario), one.scenario, run)
+    place = store.folder / REPORTS_FOLDER / chosen.RUNS / _name_of(one.scenario)
+    return Wanted(label, place, one.scenario, run)
 
 
 def _picked(rows: Sequence[Mapping[str, Any]], asked: Asked, study: str) -> tuple[list[Mapping[str, Any]], str]:

@@ -169,6 +169,11 @@ def tell(notes: Iterable[str]) -> None:
         err.print(f"{kind}{note.replace(WARNING, '', 1)}", highlight=False, soft_wrap=True)
 
 
+def tell_loss(text: str) -> None:
+    """Print what a repair of a store could not keep."""
+    tell([f"{WARNING}{text}"])
+
+
 def next_steps(quiet: bool, *commands: str) -> None:
     """Print the commands to go on with, to standard error; only at a terminal, for a person."""
     if not quiet and err.is_terminal:

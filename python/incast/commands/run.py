@@ -54,7 +54,9 @@ def run(
         int | None,
         typer.Option(min=1, max=255, help="Threads of the run (default: the scenario's); results do not depend on it."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the summary, or with --dry-run the size, as JSON.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the size of the run, estimates and notes; run nothing.")
     ] = False,
@@ -69,7 +71,7 @@ def run(
     """
     _refuse(scenario, extra, cc)
     if dry_run:
-        _print_size(_asked(scenario, pairs_of(set_), seed, threads), memory_limit)
+        _print_size(_asked(scenario, pairs_of(set_), seed, threads), memory_limit, json)
         return
     allow(allow_code)
     asked = _asked(scenario, settings(set_), seed, threads)
@@ -119,11 +121,14 @@ def _asked(scenario: str, pairs: Pairs, seed: int | None, threads: int | None) -
     return asked if threads is None else asked.changed({"run.threads": threads})
 
 
-def _print_size(scenario: Scenario, memory_limit: str | None) -> None:
+def _print_size(scenario: Scenario, memory_limit: str | None, json: bool) -> None:
     """Print the size of a run and its notes; classes that the scenario names are not imported."""
     from incast.report import run_size
 
     found = size.of(scenario, memory.limit_of(memory_limit))
+    if json:
+        sys.stdout.write(run_size.as_json(scenario, found))
+        return
     out.print(f"{scenario.name}: seed {scenario.seed}, hash {scenario.hash[:8]}", highlight=False, soft_wrap=True)
     for line in run_size.lines(found):
         out.print(line, highlight=False, soft_wrap=True)

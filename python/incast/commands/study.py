@@ -29,6 +29,7 @@ from incast.commands.options import (
     next_steps,
     out,
     tell,
+    tell_loss,
 )
 from incast.commands.options import folder as folder_of
 from incast.comparisons.declaration import ComparisonStudy, split_values, value_of, varied
@@ -104,7 +105,8 @@ def run(
     limit = memory.limit_of(memory_limit)
     where = _where(on, workers, slurm)
     with progress.of_batch(err, quiet) as show:
-        made = study.run(folder, workers=workers, show=show, rebuild=rebuild, memory_limit=limit, **where)
+        where |= {"show": show, "rebuild": rebuild, "memory_limit": limit, "tell": tell_loss}
+        made = study.run(folder, workers=workers, **where)
     _tell_made(made, study.name, quiet, formats)
 
 
@@ -148,7 +150,12 @@ def extend(
         raise StudyError("nothing to extend by: expected --seeds, --axis, --arm or --samples")
     if study is None and study_of(store) is not None:
         grown = _grown(store, seeds, axis or [], arm or [], samples, (on, slurm))
-        make = {"workers": workers, "rebuild": rebuild, "memory_limit": memory.limit_of(memory_limit)}
+        make = {
+            "workers": workers,
+            "rebuild": rebuild,
+            "memory_limit": memory.limit_of(memory_limit),
+            "tell": tell_loss,
+        }
         comparing.carry_out(grown, store, make, format_, quiet)
         return
     there = Store.at(store)
@@ -165,6 +172,7 @@ def extend(
             show=show,
             rebuild=rebuild,
             memory_limit=memory.limit_of(memory_limit),
+            tell=tell_loss,
             **_where(on, workers, slurm),
         )
     _tell_made(made, name, quiet, formats)
@@ -267,7 +275,7 @@ def export(
 
 def query(
     store: StoreFolder,
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="A query over the views runs, costs, flows, ports, ...")],
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="A query over the views runs, points, costs, flows, ...")],
     study: Annotated[
         str | None,
         typer.Option("--study", metavar="NAME", help="Only the runs of this study (default: all; a report's own)."),

@@ -17,6 +17,8 @@ from incast.system import output
 from incast.system.interrupts import loading
 
 if TYPE_CHECKING:
+    from incast.comparisons.grid import Grid
+    from incast.comparisons.report_folder import Home
     from incast.report.study_page import Report
 
 
@@ -48,6 +50,14 @@ def of(store: Store, name: str) -> Report:
     return made
 
 
+def of_grid(study: Grid, home: Home, formats: Sequence[str]) -> Report:
+    """Read the report of a comparison over two keys."""
+    report = of(Store.at(home.store), home.name)
+    report.title, report.names, report.remark = study.title, study.labels(), study.remark
+    report.again = study.command(str(home.folder), None, formats, home.given)
+    return report
+
+
 def folder_of(store: Store, name: str) -> Path:
     """Return the folder of a study's report, in its store."""
     return store.folder / REPORTS_FOLDER / slug(name)
@@ -56,7 +66,7 @@ def folder_of(store: Store, name: str) -> Path:
 def show(report: Report, folder: Path, formats: Sequence[str], quiet: bool) -> None:
     """Write a report, and print its answer, its table and its path."""
     with output.about(folder):
-        path = page().write(report, folder, formats)
+        path = page().write(report, folder, formats).path
         if not quiet:
             page().print_answer(report, out)
         out.print(f"report: {path}", highlight=False, soft_wrap=True)

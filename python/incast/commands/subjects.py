@@ -80,6 +80,11 @@ class Asked:
         }
         return [name for name, value in own.items() if value not in (None, ())]
 
+    def words(self) -> list[str]:
+        """Return the choice as words of a file name."""
+        seed = [] if self.seed is None else [f"seed-{self.seed}"]
+        return [*self.controllers, *filter(None, [self.value, self.scenario, self.study, self.run]), *seed]
+
     def refuse(self, text: str, what: str, allowed: Sequence[str] = ()) -> None:
         """Raise ``StudyError`` for options that do not apply."""
         if others := [name for name in self.given() if name not in allowed]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -287,14 +288,20 @@ class Comparison:
 
 
 def carry_out(
-    study: ComparisonStudy, folder: Path, *, store: Path | None = None, rebuild: bool = False, **options: Any
+    study: ComparisonStudy,
+    folder: Path,
+    *,
+    store: Path | None = None,
+    rebuild: bool = False,
+    tell: Callable[[str], None] = warnings.warn,
+    **options: Any,
 ) -> Comparison:
     """Make the runs that the store lacks, and load them all; options are those of ``planning.make``."""
-    with made(study, folder, store, rebuild, **options) as home:
+    with made(study, folder, store, rebuild, tell=tell, **options) as home:
         gap = None
         try:
             part = _series_study(_without_series(study, home), f"{home.name}{companions.SUFFIX}")
-            home.make(part, SERIES_FILE, rebuild, **phase(options, "time series, runs"))
+            home.make(part, SERIES_FILE, rebuild, tell=tell, **phase(options, "time series, runs"))
         except RunStopped:
             raise
         except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:

@@ -23,7 +23,8 @@ from incast.errors import ScenarioError, StudyError
 from incast.external import consent
 from incast.runs import dropped_parameters, own_controller
 from incast.runs.scenario import Scenario, toml_value
-from incast.study.definition import KEEPS, NAME, Definition
+from incast.study.definition import KEEPS, Definition
+from incast.writing.names import NAME
 
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 
@@ -321,6 +322,11 @@ class ComparisonStudy:
         return " × ".join(key for key, _ in self.varied)
 
     @property
+    def _asked_keys(self) -> str:
+        """Varied keys as given; empty for the duration alone, which a comparison without ``--vary`` has."""
+        return "" if (self.keys, len(self.values)) == ("run.duration", 1) else self.keys
+
+    @property
     def stations(self) -> tuple[str, ...]:
         """Values of the cases, as texts: one for every combination of values of the varied keys."""
         return self.values
@@ -468,7 +474,7 @@ class ComparisonStudy:
         of_settings = [" ".join(f"{key}={value}" for key, value in one.settings) for one in (earlier, self)]
         pairs = [
             ("the scenario", " ".join(earlier.scenarios), " ".join(self.scenarios)),
-            ("--vary", earlier.keys, self.keys),
+            ("--vary", earlier._asked_keys, self._asked_keys),
             ("--set", *of_settings),
         ]
         apart = [(what, old or "not given", new or "not given") for what, old, new in pairs if old != new]

@@ -91,3 +91,16 @@ class Grid(ComparisonStudy):
         (key, values), (second, seconds) = map(declaration.varied, vary)
         given = tuple(Controller(text) for text in controllers)
         return cls(tuple(scenarios), given, key, values, seeds, tuple(settings), second=second, seconds=seconds)
+
+
+def declared(
+    scenarios: Sequence[str],
+    controllers: Sequence[str],
+    vary: Sequence[str],
+    seeds: int,
+    settings: Sequence[tuple[str, str]],
+) -> ComparisonStudy:
+    """Make a comparison from the arguments of the command line: over one key or none, or over two."""
+    if len(vary) > 1:
+        return Grid.of(scenarios, controllers, vary, seeds, settings)
+    return ComparisonStudy.parse(scenarios, controllers, vary[0] if vary else None, seeds, settings)

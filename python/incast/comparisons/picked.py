@@ -12,6 +12,7 @@ from incast.comparisons.grid import APART
 from incast.comparisons.report_folder import Home
 from incast.errors import StudyError
 from incast.runs import repeated
+from incast.runs.scenario import text_of
 from incast.system.output import nearest
 from incast.view import chosen, timelines
 from incast.view.timelines import Wanted
@@ -38,7 +39,7 @@ def wanted(study: ComparisonStudy, home: Home, choice: Choice) -> tuple[list[Wan
     Defaults: the first scenario, the first two controllers, the middle value, the first seed. Of pairs: the first
     controller beside the second. Raises ``StudyError`` for a choice that the comparison does not have.
     """
-    scenario = _scenario(study, choice.scenario)
+    scenario = scenario_of(study, choice.scenario)
     value, seed = _value(study, choice.value), _seed(study, choice.seed)
     cases = {label: Case(scenario, lineup, value, seed) for label, lineup in _lineups(study, choice).items()}
     results = home.results(study, cases.values())
@@ -59,7 +60,7 @@ def point(study: ComparisonStudy, choice: Choice) -> tuple[str, str, dict[str, C
     chosen_ = {name: one for name, one in named(study.controllers).items() if one in own}
     if choice.seed is not None:
         raise StudyError(f"seed {choice.seed}: this picture is over all seeds")
-    return _scenario(study, choice.scenario), _value(study, choice.value), chosen_
+    return scenario_of(study, choice.scenario), _value(study, choice.value), chosen_
 
 
 def file_name(found: str) -> str:
@@ -116,18 +117,28 @@ def _seed(study: ComparisonStudy, seed: int | None) -> int:
     return seed
 
 
-def _scenario(study: ComparisonStudy, name: str | None) -> str:
-    """Find a scenario by its argument or its name."""
+def scenario_of(study: ComparisonStudy, name: object) -> str:
+    """Find a scenario by its argument or its name (default: the first); raises ``StudyError``."""
     if name is None:
         return study.scenarios[0]
     known = dict(zip(study.scenario_names(), study.scenarios, strict=True)) | {one: one for one in study.scenarios}
-    if name not in known:
-        raise StudyError(
-            f"scenario {name}: expected one of {', '.join(study.scenario_names())}{nearest(name, list(known))}"
-        )
+    if not isinstance(name, str) or name not in known:
+        near = nearest(str(name), list(known))
+        raise StudyError(f"scenario {name}: expected one of {', '.join(study.scenario_names())}{near}")
     return known[name]
 
 
-def listed(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return names given as one text, or as several."""
-    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+def listed(given: object) -> tuple[str, ...]:
+    """Return controllers given as one text, or as several; raises ``StudyError`` for anything else."""
+    several = () if given is None else (given,) if isinstance(given, str) else given
+    if not isinstance(several, Sequence) or not all(isinstance(one, str) for one in several):
+        raise StudyError(f"controllers = {given!r}: expected the text of a controller, or a list of them")
+    return tuple(several)
+
+
+def text(value: object) -> str | None:
+    """Return a value of the varied key as a text, if one is given; raises ``StudyError`` for what is no value."""
+    try:
+        return None if value is None else text_of(value)
+    except TypeError:
+        raise StudyError(f"value = {value!r}: expected one of the varied key's, such as 650 or '65p'") from None

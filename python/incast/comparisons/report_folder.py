@@ -137,6 +137,15 @@ def _refuse_store(folder: Path, store: Path) -> None:
         )
 
 
+def _refuse_other_kind(study: ComparisonStudy, folder: Path) -> None:
+    """Raise ``FolderError`` for the folder of another kind of comparison: its keys were given in another number."""
+    kinds = {"study.json": "a comparison over one key", "grid.json": "a comparison over two keys"}
+    kinds["coexistence.json"] = "controllers side by side"
+    if other := next((kind for file, kind in kinds.items() if file != study.FILE and (folder / file).is_file()), None):
+        own = f"the command of {folder} is at the end of {folder / 'report.html'}"
+        raise FolderError(f"{folder} holds {other}, and this is {kinds[study.FILE]}: give another --out; {own}")
+
+
 def _before(path: Path) -> bytes | None:
     """Read an existing mark, to restore it; an unreadable one is refused later."""
     try:
@@ -166,13 +175,15 @@ def made(
         earlier, its_home = read(kind, folder)
         if apart := study.apart_from(earlier):
             share = f"; --store {shlex.quote(str(its_home.store))} with it shares its runs"
-            raise FolderError(f"{folder} holds {study.OTHER}: {'; '.join(apart)}; give another --out{share}")
+            own = f"the command of {folder} is: {earlier.command(str(folder), store=its_home.given)}"
+            raise FolderError(f"{folder} holds {study.OTHER}: {'; '.join(apart)}; give another --out{share}; {own}")
         return True
 
     mark = Mark(study.FILE, study.json(**home.words), same, study.OTHER)
     if store is not None:
         _refuse_store(folder, store)
     there, before = folder.is_dir(), _before(path)
+    _refuse_other_kind(study, folder)
     mark.put(folder)
     declared, earlier = read(kind, folder)
     study = study.with_words_of(declared).holding(declared)

@@ -19,6 +19,7 @@ from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
 from incast.papers.verdict import STYLE, Verdict
 from incast.pictures import gallery
+from incast.report import reproduce
 from incast.report.document import PAGE, document, embedded
 from incast.report.numbers import duration, number, rounded, scaled
 from incast.report.run_index import RUNS, csv_of
@@ -270,11 +271,13 @@ def html(
         if done.figure.name != paper.answer
     ]
     parts.append(
-        f"<section><h2>Reproduce</h2><pre><code>{escape(again(None))}</code></pre><p>Incast "
-        f'{escape(_core.__version__)}. <a href="{RUNS}">{RUNS}</a> lists the folder of every run by figure, series, '
-        "point and seed. Each folder has the resolved scenario and its files: <code>incast run "
-        "FOLDER/scenario.toml</code> repeats the run byte for byte, from anywhere. The numbers are in "
-        "<code>results.json</code>.</p></section>"
+        reproduce.section(
+            again(None),
+            f"Incast {escape(_core.__version__)}. {reproduce.beside(RUNS, runs_csv(found, folder))} lists the folder "
+            "of every run by figure, series, point and seed. Each folder has the resolved scenario and its files: "
+            "<code>incast run FOLDER/scenario.toml</code> repeats the run byte for byte, from anywhere. The numbers "
+            "are in <code>results.json</code>, beside this page.",
+        )
     )
     return document(paper.title, parts)
 

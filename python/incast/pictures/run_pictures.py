@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from incast.errors import IncastError
 from incast.pictures import gallery, kinds
+from incast.pictures.by_name import ByName
 from incast.pictures.interval_plot import mark_end, until
 from incast.pictures.looks import look_of
 from incast.pictures.recorded import Frames, NothingToDraw, NotRecorded, busiest_first, refuse_zeros, series
@@ -40,7 +41,7 @@ ALIKE = 0.01
 """Largest spread of values whose CDF is not drawn, as a share of the largest value."""
 
 
-class Pictures:
+class Pictures(ByName):
     """The pictures of a result, each a matplotlib figure: ``result.plot.throughput()``.
 
     Notebooks show the figure at the end of a cell; ``.savefig("throughput.png")`` writes it. A picture of data that the
@@ -137,14 +138,8 @@ class Pictures:
             return False
         return True
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.startswith(("_", "recorded_"))]
-
     def __repr__(self) -> str:
-        methods = "\n".join(
-            f"  {name}()".ljust(22) + str(getattr(type(self), name).__doc__).split("\n")[0] for name in dir(self)
-        )
-        return f'pictures of {self._result!r}; style="paper" or "paper-wide" for a paper:\n{methods}'
+        return f'pictures of {self._result!r}; style="paper" or "paper-wide" for a paper:\n{self._listed()}'
 
     def recorded_windows(self) -> Figure:
         """Congestion windows of the recorded flows over simulated time, kB, until each flow ends."""

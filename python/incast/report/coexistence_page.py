@@ -19,7 +19,7 @@ from incast.comparisons.declaration import named
 from incast.comparisons.report_folder import Home
 from incast.pictures import gallery
 from incast.pictures.style import INK, new_canvas
-from incast.report import run_index, tables
+from incast.report import reproduce, run_index, tables
 from incast.report.document import PAGE, document, embedded
 from incast.report.numbers import number
 from incast.report.run_index import RUNS
@@ -50,20 +50,27 @@ def write(
     ``view_gap`` is the reason why there is no viewer page, if so.
     """
     drawn = gallery.draw({"shares": picture(pairs, found)}, formats)
-    files = tables_of(found) | {RUNS: run_index.of(pairs, home)}
-    files |= {PAGE: html(pairs, found, drawn["shares"]["png"], home, formats, view_gap)}
+    runs = run_index.of(pairs, home)
+    page = html(pairs, found, drawn["shares"]["png"], home, runs, formats, view_gap)
+    files = tables_of(found) | {RUNS: runs, PAGE: page}
     gallery.write(home.folder, drawn, formats, files, drawn.__contains__)
     return home.folder / PAGE
 
 
 def html(
-    pairs: Pairs, found: Sequence[Meeting], shares: bytes, home: Home, formats: Sequence[str], view_gap: str | None
+    pairs: Pairs,
+    found: Sequence[Meeting],
+    shares: bytes,
+    home: Home,
+    runs: str,
+    formats: Sequence[str],
+    view_gap: str | None,
 ) -> str:
-    """Make the page."""
+    """Make the page; ``runs`` is the table of the runs."""
     said = pairs.saying()
     by_pair = {(m.controller, m.other): m for m in found}
     title = f"{', '.join(c.label for c in pairs.controllers)} side by side on {said.name}"
-    runs = len(pairs.lineups) * pairs.seeds
+    count = len(pairs.lineups) * pairs.seeds
     interval = (
         "Means ± half the 95&nbsp;% Student-t interval over the seeds."
         if pairs.seeds > 1
@@ -71,7 +78,7 @@ def html(
     )
     parts = [
         f"<header><h1>{escape(title)}</h1><p class=lead>{counted(len(pairs.controllers), 'controller')} two by two, "
-        f"{counted(pairs.seeds, 'seed')}: {counted(runs, 'run')}.</p></header>",
+        f"{counted(pairs.seeds, 'seed')}: {counted(count, 'run')}.</p></header>",
         f"<p class=\"note\">{interval} Cells: the row's controller when it shares the fabric with the column's. "
         "All pairs use the same placements and start times under one seed. A controller paired with itself shows the "
         "effect of the two traffic entries alone.</p>",
@@ -99,13 +106,14 @@ def html(
             f"<tbody>{rows}</tbody></table></div></section>"
         )
     command = pairs.command(str(home.folder), None, formats, home.given)
-    parts.append(
-        f"<section><h2>Reproduce</h2><pre><code>{escape(command)}</code></pre><p>Incast "
-        f"{escape(_core.__version__)}. All runs are in the store <code>{escape(str(home.store))}</code>; "
-        f'<a href="{RUNS}">{RUNS}</a> lists each with its controllers and seed, and <code>incast study export '
-        f"{escape(shlex.quote(str(home.store)))} --run RUN --out DIR</code> writes its folder. The means "
-        "are in <code>pairs.csv</code> and <code>pairs.json</code>.</p></section>"
+    place = escape(shlex.quote(str(home.store)))
+    body = (
+        f"Incast {escape(_core.__version__)}. All runs are in the store <code>{escape(str(home.store))}</code>; "
+        f"{reproduce.beside(RUNS, runs)} lists each with its controllers and seed, and <code>incast study export "
+        f"{place} --run RUN --out DIR</code> writes its folder. The means are in <code>pairs.csv</code> and "
+        "<code>pairs.json</code>, beside this page."
     )
+    parts.append(reproduce.section(command, body, reproduce.ran_in(pairs, home), reproduce.others(pairs)))
     return document(title, parts)
 
 

@@ -10,12 +10,13 @@ from incast.comparisons import picked
 from incast.comparisons.coexistence import Meeting, Pairs, known
 from incast.comparisons.comparison import Comparison
 from incast.comparisons.picked import Choice
+from incast.errors import StudyError
 from incast.pictures import by_flow, kinds
 from incast.pictures.by_flow import Groups, Share, Spot
+from incast.pictures.by_name import ByName
 from incast.pictures.looks import Look, Picture, look_of
 from incast.pictures.recorded import NothingToDraw
 from incast.runs.result import Result
-from incast.runs.scenario import text_of
 from incast.statistics import Estimate
 from incast.view import timelines
 
@@ -27,7 +28,7 @@ RATE, DELAY = "flows.throughput_mean_bps", "flows.delay_mean_s"
 """Figures of a picture of throughput against delay."""
 
 
-class ComparedPictures:
+class ComparedPictures(ByName):
     """Pictures of a comparison, each a matplotlib figure: ``compared.plot.slowdown(style="paper")``.
 
     ``style`` is ``"screen"``, ``"paper"`` (one column) or ``"paper-wide"`` (two). ``value`` is the value of the varied
@@ -83,19 +84,14 @@ class ComparedPictures:
         return self._draw("size-map", style, choice)
 
     def _draw(self, kind: str, style: str, choice: dict[str, object]) -> Picture:
-        value = choice.pop("value", None)
-        given = picked.listed(choice.pop("controllers", None))  # type: ignore[arg-type]
-        text = None if value is None else text_of(value)
-        return draw(kind, self._done, Choice(given, text, **choice), look_of(style), lambda _: None)  # type: ignore[arg-type]
-
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.startswith("_")]
+        text, given = picked.text(choice.pop("value", None)), picked.listed(choice.pop("controllers", None))
+        if unknown := choice.keys() - {"seed", "scenario"}:
+            raise StudyError(f"{kind}: no choice {min(unknown)}; expected controllers, value, seed or scenario")
+        asked = Choice(given, text, **choice)  # type: ignore[arg-type]
+        return draw(kind, self._done, asked, look_of(style), lambda _: None)
 
     def __repr__(self) -> str:
-        rows = [
-            (f"  {name}()", str(getattr(type(self), name).__doc__).split("\n", maxsplit=1)[0]) for name in dir(self)
-        ]
-        return "\n".join([f"pictures of {self._done.study.title}:", *(f"{name:<22}{words}" for name, words in rows)])
+        return f"pictures of {self._done.study.title}:\n{self._listed()}"
 
 
 def draw(kind: str, done: Comparison, choice: Choice, look: Look, tell: Callable[[str], None]) -> Picture:
@@ -176,6 +172,9 @@ def _size_map(done: Comparison, choice: Choice, look: Look) -> Picture:
         }
         for name, one in chosen.items()
     }
+    if len(study.values) == 1:  # nothing varies: controllers are beside one another
+        (value,) = study.values
+        return by_flow.size_map({study.title: {name: own[value] for name, own in found.items()}}, look, "")
     return by_flow.size_map(found, look, study.key)
 
 

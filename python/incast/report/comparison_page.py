@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 
 from rich.console import Console
 
@@ -17,9 +15,9 @@ from incast.comparisons.comparison import Band, Comparison, Run, aggregate_json
 from incast.comparisons.declaration import Controller, named
 from incast.comparisons.scenario_pairs import paired_json
 from incast.pictures import gallery, inline
-from incast.report import badges, first_screen, locality, run_index, scenario_pairs, slowdowns, tables
+from incast.report import badges, first_screen, locality, reproduce, run_index, scenario_pairs, slowdowns, tables
 from incast.report.badges import Marks
-from incast.report.document import PAGE, contents, document, drawn
+from incast.report.document import PAGE, Page, contents, document, drawn
 from incast.report.figures import ZERO, Figure, axis_name, draw_all, figures_of
 from incast.report.notes import notes_of, without_datagrams
 from incast.report.numbers import is_clear_of_zero, share_of, shown_reading
@@ -48,15 +46,6 @@ STEMS = (
 """Prefixes of the names of pictures."""
 
 
-@dataclass(frozen=True)
-class Page:
-    """A report that was written."""
-
-    path: Path
-    pictures: dict[str, bytes]
-    """Pictures as PNG, whatever formats they were written in."""
-
-
 def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     """Write ``report.html``, its pictures in these formats and ``comparison.json`` into the comparison's folder."""
     made, by_size = draw_all(comparison), slowdowns.draw(comparison)
@@ -67,8 +56,8 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     words = first_screen.as_json(comparison) | {"answers": [answer.json() for answer in answers_of(comparison)]}
     files = {
         "comparison.json": aggregate_json(comparison, shown, words | paired_json(comparison, shown)),
-        RUNS: run_index.of(comparison.study, comparison.home),
-        PAGE: html(comparison, inside, left_out, formats),
+        RUNS: (runs := run_index.of(comparison.study, comparison.home)),
+        PAGE: html(comparison, inside, left_out, runs, formats),
     }
     gallery.write(comparison.folder, pictures, formats, files, lambda name: name.startswith(STEMS))
     return Page(comparison.folder / PAGE, gallery.pngs(pictures))
@@ -188,9 +177,9 @@ def _cell(
 
 
 def html(
-    comparison: Comparison, pictures: dict[str, str], left_out: dict[str, str], formats: Sequence[str] = ("png",)
+    comparison: Comparison, pictures: dict[str, str], left_out: dict[str, str], runs: str, formats: Sequence[str]
 ) -> str:
-    """Make the page from its pictures as SVG elements.
+    """Make the page from its pictures as SVG elements, and the table of its runs.
 
     ``left_out`` has the reasons for missing pictures, ``formats`` those of the picture files.
     """
@@ -203,7 +192,7 @@ def html(
         _differences(comparison),
         locality.section(comparison),
         _definitions(comparison, first),
-        _again(comparison, first, formats),
+        _again(comparison, first, formats, runs),
     ]
     top = first_screen.first_screen(comparison, answers_html(comparison))
     beside = contents([top, *parts]) + first_screen.lines(comparison)
@@ -439,18 +428,19 @@ in every run, then averaged over the seeds.</td></tr>
 </tbody></table></div></details></section>"""
 
 
-def _again(comparison: Comparison, run: Run, formats: Sequence[str]) -> str:
+def _again(comparison: Comparison, run: Run, formats: Sequence[str], runs: str) -> str:
+    """Return the last section; ``runs`` is the table of the runs."""
+    study = comparison.study
     bins = None if comparison.bins is None else comparison.bins.text
-    place = str(comparison.home.store)
-    command = comparison.study.command(str(comparison.folder), bins, formats, comparison.home.given)
+    place, given = shlex.quote(str(comparison.home.store)), comparison.home.given
     figures = run.summary["run"]
-    return f"""<section id="reproduce"><h2>Reproduce</h2>
-<pre><code>{escape(command)}</code></pre>
-<p>Incast {escape(_core.__version__)}, engine build <code>{escape(run.manifest["engine"])}</code>. A run
+    body = f"""Incast {escape(_core.__version__)}, engine build <code>{escape(run.manifest["engine"])}</code>. A run
 simulates {duration(figures["sim_s"])} and measures from {duration(figures["measure_from_s"])} to
-{duration(figures["measure_to_s"])}. All runs are in the store <code>{escape(place)}</code>, with their resolved
-scenarios: <code>incast query {escape(shlex.quote(place))} "SELECT * FROM runs"</code> queries it.
-<a href="{RUNS}">{RUNS}</a> lists the runs by scenario, controller, value and seed: <code>incast study
-export {escape(shlex.quote(place))} --run RUN --out DIR</code> writes the folder of one run with all files of its
+{duration(figures["measure_to_s"])}. All runs are in the store <code>{escape(str(comparison.home.store))}</code>, with
+their resolved scenarios: <code>incast query {escape(place)} "SELECT * FROM runs"</code> queries it.
+{reproduce.beside(RUNS, runs)} lists the runs by scenario, controller, value and seed: <code>incast study
+export {escape(place)} --run RUN --out DIR</code> writes the folder of one run with all files of its
 scenario, and <code>incast run DIR/scenario.toml</code> repeats it with identical results. The means
-above are in <code>comparison.json</code>.</p></section>"""
+above are in <code>comparison.json</code>, beside this page."""
+    command = study.command(str(comparison.folder), bins, formats, given)
+    return reproduce.section(command, body, reproduce.ran_in(study, comparison.home), reproduce.others(study))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 
 from incast.report import glossary
 
@@ -15,6 +17,15 @@ BIG = 480
 """Width in pixels above which a picture scrolls on a phone instead of shrinking."""
 
 _SECTION = re.compile(r'<section id="([\w-]+)"[^>]*>\s*<h2>(.*?)</h2>')
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report that was written."""
+
+    path: Path
+    pictures: dict[str, bytes]
+    """Pictures as PNG, whatever formats they were written in."""
 
 
 def document(title: str, parts: Sequence[str], beside: str = "", top: str = "") -> str:

@@ -299,7 +299,8 @@ def _panel_each(comparison: Comparison, figure: Figure) -> Canvas:
             axes.set_xlabel(axis_name(study.key), fontsize=SMALL, color=INK)
             axes.set_ylabel(figure.label, fontsize=SMALL, color=INK)
         y_axis(panels, seen, log, figure.key == "flows.jain")
-    legend(canvas, [], footnote.note())
+    apart = "Each scenario has a y axis of its own." if len(study.scenarios) > 1 else ""
+    legend(canvas, [], "\n".join(filter(None, [apart, footnote.note()])))
     return canvas
 
 
@@ -316,17 +317,19 @@ def lines_of(comparison: Comparison, scenario: str, x: Places, figure: Figure) -
             for j in x.order
             if (reading := comparison.reading(scenario, controller.text, x.values[j], figure.key)) is not None
         ]
-        tips = [tip(controller.label, x.values[j], reading, figure) for j, _, reading in kept]
+        values = ["" if len(x.values) == 1 else x.values[j] for j, _, _ in kept]
+        tips = [tip(controller.label, v, one, figure) for v, (_, _, one) in zip(values, kept, strict=True)]
         if kept:
             found.append(Points(controller.label, i, [at for _, at, _ in kept], [one for _, _, one in kept], tips))
     return found
 
 
 def tip(label: str, value: str, reading: Reading, figure: Figure | None = None) -> str:
-    """Write what a point tells on a page: controller, value of the key, figure with its interval, share finished."""
+    """Write what a point tells on a page: controller, value (empty if the key has one), figure, share finished."""
     scale, unit = (figure.scale, figure.unit) if figure else (1.0, "")
     share = share_of(reading)
-    return f"{label}, {value}: {shown_reading(reading, scale)} {unit}".strip() + (f" ({share} finished)" * bool(share))
+    where = f"{label}, {value}" if value else label
+    return f"{where}: {shown_reading(reading, scale)} {unit}".strip() + (f" ({share} finished)" * bool(share))
 
 
 def side_by_side(axes: Axes, labels: Sequence[str]) -> None:

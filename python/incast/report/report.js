@@ -34,3 +34,14 @@ for (const picture of document.querySelectorAll("figure svg")) {
   });
   picture.addEventListener("pointerleave", () => (tip.hidden = true));
 }
+for (const text of document.querySelectorAll("pre.copy")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copies";
+  button.textContent = "Copy";
+  button.addEventListener("click", () => {
+    getSelection().selectAllChildren(text); // for a browser that gives no clipboard to a page
+    navigator.clipboard?.writeText(text.textContent).then(() => (button.textContent = "Copied"), () => {});
+  });
+  text.before(button);
+}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 
+from incast.runs.scenario import Scenario
 from incast.runs.size import Size
 from incast.system import memory
 from incast.writing.numbers import duration, quantity, scaled
@@ -20,6 +22,22 @@ def cost(size: Size) -> str:
     if size.cpu_s is None:
         return "?"
     return "< 0.1 s" if size.cpu_s < 0.1 else duration(float(f"{size.cpu_s:.1g}"))
+
+
+def as_json(scenario: Scenario, size: Size) -> str:
+    """Return a run's size, its estimates and its notes as JSON."""
+    run = {"scenario": scenario.name, "seed": scenario.seed, "hash": scenario.hash}
+    own = {
+        "hosts": size.hosts,
+        "host_rate_bps": None if size.host_rate_bps == math.inf else size.host_rate_bps,
+        "switches": size.switches,
+        "ports": size.ports,
+        "flows": size.flows,
+        "duration_s": size.duration_s,
+    }
+    about = {"hops": size.hops, "cpu_s": size.cpu_s, "memory_bytes": size.memory}
+    found = run | own | {"estimates": about, "free_memory_bytes": memory.free_memory(), "notes": scenario.notes()}
+    return json.dumps(found, indent=2) + "\n"
 
 
 def lines(size: Size) -> Iterator[str]:

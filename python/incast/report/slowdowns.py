@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,37 +26,76 @@ CURVE_POINTS = 250
 """Most points of a curve: about as many as a panel has pixels."""
 
 
+class Part(NamedTuple):
+    """Flows of one traffic entry of a scenario."""
+
+    scenario: str
+    entry: str
+    bands: list[Band]
+    ending: str
+    """End of the names of its pictures."""
+    title: str
+
+
 def draw(comparison: Comparison) -> Drawn:
     """Draw the slowdowns of every scenario and traffic entry with several flow sizes; keys are file names."""
-    study = comparison.study
-    parts = [(scenario, name) for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True)]
-    entries = {
-        scenario: list(dict.fromkeys(b.entry for b in comparison.bands(scenario))) for scenario in study.scenarios
-    }
-    several = sum(len(found) for found in entries.values()) > 1
-    drawn = Drawn()
-    for scenario, name in parts:
-        for entry in entries[scenario]:
-            bands = [band for band in comparison.bands(scenario) if band.entry == entry]
-            ending = f"-{slug(name)}-{slug(entry)}" if several else ""
-            title = f"{name}, {entry}" if several else name
-            for statistic in completions.STATISTICS:
-                name_ = f"slowdown-{statistic}{ending}"
-                if len(study.values) == 1:
-                    shown, make = _to_be_seen(comparison, scenario, bands, statistic, together=True), _over_sizes
-                else:
-                    shown, make = _to_be_seen(comparison, scenario, bands, statistic), _against_key
-                if shown:
-                    drawn.pictures[name_] = make(comparison, scenario, shown, statistic, title)
-                    drawn.left_out |= {f"{name_}, {band.label}": ALONE for band in bands if band not in shown}
-                else:
-                    drawn.left_out[name_] = ALONE
-            finish = [band for band in bands if _any_finished(comparison, scenario, band)]
-            if any(most_flows(comparison, scenario, band) > 1 for band in finish):
-                drawn.pictures[f"slowdown-cdf{ending}"] = _distributions(comparison, scenario, finish, title)
-            else:
-                drawn.left_out[f"slowdown-cdf{ending}"] = "a single flow"
+    parts, drawn = _parts(comparison), Drawn()
+    by_entry: dict[str, list[Part]] = {}
+    for part in parts:
+        by_entry.setdefault(part.entry, []).append(part)
+    for statistic in completions.STATISTICS:
+        for own in by_entry.values():
+            _draw_alike(comparison, own, statistic, drawn)
+    for scenario, _, bands, ending, title in parts:
+        finish = [band for band in bands if _any_finished(comparison, scenario, band)]
+        if any(most_flows(comparison, scenario, band) > 1 for band in finish):
+            drawn.pictures[f"slowdown-cdf{ending}"] = _distributions(comparison, scenario, finish, title)
+        else:
+            drawn.left_out[f"slowdown-cdf{ending}"] = "a single flow"
     return drawn
+
+
+def _parts(comparison: Comparison) -> list[Part]:
+    study = comparison.study
+    found = []
+    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        bands = comparison.bands(scenario)
+        for entry in dict.fromkeys(band.entry for band in bands):
+            own = [band for band in bands if band.entry == entry]
+            found.append(Part(scenario, entry, own, f"-{slug(name)}-{slug(entry)}", f"{name}, {entry}"))
+    if len(found) == 1:  # a single one needs no entry in its name
+        name = dict(zip(study.scenarios, study.scenario_names(), strict=True))[found[0].scenario]
+        found = [found[0]._replace(ending="", title=name)]
+    return found
+
+
+def _draw_alike(comparison: Comparison, parts: Sequence[Part], statistic: str, drawn: Drawn) -> None:
+    """Draw a statistic of the same entry in every scenario: scenarios are compared, and have the same y axis."""
+    one = len(comparison.study.values) == 1
+    todo: list[tuple[Part, list[Band], list[list[Points]]]] = []
+    for part in parts:
+        name = f"slowdown-{statistic}{part.ending}"
+        shown = _to_be_seen(comparison, part.scenario, part.bands, statistic, together=one)
+        drawn.left_out |= {f"{name}, {band.label}": ALONE for band in part.bands if shown and band not in shown}
+        if shown:
+            lines = (_lines_over_sizes if one else _lines_against_key)(comparison, part.scenario, shown, statistic)
+            todo.append((part, shown, lines))
+        else:
+            drawn.left_out[name] = ALONE
+    log = all(fit_a_log_axis(own, alone=one) for _, _, lines in todo for own in lines)
+    panels: list[Axes] = []
+    seen: list[float] = []
+    for part, shown, lines in todo:
+        footnote = Footnote()
+        canvas, own = _grid(len(lines), part.title)
+        for axes, points in zip(own, lines, strict=True):
+            dress(axes)
+            seen += draw_points(axes, points, 1.0, footnote, log)
+        _label(comparison, part, shown, statistic, own)
+        panels += own
+        legend(canvas, own, footnote.note())
+        drawn.pictures[f"slowdown-{statistic}{part.ending}"] = canvas
+    y_axis(panels, _possible(seen), log)
 
 
 ALONE = "a single number, which is in the table"
@@ -109,10 +149,11 @@ def _share(comparison: Comparison, scenario: str, band: Band) -> str:
     return f"{band.label}: {most:,} flows, {share}"
 
 
-def _against_key(comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str, title: str) -> Canvas:
-    study = comparison.study
-    canvas, panels = _grid(len(bands), title)
-    x, footnote = places(study.values), Footnote()
+def _lines_against_key(
+    comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str
+) -> list[list[Points]]:
+    """Return the lines of each band over the values of the key, one per controller."""
+    study, x = comparison.study, places(comparison.study.values)
     by_panel = []
     for band in bands:
         lines = []
@@ -126,27 +167,14 @@ def _against_key(comparison: Comparison, scenario: str, bands: Sequence[Band], s
                 tips = [tip(f"{controller.label}, {band.label}", x.values[j], reading) for j, reading in kept]
                 lines.append(Points(controller.label, i, [x.at[j] for j, _ in kept], [one for _, one in kept], tips))
         by_panel.append(lines)
-    log = all(map(fit_a_log_axis, by_panel))
-    seen = []
-    for axes, band, lines in zip(panels, bands, by_panel, strict=True):
-        dress(axes)
-        seen += draw_points(axes, lines, 1.0, footnote, log)
-        x_axis(axes, x, 26)
-        axes.set_title(_share(comparison, scenario, band), fontsize=SMALL, color=INK, loc="left")
-        axes.set_xlabel(axis_name(study.key), fontsize=SMALL, color=INK)
-        axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=SMALL, color=INK)
-    # sizes are compared: their panels have the same axis
-    y_axis(panels, _possible(seen), log)
-    legend(canvas, panels, footnote.note())
-    return canvas
+    return by_panel
 
 
-def _over_sizes(comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str, title: str) -> Canvas:
-    study = comparison.study
-    canvas, (axes,) = _grid(1, title)
-    dress(axes)
-    footnote = Footnote()
-    lines = []
+def _lines_over_sizes(
+    comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str
+) -> list[list[Points]]:
+    """Return the lines of one panel over the bands, one per controller."""
+    study, lines = comparison.study, []
     for i, controller in enumerate(study.controllers):
         kept = [
             # side by side: markers at the same place would hide each other
@@ -156,15 +184,24 @@ def _over_sizes(comparison: Comparison, scenario: str, bands: Sequence[Band], st
         ]
         if kept:
             lines.append(Points(controller.label, i, *zip(*kept, strict=True)))
-    log = fit_a_log_axis(lines, alone=True)
-    seen = draw_points(axes, lines, 1.0, footnote, log)
-    axes.set_xticks(range(len(bands)), [band.label for band in bands])
-    axes.tick_params(axis="x", rotation=20 if len(bands) > 3 else 0)
-    axes.set_xlabel("Flow size", fontsize=SMALL, color=INK)
-    axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=SMALL, color=INK)
-    y_axis([axes], _possible(seen), log)
-    legend(canvas, [axes], footnote.note())
-    return canvas
+    return [lines]
+
+
+def _label(comparison: Comparison, part: Part, bands: Sequence[Band], statistic: str, panels: Sequence[Axes]) -> None:
+    """Label the panels: one per band over the key, or one over the bands."""
+    study = comparison.study
+    for axes in panels:
+        axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=SMALL, color=INK)
+    if len(study.values) == 1:
+        (axes,) = panels
+        axes.set_xticks(range(len(bands)), [band.label for band in bands])
+        axes.tick_params(axis="x", rotation=20 if len(bands) > 3 else 0)
+        axes.set_xlabel("Flow size", fontsize=SMALL, color=INK)
+        return
+    for axes, band in zip(panels, bands, strict=True):
+        x_axis(axes, places(study.values), 26)
+        axes.set_title(_share(comparison, part.scenario, band), fontsize=SMALL, color=INK, loc="left")
+        axes.set_xlabel(axis_name(study.key), fontsize=SMALL, color=INK)
 
 
 def _possible(seen: Sequence[float]) -> list[float]:

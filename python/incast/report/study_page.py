@@ -20,13 +20,14 @@ from incast.batch.store import Store
 from incast.pictures import gallery, heat_map
 from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
 from incast.pictures.style import INK, abreast, dress, legend, new_canvas, places, x_axis
-from incast.report import tables
+from incast.report import reproduce, tables
 from incast.report.arenas import Arenas, is_choice
 from incast.report.cells import Cell, Cells, Group
-from incast.report.document import PAGE, document, embedded
+from incast.report.document import PAGE, Page, document, embedded
 from incast.report.figures import Figure, axis_name, side_by_side
 from incast.report.numbers import scaled, share_of, shown_reading
 from incast.report.page_tables import cell_of
+from incast.report.reproduce import Ran
 from incast.report.study_answers import ended, range_of, sentences
 from incast.report.study_figures import HEADLINE, KEYS, figures_of, silent
 from incast.report.tables import Column
@@ -58,6 +59,8 @@ class Report:
     """Statement on unfinished runs."""
     names: dict[str, str] = field(default_factory=dict)
     """Labels of arms, if they are not their names."""
+    remark: str = ""
+    """Text below the title; empty without one."""
 
     @cached_property
     def arenas(self) -> Arenas:
@@ -96,13 +99,13 @@ def read(store: Store, study: str, again: str, note: str = "") -> Report:
     return Report(cells, f"{study}: {who}", again, note)
 
 
-def write(report: Report, folder: Path, formats: Sequence[str] = ("png",)) -> Path:
-    """Write ``report.html``, its pictures in these formats and ``cells.json`` into a folder; return the page."""
+def write(report: Report, folder: Path, formats: Sequence[str] = ("png",)) -> Page:
+    """Write ``report.html``, its pictures in these formats and ``cells.json`` into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = gallery.draw(pictures(report), formats)
     files = {CELLS: as_json(report), PAGE: html(report, gallery.pngs(drawn), formats)}
     gallery.write(folder, drawn, formats, files, lambda name: name.startswith("study-"))
-    return folder / PAGE
+    return Page(folder / PAGE, gallery.pngs(drawn))
 
 
 # Pictures
@@ -254,8 +257,9 @@ def html(report: Report, pngs: dict[str, bytes], formats: Sequence[str] = ("png"
     """Make the page."""
     cells, figures = report.cells, report.figures
     answer = "".join(f"<li>{escape(ended(text))}</li>" for text in report.answer)
+    remark = f'<p class="lead">{escape(report.remark)}</p>' if report.remark else ""
     parts = [
-        f"<header><h1>{escape(report.title)}</h1>{_lead(report)}</header>",
+        f"<header><h1>{escape(report.title)}</h1>{remark}{_lead(report)}</header>",
         f'<section id="answer"><h2>Answer</h2><ul>{answer}</ul>{_rules(report)}</section>',
         _simulated(report),
     ]
@@ -353,7 +357,7 @@ def _numbers(report: Report) -> str:
     return (
         '<section id="numbers"><h2>All numbers</h2><p class="note">Means ± half the 95&nbsp;% Student-t interval over '
         "the seeds. Bold: best of its condition, or not told apart from the best mean. A percentage in a cell is the "
-        f'share that finished, if not all did. {more}The same as data: <a href="{CELLS}">{CELLS}</a>.</p>'
+        f"share that finished, if not all did. {more}The same as data: {reproduce.beside(CELLS, as_json(report))}.</p>"
         f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></section>'
     )
 
@@ -374,12 +378,47 @@ def _beginning(report: Report, cell: Cell) -> list[str]:
 
 
 def _again(report: Report) -> str:
-    place = escape(str(report.cells.store.folder))
-    return (
-        f"<section><h2>Reproduce</h2><pre><code>{escape(report.again)}</code></pre><p>Incast "
-        f"{escape(_core.__version__)}. All runs are in the store <code>{place}</code>, study "
-        f"<code>{escape(report.cells.study)}</code>.</p></section>"
+    cells = report.cells
+    place = escape(str(cells.store.folder))
+    body = (
+        f"Incast {escape(_core.__version__)}. All runs are in the store <code>{place}</code>, study "
+        f"<code>{escape(cells.study)}</code>."
     )
+    return reproduce.section(report.again, body, _ran(report), _others(report)) + _file(report)
+
+
+def _ran(report: Report) -> list[Ran]:
+    """Return each scenario as its first run had it."""
+    points = report.cells.store.points(report.cells.study)
+    assert points is not None, "called with a study of the store"
+    found: dict[str, Ran] = {}
+    for row in points.select(["scenario", "arm", "values", "seeds", "toml"]).to_pylist():
+        words = [f"{report.arm} {report.label(row['arm'])}"] if row["arm"] else []
+        words += [f"{key} = {value}" for key, value in json.loads(row["values"]).items()]
+        of = ", ".join([*words, f"seed {row['seeds'][0]}"])
+        found.setdefault(row["scenario"], Ran(row["scenario"], row["toml"], of))
+    return list(found.values())
+
+
+def _others(report: Report) -> list[str]:
+    """Return the words on what other runs have than the first one."""
+    groups = report.cells.groups
+    arms = list(dict.fromkeys(report.label(group.arm) for group in groups))
+    found = [f"{report.arm} {' or '.join(arms[1:])}"] if len(arms) > 1 else []
+    for key in dict.fromkeys(key for group in groups for key in group.axes):
+        values = list(dict.fromkeys(value for group in groups for value in group.axes.get(key, ())))
+        found.append(f"{key} = {' or '.join(values[1:])}")
+    seeds = list(dict.fromkeys(seed for own in report.cells.seeds.values() for seed in own))
+    return found + ([f"seed {' or '.join(map(str, seeds[1:]))}"] if len(seeds) > 1 else [])
+
+
+def _file(report: Report) -> str:
+    """Return the file of the study, which the command names: one inside the store."""
+    if report.names:  # a comparison, whose command says everything
+        return ""
+    cells = report.cells
+    text = cells.store.checked(f"studies/{cells.study}/study.toml").decode()
+    return reproduce.text_of(f"Study {cells.study}: its file", text)
 
 
 # Terminal and data

@@ -8,10 +8,12 @@ from html import escape
 
 from incast import _core
 from incast.pictures import titles
+from incast.report import reproduce
 from incast.report.document import document, embedded
 from incast.report.numbers import number, rounded
 from incast.report.study_answers import ended as sentence
 from incast.statistics import Estimate
+from incast.study.definition import Definition
 from incast.system.output import counted
 from incast.tuning.outcome import Compared, Outcome
 from incast.tuning.pictures import Scale
@@ -50,7 +52,9 @@ def of_search(outcome: Outcome, pngs: Mapping[str, bytes], formats: Sequence[str
         f'<section id="sets"><h2>All sets</h2><details><summary>{counted(len(outcome.tried), "set")}</summary>'
         f"{_sets(outcome, outcome.tried)}</details></section>",
         _again(
-            again, 'The chosen scenarios are <code>tuned*.toml</code>, all sets <a href="trials.csv">trials.csv</a>.'
+            again,
+            outcome.tuning.target.study,
+            f"The chosen scenarios are <code>tuned*.toml</code>, all sets {reproduce.beside('trials.csv')}.",
         ),
     ]
     return document(f"{study}: search", parts)
@@ -145,7 +149,7 @@ def of_analysis(found: Found, pngs: Mapping[str, bytes], formats: Sequence[str],
             for name, png in pngs.items()
         ),
         *(_indices(figure, rows, analysis.method) for figure, rows in by_figure.items()),
-        _again(again, 'The numbers are in <a href="sensitivity.csv">sensitivity.csv</a>.'),
+        _again(again, analysis.target.study, f"The numbers are in {reproduce.beside('sensitivity.csv')}."),
     ]
     return document(f"{study}: sensitivity", parts)
 
@@ -190,8 +194,8 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def _again(command: str, files: str) -> str:
-    return (
-        f"<section><h2>Reproduce</h2><pre><code>{escape(command)}</code></pre><p>Incast {escape(_core.__version__)}. "
-        f"{files}</p></section>"
-    )
+def _again(command: str, study: Definition, files: str) -> str:
+    note = "Before the settings, arms and values of the study; every default is written out."
+    texts = [reproduce.text_of(f"Study {study.name}: its file", study.toml())]
+    texts += [reproduce.text_of(f"Scenario {name}", base.toml(), note) for name, base in study.bases.items()]
+    return reproduce.section(command, f"Incast {escape(_core.__version__)}. {files}") + "".join(texts)

@@ -15,9 +15,9 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from html import escape
 from importlib import import_module
-from inspect import Signature
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from incast import _core
 from incast.errors import IncastError, UnsoundError, needs
@@ -45,6 +45,8 @@ def unfinished(what: str, finished: int, count: int) -> str:
     over = "; figures that the others could still change are bounds" if finished else ""
     return f"{finished:,d} of {count:,d} {what} finished{over}"
 
+
+Made = TypeVar("Made", bound=Callable[..., None])
 
 LINKS = 3
 """Most links that a text names."""
@@ -104,6 +106,12 @@ def rates_of(flows: pa.Table, datagrams: Collection[str], column: str = "through
     return tuple(rate for rate in shares if rate is not None)
 
 
+def _without_arguments(made: Made) -> Made:
+    """Hide the arguments of a function that only this package calls from ``help``."""
+    made.__signature__ = Signature([Parameter("self", Parameter.POSITIONAL_ONLY)])  # type: ignore[attr-defined]
+    return made
+
+
 class Result:
     """One finished run, with its figures (``summary``), tables, notes, pictures and view.
 
@@ -115,8 +123,7 @@ class Result:
     Results are made by ``Scenario.run`` and ``Result.load``.
     """
 
-    __signature__ = Signature()
-
+    @_without_arguments
     def __init__(
         self,
         manifest: dict[str, Any],

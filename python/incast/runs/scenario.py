@@ -299,6 +299,10 @@ def text_of(value: object) -> str:
     return toml_value(value)
 
 
+_ESCAPES = {number: f"\\u{number:04x}" for number in (*range(32), 127)} | {ord('"'): '\\"', ord("\\"): "\\\\"}
+"""Letters that a TOML string has in another form."""
+
+
 def toml_value(value: object) -> str:
     """Write a Python value as an inline TOML value."""
     match value:
@@ -307,8 +311,7 @@ def toml_value(value: object) -> str:
         case int() | float():
             return repr(value)
         case str():
-            escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-            return f'"{escaped}"'
+            return f'"{value.translate(_ESCAPES)}"'
         case Mapping():
             inner = ", ".join(f"{key} = {toml_value(item)}" for key, item in value.items())
             return f"{{ {inner} }}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ from incast.study import idle
 from incast.study.axes import DESIGNS, Axis, Value, is_axis_table, plain, points, points_in, read_axis
 from incast.system import files
 from incast.system.output import counted, nearest
+from incast.writing.names import NAME, plain_name
 
 MOST_RUNS = 1_000_000
 """Most runs of one study: more are a mistake."""
@@ -29,7 +29,6 @@ TABLES = ("flows", "ports", "samples")
 KEEPS = (*TABLES, "classes", "engines", "entries", "radios", "queries", "writes", "trace")
 OTHERS = ("tune", "sensitivity")
 """Tables of a study file for other commands, ignored here."""
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
 @dataclass(frozen=True)
@@ -189,7 +188,7 @@ class Definition:
 
     @cached_property
     def bases(self) -> dict[str, Scenario]:
-        """Scenarios without settings, by name: a built-in name, or the stem of a file."""
+        """Scenarios without settings, by name: a built-in name, or the stem of a file as a plain name."""
         found: dict[str, Scenario] = {}
         for number, one in enumerate(self.scenario):
             if isinstance(one, Scenario):
@@ -198,7 +197,7 @@ class Definition:
                 path = self.origin / one
                 is_file = path.is_file() or one.endswith(".toml")
                 base = Scenario.load(path if is_file else one, allow_code=self.allow_code)
-                name = path.stem if is_file else one
+                name = plain_name(path.stem) if is_file else one
             name = self.called[number] if self.called else name
             if name in found or not NAME.fullmatch(name):
                 raise StudyError(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import warnings
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incast.batch import salvage
 from incast.batch.filling import Batch, drop_journals, journalled, listed, numbers, sampled
 from incast.batch.record import Task, run_id, run_of
 from incast.batch.runner import Status
@@ -50,13 +52,14 @@ def make(
     rebuild: bool = False,
     any_build: bool = False,
     memory_limit: float | None = None,
+    tell: Callable[[str], None] = warnings.warn,
 ) -> Store:
     """Make the runs of a study that a store lacks; create the store if needed.
 
     ``workers`` is the number of parallel runs (0: one per core); ``hire`` makes other workers, ``outside`` leaves the
     runs to other programs. Runs that need more than ``memory_limit`` bytes (default: the machine's memory) are refused.
     In a store of another build of the engine the runs are repeated with ``any_build``, or with ``rebuild``, which also
-    repeats damaged runs.
+    repeats damaged runs; ``tell`` gets a line on each part of other runs that cannot be read.
 
     Without ``points`` the study's rows become those of its points and seeds. Otherwise these points under ``seeds``
     (default: the study's) are added to the existing rows. Raises ``StudyError``, ``ScenarioError``, ``FolderError``,
@@ -74,7 +77,7 @@ def make(
                 drop_journals(store)  # left by a killed program, or by late parts
             own = inputs.canonical(store, study)  # restores damaged copies of files
             if rebuild:
-                _repair(store, lambda batch: batch.fill(workers, hire, show, limit))
+                _repair(store, lambda batch: batch.fill(workers, hire, show, limit), tell)
             # other programs run on machines with their own memory
             planned = limit if outside is None or memory_limit is not None else math.inf
             _plan(store, own, points, seeds, planned)
@@ -319,31 +322,36 @@ def _close_pending(store: Store, pending: Pending) -> None:
 # Repairing
 
 
-def _repair(store: Store, make_all: Callable[[Batch], None]) -> None:
+def _repair(store: Store, make_all: Callable[[Batch], None], tell: Callable[[str], None]) -> None:
     """Restore damaged files: chunks by repeating their runs, which gives the same bytes.
 
-    Damaged files of a study are removed, and written again when the study is made. A killed repair starts again.
+    Runs of a chunk that cannot be repeated are kept as far as they can be read; ``tell`` gets a line per loss. Damaged
+    files of a study are removed, and written again when the study is made. A killed repair starts again.
     """
     broken = store.broken()
     chunks = {Path(one).stem for one in broken if one.startswith(("chunks/", "tables/"))}
     # costs of runs have no checksum
-    chunks |= {name for name in store.chunks() if _read_runs(store, f"log/{name}.parquet") is None}
+    chunks |= {name for name in store.chunks() if salvage.whole(store, f"log/{name}.parquet") is None}
     if not broken and not chunks:
         return
     for name in sorted(chunks):
-        _remake_chunk(store, name, make_all)
+        _remake_chunk(store, name, make_all, tell)
     for one in broken:
         if one.startswith("studies/"):
             (store.folder / one).unlink(missing_ok=True)
-    store.put_sums(tuple(broken))
+    remade = [one for one in store.names() if one.startswith(("chunks/", "tables/")) and Path(one).stem in chunks]
+    store.put_sums((*broken, *remade))
     store.put_table(RUNS, runs_table(store))
     store.put_sums((RUNS,))
     if store.pending() is None:
         drop_journals(store)
 
 
-def _remake_chunk(store: Store, name: str, make_all: Callable[[Batch], None]) -> None:
-    """Repeat the runs of a chunk; remove it if no study has them, or another build of the engine made them."""
+def _remake_chunk(store: Store, name: str, make_all: Callable[[Batch], None], tell: Callable[[str], None]) -> None:
+    """Repeat the runs of a chunk, and keep the others that can be read; remove the chunk if nothing is left.
+
+    Runs that no study names, or that another build of the engine made, cannot be repeated.
+    """
     tasks: dict[str, Task] = {}
     for study in store.studies():
         try:
@@ -353,38 +361,27 @@ def _remake_chunk(store: Store, name: str, make_all: Callable[[Batch], None]) ->
         for row in rows:
             own = ((seed, run) for seed, run in row.runs.items() if run == run_id(row.hash, seed))
             tasks |= {run: Task(run, row.toml, row.name, seed) for seed, run in own}
-    again = [tasks[run] for run in _runs_in(store, name) or _lost(store, name, tasks) if run in tasks]
+    runs = salvage.runs_in(store, name) or _lost(store, name, tasks)
     tables = [
         place.name
         for place in (store.folder / "tables").glob("*")
         if f"tables/{place.name}/{name}.parquet" in store.sums()
     ]
+    kept, losses = salvage.salvaged(store, name, [run for run in runs if run not in tasks], tables)
+    for loss in losses:
+        tell(f"{store.folder}: {loss}")
+    again = [tasks.get(run) or Task(run, "", "", 0) for run in runs if run in tasks or run in kept]
     if again:
         number, chunk = numbers(name)
-        make_all(Batch(store, listed(again, [chunk] * len(again)), {}, number, tables, anew=True))
+        make_all(Batch(store, listed(again, [chunk] * len(again)), kept, number, tables, anew=True))
         return
     for place in [*(f"tables/{table}" for table in tables), "log", "chunks"]:
         (store.folder / place / f"{name}.parquet").unlink(missing_ok=True)
 
 
-def _runs_in(store: Store, name: str) -> list[str]:
-    """Read the runs of a chunk from one of its undamaged files; empty without one."""
-    files = (f"chunks/{name}.parquet", f"log/{name}.parquet")
-    return next((found for file in files if (found := _read_runs(store, file)) is not None), [])
-
-
-def _read_runs(store: Store, file: str) -> list[str] | None:
-    """Read the runs with rows in a file; ``None`` if it is missing or damaged."""
-    try:
-        found: list[str] = store.read(file, ["run"])["run"].to_pylist()
-    except FolderError:
-        return None
-    return found
-
-
 def _lost(store: Store, name: str, tasks: Iterable[str]) -> list[str]:
     """Return the runs of studies that are in no other undamaged chunk."""
-    there = {run for other in store.chunks() if other != name for run in _runs_in(store, other)}
+    there = {run for other in store.chunks() if other != name for run in salvage.runs_in(store, other)}
     return [run for run in tasks if run not in there]
 
 

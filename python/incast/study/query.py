@@ -13,6 +13,7 @@ from incast.errors import FolderError, StudyError
 from incast.runs import sql as sql_
 from incast.runs.run_folder import TABLES
 from incast.study.companions import known, shown
+from incast.study.runs_table import HEAD
 from incast.system import files
 
 if TYPE_CHECKING:
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def connect(store: Store, *, study: str | None = None, allow_files: bool = False) -> Any:
-    """Open a DuckDB connection with the store's views: ``runs``, and ``flows``, ``ports`` ... with a column ``run``.
+    """Open a DuckDB connection with the store's views: ``runs``, ``points``, and ``flows``, ``ports`` ... by ``run``.
 
-    The views have the rows of one study, or of all studies without their companions. Without ``allow_files`` the
-    connection only accesses files of the store, and loads no extensions. It could write within the store's folder;
-    ``query`` refuses that.
+    ``points`` has a row for each point and seed; ``runs`` has each run of an arm once. The views have the rows of one
+    study, or of all studies without their companions. Without ``allow_files`` the connection only accesses files of the
+    store, and loads no extensions. It could write within the store's folder; ``query`` refuses that.
 
     Raises ``StudyError`` if DuckDB is not installed or for an unknown study, ``FolderError`` if the store holds no
     runs.
@@ -39,7 +40,7 @@ def connect(store: Store, *, study: str | None = None, allow_files: bool = False
         raise FolderError(f"{store.folder} holds no runs yet: expected a store with a finished study")
     store.checked(RUNS)
     of = [known(store, study)] if study is not None else shown(store)
-    views = {"runs": [store.folder / RUNS], "costs": sorted((store.folder / "log").glob("*.parquet"))}
+    views = {"points": [store.folder / RUNS], "costs": sorted((store.folder / "log").glob("*.parquet"))}
     # a store from somebody else may have tables of any name, such as runs
     views |= {name: sorted((store.folder / "tables" / name).glob("*.parquet")) for name in TABLES}
     connection, path = duckdb.connect(), store.folder
@@ -51,10 +52,11 @@ def connect(store: Store, *, study: str | None = None, allow_files: bool = False
                 files.read_footer(path)  # DuckDB would wait for the writer of a pipe
                 store.checked(path.relative_to(store.folder).as_posix())
             parts = ", ".join(sql_.text(str(one.resolve())) for one in paths)
-            rows = own if name == "runs" else "run IN (SELECT run FROM runs)"
+            rows = own if name == "points" else "run IN (SELECT run FROM points)"
             if paths:
                 read = f"read_parquet([{parts}], union_by_name = true)"
                 connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {read} WHERE {rows}")
+        connection.execute(f"CREATE VIEW runs AS SELECT {_each_once(store)}")
     except (OSError, ValueError, duckdb.Error) as error:
         connection.close()
         message = files.message_of(error)
@@ -62,6 +64,22 @@ def connect(store: Store, *, study: str | None = None, allow_files: bool = False
             f"{path} cannot be read: {message}; incast study status --check lists damaged files"
         ) from None
     return connection
+
+
+def _each_once(store: Store) -> str:
+    """Return what the view of runs selects: points of an arm that share a run are one row.
+
+    A key that differs among them has no effect on the run, and is null.
+    """
+    columns = store.schema(RUNS).names
+    keys = [name for name in columns[: columns.index("seed")] if name not in HEAD]
+    places = store.read(RUNS, ["study", "scenario", "arm", "run"])
+    if places.group_by(places.column_names).aggregate([]).num_rows == places.num_rows:
+        return "* FROM points"
+    own = "OVER (PARTITION BY study, scenario, arm, run)"
+    names = ['"' + key.replace('"', '""') + '"' for key in keys]
+    alike = [f"CASE WHEN min({key}) {own} = max({key}) {own} THEN {key} END AS {key}" for key in names]
+    return f"* REPLACE ({', '.join(alike)}) FROM points QUALIFY row_number() {own} = 1"
 
 
 def query(store: Store, sql: str, *, study: str | None = None, allow_files: bool = False) -> pa.Table:

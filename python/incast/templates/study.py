@@ -7,6 +7,7 @@ from typing import Any
 
 from incast.errors import StudyError
 from incast.runs.scenario import Scenario, toml_value
+from incast.writing.names import plain_name
 
 LOADS = [0.4, 0.6, 0.8]
 
@@ -21,7 +22,8 @@ def study_file(scenario: Scenario, named: str, name: str, file: str) -> str:
     lines = [f"{key} = {toml_value(values)}" for key, values in axes.items() if values]
     if not lines:
         raise StudyError(f"{named}: neither a threshold (queue.mark) nor a load (traffic.arrivals.load) to vary")
-    return _STUDY.format(name=name, scenario=toml_value(named), axes="\n".join(lines), file=file)
+    where = "FILE" if not file.isprintable() else f"./{file}" if file.startswith("-") else file
+    return _STUDY.format(name=plain_name(name), scenario=toml_value(named), axes="\n".join(lines), file=where)
 
 
 def _around(mark: Any) -> list[str]:

@@ -98,4 +98,7 @@ def link(folder: Path, name: str, what: str, gap: str | None = None) -> str:
         return f'<p class="note">No viewer page: {escape(gap)}.</p>'
     if not (folder / name).is_file():
         return ""
-    return f'<p class="note">Viewer page (fabric, queues and flows over time): <a href="{name}">{name}</a>, {what}.</p>'
+    return (
+        f'<p class="note">Viewer page (fabric, queues and flows over time): <a href="{name}">{name}</a>, {what}. '
+        "It is a file of its own, beside this page.</p>"
+    )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from incast.answers.paired import Apart, Ranking, apart, ranked
 from incast.comparisons.comparison import Band, Comparison, Run
+from incast.comparisons.ranking import delivers
 from incast.runs.completions import NAMES, Reading
 from incast.runs.result import COMPLETIONS
 from incast.writing.numbers import SPACE
@@ -40,11 +41,14 @@ class Measure:
     """SI unit without a prefix; percent for shares."""
     better: str
     """``"higher"`` or ``"lower"``."""
-    delivers: bool = True
-    """False for a figure that is good for a controller that sends nothing: delay, loss and queue."""
     band: Band | None = None
     statistic: str = ""
     """Statistic of completions: ``mean`` or ``p99``."""
+
+    @property
+    def delivers(self) -> bool:
+        """False for a figure that is good for a controller that sends nothing: delay, loss and queue."""
+        return delivers(self.key)
 
     def of(self, comparison: Comparison, scenario: str, controller: str, value: str) -> Reading | None:
         """Read the figure at one point."""
@@ -67,6 +71,10 @@ class Measure:
         return apart(one, other, readings, self.better, self.unit == "%")
 
 
+_THROUGHPUT = Measure(THROUGHPUT, "throughput per flow", "b/s", "higher")
+_ACTIVE = Measure(ACTIVE, "throughput per active flow", "b/s", "higher")
+
+
 def measures_of(comparison: Comparison, scenario: str) -> list[Measure]:
     """Return the figures of a scenario in the order of their importance."""
     runs = [run for case, run in comparison.runs.items() if case.scenario == scenario]
@@ -82,7 +90,7 @@ def measures_of(comparison: Comparison, scenario: str) -> list[Measure]:
     )
     if "fct" in parts:
         known = any(run.figure(ACTIVE) is not None for run in runs)
-        found.append(Measure(ACTIVE if known else THROUGHPUT, "throughput of an active flow", "b/s", "higher"))
+        found.append(_ACTIVE if known else _THROUGHPUT)
     return found
 
 
@@ -93,10 +101,10 @@ def throughput_of(runs: list[Run]) -> str:
 
 
 def _endless() -> Iterator[Measure]:
-    yield Measure(THROUGHPUT, "throughput per flow", "b/s", "higher")
-    yield Measure("flows.delay_p99_s", "p99 delay", "s", "lower", delivers=False)
-    yield Measure("flows.loss_total_pct", "loss", "%", "lower", delivers=False)
-    yield Measure("queues.busiest.mean_packets", "mean queue at the busiest port", "packets", "lower", delivers=False)
+    yield _THROUGHPUT
+    yield Measure("flows.delay_p99_s", "p99 delay", "s", "lower")
+    yield Measure("flows.loss_total_pct", "loss", "%", "lower")
+    yield Measure("queues.busiest.mean_packets", "mean queue at the busiest port", "packets", "lower")
 
 
 def _completion(part: str) -> Iterator[Measure]:

@@ -7,7 +7,7 @@ import json
 import math
 import re
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
@@ -27,6 +27,7 @@ from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, further_seeds
 from incast.answers.showing import html_of, lines_of
 from incast.commands.calls import Compared
+from incast.comparisons.comparison import Band
 from incast.errors import IncastError
 from incast.runs.completions import ENOUGH, Reading
 from incast.statistics import estimate
@@ -34,7 +35,7 @@ from incast.statistics import estimate
 SLOW, RATE, DELAY = "slowdown.all.0.p99", "flows.throughput_mean_bps", "flows.delay_p99_s"
 
 MEASURES = (
-    Measure(SLOW, "p99 slowdown below 10 kB", "", "lower", statistic="p99"),
+    Measure(SLOW, "p99 slowdown below 10 kB", "", "lower", Band("all", 0, "below 10 kB"), "p99"),
     Measure(RATE, "throughput per flow", "b/s", "higher"),
     Measure("share", "share of flows finished", "%", "higher"),
     Measure(DELAY, "p99 delay", "s", "lower"),
@@ -357,8 +358,24 @@ def test_the_best_value_is_told_with_the_differences_of_the_others() -> None:
     found = of_values(a=reading(1, 1.1, 1.2), b=reading(1.5, 1.7, 1.8), c=reading(4, 4.2, 4.6))
     assert text_of(answers_to(found), Kind.CHOICE) == (
         "queue.mark = a for the lowest p99 slowdown below 10 kB: 1.10 ± 0.25; b is 52 % higher [45, 58]; "
-        "c is 3.88 times as high [3.63, 4.13]."
+        "c is 3.88 times as high [3.63, 4.13]. a is the lowest value tried: lower ones may be better still."
     )
+
+
+def test_a_best_value_within_those_tried_or_at_the_end_of_what_is_possible_has_no_better_ones_beyond() -> None:
+    def told(key: str = KEY, **values: Reading) -> str:
+        return text_of(answers_to(replace(of_values(**values), key=key)), Kind.CHOICE)
+
+    good, bad, worse = reading(1.5, 1.7, 1.8), reading(4, 4.2, 4.6), reading(9, 9.2, 9.6)
+    assert "c is the highest value tried: higher ones may be better still." in told(a=worse, b=bad, c=good)
+    assert "tried" not in told(a=bad, b=good, c=bad)
+    ideal = reading(1, 1, 1)
+    assert "tried" not in told(a=ideal, b=bad), "no slowdown is below 1"
+    assert "tried" not in told(**{"0p": good, "5p": bad}), "no threshold is below 0"
+    assert "tried" in told(**{"0.5p": good, "5p": bad})
+    assert "tried" not in told(**{"50%": bad, "100%": good})
+    assert told("traffic.flows", a=good, b=bad).startswith("traffic.flows = a has the lowest p99 slowdown below 10 kB")
+    assert "tried" not in told("traffic.flows", a=good, b=bad), "nobody chooses the load"
 
 
 def test_values_that_are_not_told_apart_are_a_range() -> None:

@@ -9,7 +9,7 @@ from itertools import chain
 from incast.answers import between_scenarios, choices, controllers, limits
 from incast.answers.answer import Answer, Claim, Kind
 from incast.answers.choices import Choice
-from incast.answers.facts import Facts, facts_of
+from incast.answers.facts import Facts, facts_of, is_condition
 from incast.comparisons.comparison import Comparison
 from incast.comparisons.declaration import named
 from incast.comparisons.scenario_pairs import scenario_pairs
@@ -28,9 +28,6 @@ _ORDER_OF_CONDITIONS = (
     Kind.CHOICE,
     *_ORDER[_ORDER.index(Kind.UNDECIDED) :],
 )
-
-CONDITIONS = ("traffic.", "run.")
-"""Prefixes of keys that nobody chooses: controllers are compared at their values before the values are."""
 
 
 def answers_of(comparison: Comparison) -> list[Answer]:
@@ -147,5 +144,5 @@ def _named(answers: Iterable[Answer], facts: Facts, scenarios: int) -> list[Answ
 
 def _ordered(answers: Iterable[Answer], key: str) -> list[Answer]:
     """Sort by kind; answers of a kind keep their order."""
-    order = _ORDER_OF_CONDITIONS if key.startswith(CONDITIONS) else _ORDER
+    order = _ORDER_OF_CONDITIONS if is_condition(key) else _ORDER
     return sorted(answers, key=lambda answer: order.index(answer.kind))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,14 @@ from incast.comparisons.declaration import named
 from incast.pictures.style import places
 from incast.runs.completions import ENOUGH, Reading
 from incast.runs.result import COMPLETIONS
+
+CONDITIONS = ("traffic.", "run.")
+"""Prefixes of keys that nobody chooses: controllers are compared at their values before the values are."""
+
+
+def is_condition(key: str) -> bool:
+    """Return whether nobody chooses the values of a key."""
+    return key.startswith(CONDITIONS)
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,15 @@ class Facts:
     """``None`` if no packet was lost."""
     numeric: bool = False
     """True if the values have an order, so that neighbours make a range."""
+
+    @property
+    def ends(self) -> dict[str, str]:
+        """Words for the values beyond which others could be chosen: ``lowest`` and ``highest``."""
+        if not self.numeric or len(self.values) < 2 or is_condition(self.key):
+            return {}
+        low, high = self.values[0], self.values[-1]
+        ends = {} if re.fullmatch(r"[0.]+[^0-9]*", low) else {low: "lowest"}
+        return ends if re.fullmatch(r"100(\.0*)?\s*%", high) else {**ends, high: "highest"}
 
     def of(self, measure: Measure, points: Mapping[str, Point]) -> dict[str, Reading]:
         """Return the readings of a measure at points, by their names, without those that lack it under a seed."""

@@ -6,13 +6,14 @@ and writes by completion times; endless flows by throughput, delay, loss and que
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from incast.answers.paired import Apart, Ranking, apart, ranked
 from incast.comparisons.comparison import Band, Comparison, Run
-from incast.comparisons.ranking import delivers
+from incast.comparisons.ranking import MATTERS, delivers
 from incast.runs.completions import NAMES, Reading
 from incast.runs.result import COMPLETIONS
 from incast.writing.numbers import SPACE
@@ -49,6 +50,18 @@ class Measure:
     def delivers(self) -> bool:
         """False for a figure that is good for a controller that sends nothing: delay, loss and queue."""
         return delivers(self.key)
+
+    @property
+    def ideal(self) -> float:
+        """The best value that is possible."""
+        if self.better == "higher":
+            return 100.0 if self.unit == "%" else math.inf
+        return 1.0 if self.band is not None else 0.0
+
+    def is_ideal(self, reading: Reading) -> bool:
+        """Return whether nothing could be better than a reading by a difference that matters."""
+        found = reading.least
+        return found is not None and abs(found.mean - self.ideal) <= MATTERS * self.ideal
 
     def of(self, comparison: Comparison, scenario: str, controller: str, value: str) -> Reading | None:
         """Read the figure at one point."""

@@ -9,6 +9,7 @@ import re
 import statistics
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -22,13 +23,14 @@ from incast.answers.answer import Answer, Claim, Kind
 from incast.answers.answering import answers_of, answers_to, shown_first
 from incast.answers.between_scenarios import answers as scenarios_apart
 from incast.answers.choices import choices_of
-from incast.answers.facts import Facts, Point, Timers
+from incast.answers.facts import Facts, Point, Timers, facts_of
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, further_seeds
 from incast.answers.showing import html_of, lines_of
 from incast.commands.calls import Compared
 from incast.comparisons.comparison import Band
-from incast.errors import IncastError
+from incast.comparisons.declaration import ComparisonStudy, Controller
+from incast.errors import IncastError, StudyError
 from incast.runs.completions import ENOUGH, Reading
 from incast.statistics import estimate
 
@@ -66,7 +68,7 @@ def facts(seed: int) -> Facts:
             finished = began[point]["fct"] if measure.statistic else (0, 0)
             readings[measure.key, point] = Reading(low, high, *finished)
     throughput = {point: readings[RATE, point] for point in points}
-    timers = draw.choice([None, Timers(5e-3, 0.2, 1.0), Timers(1.5, 0.2, 1.0)])
+    timers = draw.choice([None, Timers(5e-3, 0.2, 1.0, 0, 30, 400), Timers(0.3, 0.2, 1.0, 1, 0, 400)])
     name = f"case {seed}"
     return Facts(name, KEY, values, names, seeds, MEASURES, readings, throughput, began, timers=timers, numeric=True)
 
@@ -264,9 +266,8 @@ def test_what_the_runs_cannot_show_is_said(drawn: Drawn) -> None:
         if found.seeds == 1:
             assert any("One seed has no interval" in answer.text for answer in answers)
             assert not decisions or answers[-1].lead == "Nothing to compare"
-        assert any("too short for timeouts" in answer.text for answer in answers) == (
-            found.timers == Timers(5e-3, 0.2, 1.0)
-        )
+        short = [answer.kind for answer in answers if "too short for timeouts" in answer.text]
+        assert short == ([] if found.timers is None else [Kind.WARNING if found.timers.lossy else Kind.BOUND])
 
 
 def test_a_bound_is_never_told_as_a_number(drawn: Drawn) -> None:
@@ -363,17 +364,17 @@ def test_the_best_value_is_told_with_the_differences_of_the_others() -> None:
 
 
 def test_a_best_value_within_those_tried_or_at_the_end_of_what_is_possible_has_no_better_ones_beyond() -> None:
-    def told(key: str = KEY, **values: Reading) -> str:
-        return text_of(answers_to(replace(of_values(**values), key=key)), Kind.CHOICE)
+    def told(of: str = KEY, /, **values: Reading) -> str:
+        return text_of(answers_to(replace(of_values(**values), key=of)), Kind.CHOICE)
 
     good, bad, worse = reading(1.5, 1.7, 1.8), reading(4, 4.2, 4.6), reading(9, 9.2, 9.6)
     assert "c is the highest value tried: higher ones may be better still." in told(a=worse, b=bad, c=good)
     assert "tried" not in told(a=bad, b=good, c=bad)
     ideal = reading(1, 1, 1)
     assert "tried" not in told(a=ideal, b=bad), "no slowdown is below 1"
-    assert "tried" not in told(**{"0p": good, "5p": bad}), "no threshold is below 0"
-    assert "tried" in told(**{"0.5p": good, "5p": bad})
-    assert "tried" not in told(**{"50%": bad, "100%": good})
+    assert "tried" not in told(KEY, **{"0p": good, "5p": bad}), "no threshold is below 0"
+    assert "tried" in told(KEY, **{"0.5p": good, "5p": bad})
+    assert "tried" not in told(KEY, **{"50%": bad, "100%": good})
     assert told("traffic.flows", a=good, b=bad).startswith("traffic.flows = a has the lowest p99 slowdown below 10 kB")
     assert "tried" not in told("traffic.flows", a=good, b=bad), "nobody chooses the load"
 
@@ -409,6 +410,53 @@ def test_a_controller_that_carries_little_does_not_lead() -> None:
     assert "leads" not in text
 
 
+def of_pair(*figures: tuple[Measure, Reading, Reading], rates: tuple[float, float] = (10, 10)) -> Facts:
+    """Two controllers at one value: dctcp's reading of each figure, then swift's, and how much both carry."""
+    points = {name: Point(name, "1") for name in ("dctcp", "swift")}
+    pairs = [(measure, dict(zip(points, found, strict=True))) for measure, *found in figures]
+    readings = {(measure.key, points[name]): one for measure, both in pairs for name, one in both.items()}
+    carried = {point: reading(rate, rate, rate) for point, rate in zip(points.values(), rates, strict=True)}
+    return Facts("s", KEY, ("1",), tuple(points), 3, tuple(m for m, _ in pairs), readings, throughput=carried)
+
+
+RATES, DELAYS = MEASURES[1], MEASURES[3]
+
+
+def test_less_delay_for_some_throughput_is_a_trade_off() -> None:
+    found = of_pair(
+        (RATES, reading(10, 10.1, 10.2), reading(8, 8.1, 8.2)),
+        (DELAYS, reading(5, 6, 7), reading(1, 1.1, 1.2)),
+        rates=(10, 8),
+    )
+    assert text_of(answers_to(found), Kind.TRADE_OFF) == (
+        "dctcp and swift: a trade-off. dctcp: throughput per flow 24.7 % higher [23.9, 25.5]; swift with 80 % of the "
+        "highest throughput: p99 delay 82 % lower [78, 85]."
+    )
+
+
+def test_figures_in_which_controllers_do_not_differ_are_told_beside_those_in_which_one_leads() -> None:
+    faster = (DELAYS, reading(5, 6, 7), reading(1, 1.1, 1.2))
+    found = of_pair((RATES, reading(9, 10, 11), reading(9.01, 10.01, 11.01)), faster)
+    assert text_of(answers_to(found), Kind.TRADE_OFF).endswith(" Within 1 %: throughput per flow.")
+    whole = reading(100, 100, 100)
+    found = of_pair((MEASURES[2], whole, whole), faster)
+    assert "Within" not in text_of(answers_to(found), Kind.TRADE_OFF), "both are as good as can be"
+
+
+def test_controllers_without_any_difference_are_told_so() -> None:
+    same = reading(9, 10, 11)
+    found = of_pair((RATES, same, same), (DELAYS, same, same))
+    assert [answer.plain for answer in answers_to(found)] == ["No figure differs by 1 %, as far as these seeds show."]
+    alike = replace(found, controllers=("dctcp",), alike=(("dctcp", "swift"),))
+    assert [answer.plain for answer in answers_to(alike)] == [
+        "dctcp and swift have the same figures in every run: which of them is set changes nothing here."
+    ]
+    nothing = reading(0, 0, 0)
+    assert [answer.plain for answer in answers_to(of_pair((MEASURES[3], nothing, nothing)))] == [
+        "Nothing was delivered in the measured interval of any run."
+    ]
+
+
 def test_an_undecided_difference_says_how_many_seeds_would_decide_it() -> None:
     text = text_of(answers_to(of_values(a=reading(1, 1.2, 1.1), b=reading(1.1, 1.15, 1.3))), Kind.UNDECIDED)
     assert text.startswith("No value of queue.mark is told apart in p99 slowdown below 10 kB.")
@@ -433,6 +481,36 @@ def test_scenarios_are_told_apart_with_the_share_finished_first() -> None:
         "failed against whole: share of flows finished 37.0 points lower [34.5, 39.5]. "
         "Not decided: p99 slowdown below 10 kB (≥ −23.9 %)."
     )
+
+
+def test_controllers_that_govern_no_flow_are_not_compared(tmp_path: Path) -> None:
+    for scenario, why in {"wireless-mesh": "datagrams have none", "phost": "phost governs"}.items():
+        with pytest.raises(StudyError, match=f"controllers govern no flow of {scenario} .{why}.*give one --cc"):
+            compare(scenario, ["dctcp", "swift"], out=tmp_path / scenario)
+        assert not (tmp_path / scenario).exists()
+    both = ComparisonStudy.parse(["phost", "dumbbell"], ["dctcp", "swift"], "queue.limit=90p", 1, [])
+    both.refuse_idle_controllers()
+    assert Controller("swift").beside(["udp"]).label == "swift (governs no flow)"
+    assert Controller(".").beside(["phost+udp"]).is_idle and not Controller(".").beside(["newreno+udp"]).is_idle
+
+
+@pytest.mark.slow("runs and their reports")
+def test_runs_are_too_short_for_timers_only_where_flows_wait_for_them(tmp_path: Path) -> None:
+    def facts(name: str, **keys: str) -> Facts:
+        set_ = {"run.duration": "20ms", "transport.rto_min": "1s", **keys}
+        done = compare("incast", ["dctcp"], seeds=1, settings=set_, out=tmp_path / name, workers=1)
+        return facts_of(done.comparison, "incast")
+
+    found = facts("lossy")
+    assert found.timers is not None
+    ((finished, count),) = [parts["fct"] for parts in found.began.values()]
+    assert (found.timers.lossy, found.timers.flows) == (count - finished, count) and finished < count
+    assert text_of(answers_to(found), Kind.WARNING).endswith(
+        f"of 40 flows in the worst run, {count - finished} lost packets and were not done at the end, and a timeout "
+        "takes 1 s at least. One seed has no interval: no difference is decided. Use at least three seeds."
+    )
+    assert facts("quick", **{"transport.rto_min": "10ms"}).timers is None
+    assert facts("whole", **{"traffic.answers.flows": "4"}).timers is None, "nothing is lost, though timers are as long"
 
 
 @pytest.fixture(scope="module")

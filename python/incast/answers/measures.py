@@ -1,7 +1,7 @@
 """Figures that answers compare, by the kind of traffic.
 
 Sized flows are judged by slowdown by size, then the share that finished, then throughput; flows of one size, queries
-and writes by completion times; endless flows by throughput, delay, loss and queue.
+and writes by completion times; endless flows by throughput, delay, loss, queue and fairness.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 from incast.answers.paired import Apart, Ranking, apart, ranked
 from incast.comparisons.comparison import Band, Comparison, Run
@@ -23,6 +24,12 @@ SHARE = "share"
 
 ACTIVE = "flows.throughput_active_mean_bps"
 THROUGHPUT = "flows.throughput_mean_bps"
+
+JAIN = "flows.jain"
+PAUSES = "queues.pauses"
+
+FEW = 100
+"""Values below which their p99 by nearest rank is the largest one."""
 
 _UNIT = re.compile(r"(?<=[0-9]) (?=[kMGT]?B)")
 """Space between a size and its unit."""
@@ -55,13 +62,15 @@ class Measure:
     def ideal(self) -> float:
         """The best value that is possible."""
         if self.better == "higher":
-            return 100.0 if self.unit == "%" else math.inf
+            return 1.0 if self.key == JAIN else 100.0 if self.unit == "%" else math.inf
         return 1.0 if self.band is not None else 0.0
 
     def is_ideal(self, reading: Reading) -> bool:
         """Return whether nothing could be better than a reading by a difference that matters."""
         found = reading.least
-        return found is not None and abs(found.mean - self.ideal) <= MATTERS * self.ideal
+        if found is None or math.isinf(self.ideal):
+            return False
+        return abs(found.mean - self.ideal) <= MATTERS * self.ideal
 
     def of(self, comparison: Comparison, scenario: str, controller: str, value: str) -> Reading | None:
         """Read the figure at one point."""
@@ -89,7 +98,22 @@ _ACTIVE = Measure(ACTIVE, "throughput per active flow", "b/s", "higher")
 
 
 def measures_of(comparison: Comparison, scenario: str) -> list[Measure]:
-    """Return the figures of a scenario in the order of their importance."""
+    """Return the figures of a scenario in the order of their importance; a p99 of few values is named the largest."""
+    return [_largest(comparison, scenario, measure) for measure in _measures(comparison, scenario)]
+
+
+def _largest(comparison: Comparison, scenario: str, measure: Measure) -> Measure:
+    """Return a p99 by nearest rank as what it is if no run has 100 values: the largest one."""
+    if measure.statistic != "p99":
+        return measure
+    points = product(comparison.study.controllers, comparison.study.values)
+    readings = (measure.of(comparison, scenario, controller.text, value) for controller, value in points)
+    most = max((one.count / len(one.low) for one in readings if one is not None), default=0.0)
+    name = NAMES["p99"]
+    return replace(measure, title=measure.title.replace(name, "largest", 1)) if most < FEW else measure
+
+
+def _measures(comparison: Comparison, scenario: str) -> list[Measure]:
     runs = [run for case, run in comparison.runs.items() if case.scenario == scenario]
     parts = [part for part in COMPLETIONS if any(run.figure(f"{part}.count") for run in runs)]
     if not parts:
@@ -104,6 +128,8 @@ def measures_of(comparison: Comparison, scenario: str) -> list[Measure]:
     if "fct" in parts:
         known = any(run.figure(ACTIVE) is not None for run in runs)
         found.append(_ACTIVE if known else _THROUGHPUT)
+    if any(run.figure(PAUSES) for run in runs):
+        found.append(Measure(PAUSES, "pauses by flow control", "", "lower"))
     return found
 
 
@@ -118,6 +144,7 @@ def _endless() -> Iterator[Measure]:
     yield Measure("flows.delay_p99_s", "p99 delay", "s", "lower")
     yield Measure("flows.loss_total_pct", "loss", "%", "lower")
     yield Measure("queues.busiest.mean_packets", "mean queue at the busiest port", "packets", "lower")
+    yield Measure(JAIN, "Jain's index", "", "higher")
 
 
 def _completion(part: str) -> Iterator[Measure]:

@@ -75,7 +75,7 @@ class Facts:
     without_effect: frozenset[str] = frozenset()
     """Controllers whose figures do not depend on the key."""
     timers: Timers | None = None
-    """Those of the run with the largest share of waiting flows; ``None`` if no flow waits for so long."""
+    """Timers of the run with the largest share of waiting flows; ``None`` if no flow waits for so long."""
     numeric: bool = False
     """True if the values have an order, so that neighbours make a range."""
 

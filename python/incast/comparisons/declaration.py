@@ -26,7 +26,7 @@ from incast.runs.scenario import Scenario, toml_value
 from incast.study.definition import KEEPS, NAME, Definition
 
 DATAGRAMS = "udp"
-"""What governs datagrams: nothing."""
+"""Word for datagrams in what governs flows."""
 
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 

@@ -374,12 +374,12 @@ def lines(file: Path) -> int:
 
 @dataclass(frozen=True)
 class PythonFile:
-    """A Python module: its tree and the package that its relative imports start from."""
+    """A Python module: the nodes of its tree and the package that its relative imports start from."""
 
     file: Path
     module: str
     text: str
-    tree: ast.Module
+    nodes: list[ast.AST]
 
     @property
     def package(self) -> list[str]:
@@ -397,11 +397,12 @@ class Python:
             for file in sorted(top.glob(glob)):
                 name = ".".join(file.relative_to(top).with_suffix("").parts).removesuffix(".__init__")
                 text = file.read_text(encoding="utf-8")
-                self.modules[name] = PythonFile(file, name, text, ast.parse(text))
+                self.modules[name] = PythonFile(file, name, text, list(ast.walk(ast.parse(text))))
+        self.names = {name: list(self.named(read)) for name, read in self.modules.items()}
 
     def named(self, read: PythonFile) -> Iterator[tuple[str, str, str, int]]:
         """Give what a file imports: a module, a name in it or nothing, the name here, the line."""
-        for node in ast.walk(read.tree):
+        for node in read.nodes:
             if isinstance(node, ast.Import):
                 yield from ((alias.name, "", alias.asname or alias.name, node.lineno) for alias in node.names)
             elif isinstance(node, ast.Constant) and "import_module(" in read.text and str(node.value) in self.modules:
@@ -420,7 +421,7 @@ class Python:
             return inner
         if read.file.with_name(f"{name}.pyi").exists():  # an extension module
             return None
-        window = self.named(read) if read.file.name == "__init__.py" else ()
+        window = self.names[module] if read.file.name == "__init__.py" else ()
         found = (self.defining(one[0], one[1], seen | {(module, name)}) for one in window if one[2] == name)
         return next(filter(None, found), read)
 
@@ -428,8 +429,8 @@ class Python:
         """Give every import; of a package's window onto its own files only if it is ``loaded`` that is asked for."""
         for read in self.modules.values():
             own = read.file.name == "__init__.py" and not loaded
-            text = [node.id for node in ast.walk(read.tree) if isinstance(node, ast.Name)] if own else []
-            for module, name, here, line in self.named(read):
+            text = [node.id for node in read.nodes if isinstance(node, ast.Name)] if own else []
+            for module, name, here, line in self.names[read.module]:
                 target = self.defining(module, name)
                 if target is None or target.file == read.file:
                     continue
@@ -439,22 +440,21 @@ class Python:
     def functions(self) -> Iterator[Function]:
         """Measure every function."""
         for read in self.modules.values():
-            for node in ast.walk(read.tree):
+            for node in read.nodes:
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    count = (node.end_lineno or node.lineno) - node.lineno + 1
-                    yield Function(read.file, node.name, node.lineno, count)
+                    end = node.end_lineno or node.lineno
+                    yield Function(read.file, node.name, node.lineno, end - node.lineno + 1)
 
 
-def python_units(python: Python, folders: Iterable[Path]) -> list[Unit]:
+def python_units(python: Python, folders: Iterable[Path]) -> Iterator[Unit]:
     """Part the Python files by the folders that packages lie in."""
-    units = []
+    imports, functions = list(python.imports()), list(python.functions())
     for folder in folders:
         files = {read.file: lines(read.file) for read in python.modules.values() if read.file.is_relative_to(folder)}
         unit = Unit(folder.name if folder.parent == ROOT else str(folder), folder, files)
-        unit.imports = [i for i in python.imports() if i.source in files and i.target in files]
-        unit.functions = [function for function in python.functions() if function.file in files]
-        units.append(unit)
-    return units
+        unit.imports = [i for i in imports if i.source in files and i.target in files]
+        unit.functions = [function for function in functions if function.file in files]
+        yield unit
 
 
 # ---- what must hold -----------------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def test_scenarios_are_written_beside_the_results_under_different_names(tmp_path
     assert (first.name, second.name) == ("dumbbell", "dumbbell-2")
 
 
-@pytest.mark.slow("a comparison with its pictures")
+@pytest.mark.extended(part="python")
 def test_a_comparison_takes_scenarios_and_classes(tmp_path: Path) -> None:
     one = Scenario.load("dumbbell").with_(SHORT)
     done = incast.compare(one, ["dctcp", Mine], vary={"traffic.flows": 2}, seeds=[1], out=tmp_path / "c")

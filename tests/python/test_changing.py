@@ -23,7 +23,7 @@ def figures(folder: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-@pytest.mark.slow("a figure of a paper is run and drawn")
+@pytest.mark.extended(part="python")
 def test_a_key_is_changed_and_the_published_results_stay_apart(incast: Command, paper: Path, tmp_path: Path) -> None:
     published = incast("paper", "run", "./small", "--seeds", "1")
     assert published.status == 0, published.err
@@ -32,14 +32,16 @@ def test_a_key_is_changed_and_the_published_results_stay_apart(incast: Command, 
     answer = incast("paper", "run", *words)
     assert answer.status == 0, answer.err
     assert "controller.base_target: DCTCP has no such key, and stays as published" in answer.err
-    head, changed, *claims = answer.out.splitlines()
-    assert head.startswith("fig1: ") and ", of another set-up - " in head
+    head, changed, told, *claims = answer.out.splitlines()
+    assert head.startswith("fig1: of another set-up, ")
     assert changed == f"  changed: {TARGET} = 40us, was auto, in Swift"
-    assert all(", of another set-up: " in line for line in claims if line.startswith("  ") and "note" not in line)
+    assert told == "  title, text, captions and claims are worded for the published set-up"
+    own = [line for line in claims if line.startswith("  ") and "note" not in line]
+    assert all(line.startswith("  of another set-up, ") for line in own)
     folder = tmp_path / "runs/paper-small-small-fig1-controller.base-target-40us"
     (done,) = figures(folder).values()
     assert done["changes"] == [{"key": TARGET, "value": "40us", "series": ["Swift"]}]
-    assert all(claim["verdict"].endswith(", of another set-up") for claim in done["claims"])
+    assert all(claim["verdict"].startswith("of another set-up, ") for claim in done["claims"])
     delay = {(row["series"], row["x"]): row["delay"]["mean"] for row in done["points"]}
     was = {
         (row["series"], row["x"]): row["delay"]["mean"]
@@ -47,7 +49,10 @@ def test_a_key_is_changed_and_the_published_results_stay_apart(incast: Command, 
     }
     assert delay["DCTCP", 40] == was["DCTCP", 40] and delay["Swift", 40] > 1.05 * was["Swift", 40]
     page = (folder / "report.html").read_text()
-    assert "Of another set-up" in page and f"--set {TARGET}=40us" in page
+    (section,) = page.split('<section id="fig1">')[1:]
+    assert section.index("Of another set-up") < section.index("<p class="), "before the words of the published one"
+    assert "Of another set-up; of the published one: Delay over flows." in section
+    assert f"--set {TARGET}=40us" in page
     assert "It never was." not in page, "the reason was found in the published set-up"
     # neither goes into the folder of the other
     assert (tmp_path / "runs/paper-small-small/results.json").read_bytes() == before
@@ -74,7 +79,7 @@ def test_values_of_a_key_have_a_figure_each_and_one_together(incast: Command, pa
     }
 
 
-@pytest.mark.slow("a figure of a paper is run and drawn")
+@pytest.mark.extended(part="python")
 def test_changes_that_say_nothing_are_refused_with_what_to_do(incast: Command, paper: Path, tmp_path: Path) -> None:
     def refused(*words: str, told: str) -> None:
         incast("paper", "run", "./small/fig1", *words).refused(told)
@@ -147,7 +152,7 @@ def test_a_whole_paper_is_copied_with_all_its_files(incast: Command, tmp_path: P
     assert len(figures_) == len(reading.find("sccp")[1]) and copied.aliases == []
 
 
-@pytest.mark.slow("a figure of a paper is run and drawn")
+@pytest.mark.extended(part="python")
 def test_papers_go_by_names_that_readers_know(incast: Command) -> None:
     listed = [
         files.read_toml(definition.home() / name / definition.PAPER_FILE).get("aliases", []) for name in reading.names()
@@ -181,7 +186,7 @@ def test_a_figure_is_shown_with_what_it_is_made_of(incast: Command, paper: Path)
     assert "swift/fig20: Flows join and leave (" in incast("paper", "show", "swift").out
 
 
-@pytest.mark.slow("a figure of a paper is run and drawn")
+@pytest.mark.extended(part="python")
 def test_runs_are_named_and_listed_and_one_is_seen_over_time(incast: Command, paper: Path, tmp_path: Path) -> None:
     words = ("paper", "run", "./small/fig1", "--seeds", "1", "--out", "o")
     answer = incast(*words)

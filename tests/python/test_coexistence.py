@@ -102,7 +102,7 @@ def test_a_folder_of_pairs_that_is_not_finished_is_named(incast: Command, tmp_pa
     incast("report", "r").refused("coexistence.json is damaged")
 
 
-@pytest.mark.slow("all pairs of controllers, and pictures in three formats")
+@pytest.mark.extended(part="python")
 def test_pairs_grow_in_a_store_and_need_no_original(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(Scenario.load("coexistence").toml())
     (tmp_path / "own.py").write_text(OWN)

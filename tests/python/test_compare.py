@@ -143,7 +143,7 @@ def test_differences_are_taken_seed_by_seed(made: Path, incast: Command) -> None
         assert point[key]["less_first"]["half_width"] == pytest.approx(half, rel=1e-5)
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_elephants_stand_in_no_figure_of_flows(incast: Command, tmp_path: Path) -> None:
     words = ("--set", "topology.k=4", "--set", "traffic.permutation.app.size=100kB", "--seeds", "1")
     vary = ("--vary", "traffic.elephants.flows=1,3")
@@ -211,7 +211,7 @@ app = { kind = "bulk" }
 """
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_a_datagram_beside_queries_changes_no_figure_of_flows(incast: Command, tmp_path: Path) -> None:
     """A datagram flow that begins at the end of the run affects no rate; small requests count in neither case."""
     for name, text in (("alone", BESIDE_DATAGRAMS), ("beside", BESIDE_DATAGRAMS + NOISE)):
@@ -237,7 +237,7 @@ def test_a_run_without_governed_flows_has_no_windows_to_draw(incast: Command, tm
     assert incast("report", "c").status == 0
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_without_a_key_to_vary_there_is_one_point(incast: Command, tmp_path: Path) -> None:
     words = ("compare", "dumbbell", "--cc", "swift", "--cc", "dctcp", "--seeds", "2", "--paired")
     done = incast(*words, "--set", "run.duration=20ms", "--set", "run.warmup=10ms", "--out", "c")
@@ -263,7 +263,7 @@ def test_report_can_be_made_again(made: Path, incast: Command) -> None:
             assert before[name] == after[name], name
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_the_command_in_the_report_makes_the_same_figures(made: Path, incast: Command, tmp_path: Path) -> None:
     page = (made / "report.html").read_text()
     found = re.search(r"<pre><code>(incast compare .*?)</code></pre>", page, re.DOTALL)
@@ -276,7 +276,7 @@ def test_the_command_in_the_report_makes_the_same_figures(made: Path, incast: Co
     assert again.read_bytes() == (made / "comparison.json").read_bytes()
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_a_comparison_grows_by_seeds_controllers_and_values(made: Path, incast: Command, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "c")
     before = json.loads((made / "comparison.json").read_text())
@@ -320,7 +320,7 @@ def test_a_comparison_grows_by_seeds_controllers_and_values(made: Path, incast: 
     assert set(added.values()) <= {2}, "runs over time at another value are all that is new"
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_files_can_be_what_is_varied(incast: Command, tmp_path: Path) -> None:
     for place, rate in (("a", "1Gbps"), ("b", "2Gbps")):
         (tmp_path / place).mkdir()
@@ -341,7 +341,7 @@ def test_files_can_be_what_is_varied(incast: Command, tmp_path: Path) -> None:
     assert incast("report", "c", "--quiet").status == 0
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_a_store_that_has_moved_is_named_with_the_way_out(incast: Command, tmp_path: Path) -> None:
     words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", *QUICK, "--quiet", "--out", "c"]
     assert incast(*words, "--store", "s").status == 0
@@ -352,7 +352,7 @@ def test_a_store_that_has_moved_is_named_with_the_way_out(incast: Command, tmp_p
     assert incast("report", "c", "--quiet").status == 0
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_the_own_store_is_so_however_the_folder_is_written(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", *QUICK, "--quiet", "--out"]
@@ -361,7 +361,7 @@ def test_the_own_store_is_so_however_the_folder_is_written(incast: Command, tmp_
         assert "--store" not in (tmp_path / "c/report.html").read_text()
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_comparisons_share_a_store(incast: Command, tmp_path: Path) -> None:
     words = ("compare", "dumbbell", "--vary", "traffic.start=0ms,1ms", "--store", "lab", *SMALL[:-3], "--quiet")
     assert incast(*words, "--cc", "dctcp", "--cc", "swift", "--out", "a").status == 0
@@ -395,7 +395,7 @@ def test_comparisons_share_a_store(incast: Command, tmp_path: Path) -> None:
     incast("report", "there/a").refused("there/lab, the store of the runs of there/a, does not exist")
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_a_report_needs_neither_the_scenario_nor_the_class(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "own").write_text(BESIDE_DATAGRAMS)
     words = ("compare", "./own", "--cc", "swift", "--cc", "mine.py:Mine", "--seeds", "1", "--workers", "1", "--quiet")
@@ -443,6 +443,7 @@ def study_of(folder: Path) -> str:
     return name
 
 
+@pytest.mark.extended(part="python")
 def test_a_run_of_a_comparison_becomes_a_folder(made: Path, incast: Command, tmp_path: Path) -> None:
     row = Store.at(made / "runs").runs.to_pylist()[0]
     done = incast("study", "export", str(made / "runs"), "--run", row["run"], "--out", "one")
@@ -460,7 +461,7 @@ def test_a_run_of_a_comparison_becomes_a_folder(made: Path, incast: Command, tmp
     )
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_runs_whose_tables_were_not_kept_are_told(incast: Command, tmp_path: Path) -> None:
     text = 'scenario = "dumbbell"\nseeds = 1\nkeep = []\nset.run.duration = "5ms"\nset.run.warmup = "1ms"\n'
     (tmp_path / "bare.toml").write_text(text + 'axes.traffic.flows = [1, 2]\narms.a = "dctcp"\narms.b = "swift"\n')
@@ -484,7 +485,7 @@ def test_a_comparison_that_is_not_finished_says_how_to_go_on(made: Path, incast:
     incast("report", "c").refused("not finished", "seed 3 is missing", "--seeds 3")
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_runs_of_another_build_of_the_engine_are_repeated(made: Path, incast: Command, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "c")
     head = json.loads((tmp_path / "c/runs/store.json").read_text())
@@ -538,7 +539,7 @@ def test_fewer_flows_than_are_drawn_over_time(incast: Command, tmp_path: Path) -
     assert len(times) == pytest.approx(SERIES_POINTS, abs=1)  # 5 ms in steps of 5 us, either end in or out
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_flow_control_has_figures_and_queues_over_time_are_whole(incast: Command, tmp_path: Path) -> None:
     # the first controller has the shortest queue
     small = ["--set", "traffic.incast.app.size=100kB", "--set", "run.duration=200us", "--seeds", "1", "--out", "c"]
@@ -578,7 +579,7 @@ def test_a_series_that_cannot_be_made_leaves_the_comparison_whole(incast: Comman
         assert not (tmp_path / "c/over-time.png").exists()
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_queries_have_columns_pictures_and_definitions(incast: Command, tmp_path: Path) -> None:
     controllers = ["--cc", "dctcp:form=linux", "--cc", "newreno:form=linux"]
     words = ["compare", "dumbbell", "linux-incast", *controllers, "--vary", "run.duration=310ms,600ms"]
@@ -663,7 +664,7 @@ def test_large_and_small_counts_get_a_fitting_prefix() -> None:
     ]
 
 
-@pytest.mark.slow("comparisons and reports, each with six pictures")
+@pytest.mark.extended(part="python")
 def test_the_report_tells_flows_apart_by_what_they_share_with_elephants(
     incast: Command, made: Path, tmp_path: Path
 ) -> None:

@@ -204,7 +204,7 @@ def test_shares_finished_stand_beside_bounds(websearch: tuple[Path, str]) -> Non
     assert re.search(rf"in all 4 settings: {finished} to \d+ of {count} flows finished", page)
 
 
-@pytest.mark.slow("a comparison with its report")
+@pytest.mark.extended(part="python")
 def test_a_difference_of_what_is_open_is_no_mean(incast: Command, tmp_path: Path) -> None:
     """Completion times of flows of one size, of which many did not finish: no mean, and bounds of differences."""
     words = ("--vary", "queue.limit=20p,100p", "--seeds", "2", "--set", "run.duration=20ms", "--paired", "--out", "i")

@@ -128,7 +128,7 @@ def test_a_study_asks_and_only_estimates_without(incast: Command, ran: Callable[
 
 
 @pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
-@pytest.mark.parametrize("on", ["threads", "processes"])
+@pytest.mark.parametrize("on", ["threads", pytest.param("processes", marks=pytest.mark.extended(part="python"))])
 def test_a_store_that_was_sent_is_read_and_not_run(
     incast: Command, ran: Callable[[], bool], tmp_path: Path, on: str
 ) -> None:
@@ -176,7 +176,7 @@ def test_parts_of_an_array_get_digests_and_import_nothing_from_where_they_are_su
     assert " -P -m incast study work " in text and "--allowed '*' --part" in text
 
 
-@pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
+@pytest.mark.extended(part="python")
 def test_workers_import_nothing_from_the_working_directory(
     incast: Command, ran: Callable[[], bool], tmp_path: Path
 ) -> None:
@@ -189,7 +189,7 @@ def test_workers_import_nothing_from_the_working_directory(
     assert not ran()
 
 
-@pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
+@pytest.mark.extended(part="python")
 def test_pictures_follow_no_settings_of_the_working_directory(incast: Command, tmp_path: Path) -> None:
     """Texts by TeX would call a program for each; a program of its own, since the others have Matplotlib loaded."""
     assert incast("run", "dumbbell", *QUICK, "--out", "r", "-q").status == 0
@@ -376,7 +376,7 @@ def test_what_was_allowed_once_is_allowed_to_all_that_looks_at_the_scenario(
             LISTED[what](Scenario.load("list.toml"))
 
 
-@pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
+@pytest.mark.extended(part="python")
 def test_a_paper_asks_and_its_report_does_not(incast: Command, paper: Path, ran: Callable[[], bool]) -> None:
     text = (paper / "fig1.toml").read_text()
     (paper / "fig1.toml").write_text(re.sub(r"(?m)^controller = .*", 'controller = "evil.py:Mine"', text))
@@ -470,6 +470,7 @@ FROM_FILES = {"commands/run.py", "commands/model.py", "learn/environments.py"}
 """Files that change a scenario by words of a command line or a call; others have words of files."""
 
 
+@pytest.mark.slow("reads every file of the package")
 def test_there_is_one_way_to_import_what_a_file_names() -> None:
     """New code that imports by name, unpickles, or gives permission needs a review: this list has the known places."""
     names = {"import_module", "__import__", "exec_module", "module_from_spec", "run_path", "run_module", "load_module"}

@@ -389,7 +389,7 @@ def test_a_resolved_scenario_is_refused_with_other_code(folder: Path) -> None:
         Scenario.from_toml(text, origin=folder).validate()
 
 
-@pytest.mark.slow("workers are processes where a class is Python's")
+@pytest.mark.extended(part="python")
 def test_the_program_takes_it_too(folder: Path, incast: Command) -> None:
     wrote(folder, "aimd.py", AIMD)
     sets = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]

@@ -24,7 +24,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "c"
 
 
-@pytest.mark.slow("a comparison is repaired and reported")
+@pytest.mark.extended(part="python")
 def test_a_damaged_series_leaves_the_report_whole(made: Path, incast: Command, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "c")
     (tmp_path / "c/runs/tables/samples/0002-0000.parquet").write_text("no table")
@@ -46,14 +46,17 @@ def _results(store: Path) -> dict[str, bytes]:
     return {str(path.relative_to(store)): path.read_bytes() for path in files}
 
 
+EXTENDED = pytest.mark.extended(part="python")
+
+
 @pytest.mark.slow("a comparison is repaired and reported")
 @pytest.mark.parametrize(
     "files",
     [
-        ["chunks/0001-0000.parquet"],
-        ["tables/flows/0001-0000.parquet", "tables/samples/0002-0000.parquet"],
+        pytest.param(["chunks/0001-0000.parquet"], marks=EXTENDED),
+        pytest.param(["tables/flows/0001-0000.parquet", "tables/samples/0002-0000.parquet"], marks=EXTENDED),
         ["chunks/0001-0000.parquet", "log/0001-0000.parquet", "runs.parquet"],
-        ["studies/{name}/points.parquet", "log/0002-0000.parquet"],
+        pytest.param(["studies/{name}/points.parquet", "log/0002-0000.parquet"], marks=EXTENDED),
     ],
 )
 def test_a_damaged_own_store_is_repaired_by_rebuild(
@@ -92,7 +95,7 @@ def test_a_report_without_a_picture_says_so(incast: Command, tmp_path: Path) -> 
     assert "samples/0002-0000.parquet is damaged" in answer.err
 
 
-@pytest.mark.slow("a comparison is repaired and reported")
+@pytest.mark.extended(part="python")
 def test_a_damaged_copy_of_a_class_is_put_back_before_its_runs_are_made_again(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "class Own:\n    def init(self, env): self.cwnd = 14600\n    def on_ack(self, ack): pass\n"

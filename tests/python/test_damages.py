@@ -80,7 +80,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield tmp_path
 
 
-@pytest.mark.slow("a damage of every kind in every file")
+@pytest.mark.extended(part="python")
 def test_commands_that_read_a_run_say_what_is_damaged(made: Path, place: Path) -> None:
     try_all(made, "run", READS_RUN, place)
 
@@ -94,14 +94,14 @@ def test_the_package_says_what_is_damaged_in_a_store(made: Path, place: Path) ->
     try_all(made, "store", CALLS_STORE, place)
 
 
-@pytest.mark.slow("a damage of every kind in every file")
+@pytest.mark.extended(part="python")
 def test_commands_that_read_a_store_say_what_is_damaged(made: Path, place: Path) -> None:
     run = Store.at(made / "store").runs["run"][0].as_py()
     commands = {name: [word.format(run=run) for word in words] for name, words in READS_STORE.items()}
     try_all(made, "store", commands, place)
 
 
-@pytest.mark.slow("a damage of every kind in every file")
+@pytest.mark.extended(part="python")
 def test_commands_that_read_the_folder_of_a_comparison_say_what_is_damaged(made: Path, place: Path) -> None:
     try_all(made, "compared", READS_COMPARED, place)
 

@@ -19,8 +19,16 @@ from incast.report import glossary
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
-FIGURES = ("docs/choosing.md", "docs/papers/changing.md", "docs/papers/index.md")
-"""Pages whose examples run figures of papers, or sweeps as long: in ``make test-all``."""
+LONG = {
+    "console": (
+        "docs/choosing.md", "docs/comparing.md", "docs/how-to/choose-k.md", "docs/how-to/cluster.md",
+        "docs/how-to/extend-study.md", "docs/how-to/link-failure.md", "docs/how-to/my-fabric.md",
+        "docs/how-to/reproduce-figure.md", "docs/how-to/write-controller.md", "docs/papers/changing.md",
+        "docs/papers/index.md", "docs/plots.md", "docs/studies.md", "docs/tuning.md",
+    ),
+    "python": ("docs/plots.md", "docs/python.md"),
+}  # fmt: skip
+"""Pages whose examples run figures of papers, comparisons or sweeps: in ``make test-all``."""
 
 
 def blocks(kind: str) -> list[object]:
@@ -30,7 +38,7 @@ def blocks(kind: str) -> list[object]:
         found = re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
         if found:
             name = page.relative_to(ROOT).as_posix()
-            marks = [pytest.mark.extended(part="papers")] if kind == "console" and name in FIGURES else []
+            marks = [pytest.mark.extended(part="papers")] if name in LONG[kind] else []
             pages.append(pytest.param(page, found, id=name, marks=marks))
     return pages
 

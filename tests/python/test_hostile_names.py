@@ -93,7 +93,7 @@ def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.mark.slow("reports of every kind")
+@pytest.mark.extended(part="python")
 def test_reports_of_comparisons_show_names_as_text(scenario: Path, tmp_path: Path) -> None:
     mine = f"{tmp_path / IN_FOLDER}.py:Mine"
     given = {"measure.timeline": "auto"}
@@ -134,7 +134,7 @@ def test_pages_of_papers_show_names_as_text(incast: Command, paper: Path) -> Non
     check((paper.parent / "p/report.html").read_text(encoding="utf-8"), scripts=True)
 
 
-@pytest.mark.slow("eleven starts of the program")
+@pytest.mark.extended(part="python")
 def test_a_name_that_is_no_text_is_refused_in_one_sentence(tmp_path: Path) -> None:
     """Names of folders may be any bytes; pages, JSON and SQL hold texts alone."""
     odd = os.fsdecode(b"a\xff")

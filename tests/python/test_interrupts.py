@@ -246,7 +246,7 @@ def test_what_another_machine_of_the_same_name_or_an_earlier_boot_left_stays(
     assert left_in(tmp_path) == sorted([*left - {f"{prefix}-01234567"}, "boot", "out"])
 
 
-@pytest.mark.slow("a process of its own, which loads the program")
+@pytest.mark.extended(part="python")
 def test_a_run_after_one_that_was_killed_leaves_its_folder_alone(tmp_path: Path) -> None:
     words = ["run", "random-pairs", "--out", "a", "--set", "run.warmup=0s", "--set", "run.duration=1000s"]
     with subprocess.Popen(command(words), cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as program:

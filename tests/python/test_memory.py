@@ -56,14 +56,17 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
 }
 EARLY = {"deep-k16-cubic": 3}
 """Told over taken at most, where a controller leaves slow start before the queue is full, by its delay."""
-MANY = pytest.param("many-flows", marks=pytest.mark.extended(part="python"))
+LONG = ("deep-k16", "deep-k16-cubic", "many-flows")
+"""Cases that take seconds: in ``make test-all``."""
 SMALL = 6_000_000
 """Bytes that threads and the allocator may take more or less than is told."""
 
 
 @pytest.mark.slow("a process a run, of a large network")
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks are read from /proc")
-@pytest.mark.parametrize("case", [MANY if case == "many-flows" else case for case in CASES])
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.extended(part="python")) if case in LONG else case for case in CASES]
+)
 def test_memory_that_is_told_is_what_a_run_takes(case: str) -> None:
     """A run takes no more than 1.2 times what is told, and no less than two thirds of it."""
     name, keys = CASES[case]

@@ -349,7 +349,7 @@ def test_equal_scenarios_are_refused_before_any_run(incast: Command, tmp_path: P
     assert left_in(tmp_path) == ["a.toml", "b.toml"]
 
 
-@pytest.mark.slow("a process of its own, which loads the program")
+@pytest.mark.extended(part="python")
 def test_a_name_in_letters_that_the_terminal_lacks_is_shown(tmp_path: Path) -> None:
     text = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).toml()
     (tmp_path / "own.toml").write_text(text.replace('name = "dumbbell"', 'name = "größe→"', 1), encoding="utf-8")
@@ -464,7 +464,7 @@ def test_a_file_is_no_run_folder(incast: Command, tmp_path: Path) -> None:
     incast("report", "p").refused("p has the results of a paper: incast paper report NAME --out p writes its report")
 
 
-@pytest.mark.slow("two reports with their pictures")
+@pytest.mark.extended(part="python")
 def test_the_folder_of_a_report_stands_for_its_store(incast: Command, tmp_path: Path) -> None:
     own = ("compare", "dumbbell", "--set", "run.duration=1ms", "--set", "run.warmup=0s", "--seeds", "1", "-q", "--cc")
     assert incast(*own, "dctcp", "--out", "one").status == 0
@@ -488,7 +488,10 @@ REPORTS = {
 
 
 @pytest.mark.slow("a report that is written again, with its pictures")
-@pytest.mark.parametrize("kind", list(REPORTS))
+@pytest.mark.parametrize(
+    "kind",
+    ["coexist", *(pytest.param(kind, marks=pytest.mark.extended(part="python")) for kind in ("compare", "paper"))],
+)
 def test_a_report_that_the_disk_has_no_room_for_leaves_the_earlier_one(
     incast: Command, tmp_path: Path, paper: Path, kind: str
 ) -> None:
@@ -525,7 +528,7 @@ def test_a_report_that_is_refused_leaves_nothing(incast: Command, tmp_path: Path
     assert left_in(tmp_path / "r") == []
 
 
-@pytest.mark.slow("a report that is written again, with its pictures")
+@pytest.mark.extended(part="python")
 def test_a_comparison_that_is_refused_more_runs_stays_what_it_was(incast: Command, tmp_path: Path) -> None:
     words = [*REPORTS["compare"], "--out", "r"]
     assert incast(*words, "--quiet").status == 0

@@ -28,7 +28,7 @@ PACKAGE = {
 }
 
 
-@pytest.mark.slow("workers are processes where a class is Python's")
+@pytest.mark.extended(part="python")
 def test_the_package_of_a_class_is_copied(tmp_path: Path, incast: Command) -> None:
     top = tmp_path / "laboratory"
     for name, text in PACKAGE.items():
@@ -62,6 +62,7 @@ def test_the_package_of_a_class_is_copied(tmp_path: Path, incast: Command) -> No
     assert Store.at(tmp_path / "elsewhere/s").damaged() == []
 
 
+@pytest.mark.extended(part="python")
 def test_a_package_too_large_to_copy_is_refused(tmp_path: Path, incast: Command) -> None:
     top = tmp_path / "laboratory"
     for name, text in PACKAGE.items():

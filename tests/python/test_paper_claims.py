@@ -100,6 +100,7 @@ def test_the_default_scale_of_the_study_on_fat_trees_judges_parts(papers: list[P
         assert bool(told) == bool(expected), name
 
 
+@pytest.mark.extended(part="python")
 def test_a_part_is_told_wherever_a_verdict_is(incast: Command, own: Paper) -> None:
     answer = incast("paper", "run", str(own.folder), "--out", "p")
     assert answer.status == 0, answer.err
@@ -237,6 +238,7 @@ def test_claims_of_a_figure_are_paired_unless_they_say_otherwise(paper: Path) ->
     assert [claim.paired for claim in reading.load(paper).figures["fig1"].claims] == [False, True, True]
 
 
+@pytest.mark.extended(part="python")
 def test_words_not_judged_and_claims_of_one_scale_are_told(incast: Command, paper: Path) -> None:
     text = PAPER.replace("DCTCP's delay is a second", "DCTCP's delay is 2 to 3 s")
     grows = 'where = "section 1"\neach_seed = true'

@@ -154,6 +154,7 @@ def test_a_paper_that_is_no_text_or_names_files_elsewhere_is_refused(paper: Path
         reading.load(paper)
 
 
+@pytest.mark.extended(part="python")
 def test_a_figure_that_no_summary_has_and_a_wrong_setting_are_bad_input(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(PAPER.replace("flows.delay_mean_s", "flows.delay_mean"))
     incast("paper", "run", str(paper), "--out", "p").refused(
@@ -362,7 +363,7 @@ def test_the_documentation_names_every_paper_and_every_function() -> None:
         assert re.search(rf"\b{word}\b", page)
 
 
-@pytest.mark.slow("the paper that the documentation builds")
+@pytest.mark.extended(part="python")
 def test_the_paper_of_the_documentation_is_a_folder_and_no_code(incast: Command, tmp_path: Path) -> None:
     """The documented scenario, published number, derived series and claims run and print as documented."""
     page = (ROOT / "docs/papers/adding.md").read_text(encoding="utf-8")

@@ -71,7 +71,7 @@ def test_a_target_below_the_unloaded_round_trip_leaves_the_link_empty() -> None:
     assert at[25]["goodput_total_bps"] == pytest.approx(48e9, rel=0.03), "as published"
 
 
-@pytest.mark.slow("a figure of a paper")
+@pytest.mark.extended(part="python")
 def test_models_are_a_figure_of_the_mswift_paper(incast: Command, tmp_path: Path) -> None:
     """Figure 2 has no runs."""
     answer = incast("paper", "run", "mswift/fig2", "--out", "m")
@@ -129,7 +129,7 @@ def test_switches_that_set_windows_keep_queries_without_loss(incast: Command, tm
     assert "\n  undecided: SCCP gives the background more than DCTCP" in answer.out, "two seeds are not clear of zero"
 
 
-@pytest.mark.slow("a figure of a paper")
+@pytest.mark.extended(part="python")
 def test_a_students_windows_are_those_of_its_picture(incast: Command) -> None:
     """Figure 15 of the report of CSE 322, which calls NewReno's window Swift's, with one seed."""
     answer = incast("paper", "run", "cse322/fig15", "--seeds", "1", "--out", "c")
@@ -183,7 +183,7 @@ def test_a_students_report_is_run_over_its_own_parameters() -> None:
         assert points[name] == [100, 200, 300, 400, 500, 600]
 
 
-@pytest.mark.slow("a figure of a paper")
+@pytest.mark.extended(part="python")
 def test_a_students_printed_numbers_come_out_in_its_own_world(incast: Command, tmp_path: Path) -> None:
     """Swift's least windows in the study yasomam."""
     answer = incast("paper", "run", "yasomam/min-cwnd", "--out", "y")
@@ -224,7 +224,7 @@ def test_a_students_report_on_fat_trees_has_all_its_figures() -> None:
     assert (len(printed), printed["min RTT", "throughput"]) == (21, 1027.01)
 
 
-@pytest.mark.slow("a figure of a paper")
+@pytest.mark.extended(part="python")
 def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: Path) -> None:
     """HULL's trade, with two seeds."""
     answer = incast("paper", "run", "hull", "--seeds", "2", "--out", "h")
@@ -232,7 +232,7 @@ def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: P
     assert answer.out.startswith("drain: all 4 claims hold - ")
 
 
-@pytest.mark.slow("a figure of a paper")
+@pytest.mark.extended(part="python")
 def test_a_sender_sees_what_the_narrowest_of_three_switches_grants(incast: Command, tmp_path: Path) -> None:
     """Figure 2 of SCCP's paper."""
     answer = incast("paper", "run", "sccp/fig2", "--out", "s")
@@ -305,11 +305,15 @@ def runs(name: str) -> Iterator[tuple[Paper, Figure, list[Series]]]:
         yield paper, at, [series for series in at.series if not series.values]
 
 
-RIVALS = pytest.param("rivals", marks=pytest.mark.extended(part="papers"))
+MANY = ("homa", "mswift", "rivals", "yasomam")
+"""Papers with many runs: all of them in ``make test-all``."""
+WHOLE = pytest.mark.extended(part="papers")
 
 
 @pytest.mark.slow("some hundred scenarios")
-@pytest.mark.parametrize("name", [RIVALS if name == "rivals" else name for name in reading.names()])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=WHOLE) if name in MANY else name for name in reading.names()]
+)
 def test_every_run_of_every_figure_is_valid_at_both_scales(name: str) -> None:
     different = {
         scenario.hash: scenario
@@ -321,7 +325,7 @@ def test_every_run_of_every_figure_is_valid_at_both_scales(name: str) -> None:
         scenario.validate()
 
 
-@pytest.mark.slow("some 400 scenarios")
+@pytest.mark.slow("some two hundred scenarios")
 def test_every_scheme_and_every_point_of_the_rivals_is_valid_at_both_scales() -> None:
     """Each scheme at one point and each point with one scheme; all pairs of them are in ``make test-all``."""
     for paper, figure, run in runs("rivals"):
@@ -359,7 +363,7 @@ def test_a_folder_is_a_paper_and_verdicts_follow_from_its_numbers(incast: Comman
     )
 
 
-@pytest.mark.slow("a paper is run or reported several times")
+@pytest.mark.extended(part="python")
 def test_pictures_of_papers_are_written_in_the_formats_asked_for(incast: Command, paper: Path) -> None:
     words = (str(paper), "--seeds", "1", "--out", "p", "--quiet", "--format")
     for word, formats in (("run", "svg,pdf"), ("report", "pdf")):
@@ -396,7 +400,7 @@ def test_finished_runs_are_kept_and_only_missing_ones_are_made(incast: Command, 
     assert strip_cost((out / "report.html").read_text()) == strip_cost(report.decode())
 
 
-@pytest.mark.slow("a paper is run or reported several times")
+@pytest.mark.extended(part="python")
 def test_fewer_seeds_may_be_run_first_and_the_rest_later(incast: Command, paper: Path) -> None:
     out = paper.parent / "p"
     one = incast("paper", "run", str(paper), "--seeds", "1", "--scale", "paper", "--out", "p")
@@ -417,7 +421,7 @@ def test_fewer_seeds_may_be_run_first_and_the_rest_later(incast: Command, paper:
     assert {row["runs"] for row in results["figures"]["fig1"]["points"]} == {3}
 
 
-@pytest.mark.slow("a paper is run or reported several times")
+@pytest.mark.extended(part="python")
 def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(WORKED_OUT)
     (paper / "more.toml").write_text(SCENARIO)
@@ -443,7 +447,7 @@ def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, 
     assert "<code>fig1</code> (1 of 2)" in (paper.parent / "p" / "report.html").read_text()
 
 
-@pytest.mark.slow("a paper is run or reported several times")
+@pytest.mark.extended(part="python")
 def test_a_run_whose_summary_is_another_text_of_json_is_made_anew(incast: Command, paper: Path) -> None:
     assert incast("paper", "run", str(paper), "--out", "p").status == 0
     summary = next((paper.parent / "p").rglob("summary.json"))
@@ -497,7 +501,7 @@ def test_texts_are_counted_and_nothing_else(incast: Command, paper: Path) -> Non
         assert not list((paper.parent / column).rglob("manifest.json")), "the first run tells"
 
 
-@pytest.mark.slow("a paper is run or reported several times")
+@pytest.mark.extended(part="python")
 def test_points_may_be_flows_and_pictures_of_series_and_rows(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(BY_FLOW)
     answer = incast("paper", "run", str(paper), "--out", "p")
@@ -649,7 +653,7 @@ def test_unknown_names_are_told_what_is_near(incast: Command) -> None:
     incast("paper", "report", "swift", "--out", "none").refused("none holds no results of a paper")
 
 
-@pytest.mark.slow("a paper is run or reported several times")
+@pytest.mark.extended(part="python")
 def test_a_folder_of_something_else_is_left_alone(incast: Command, paper: Path) -> None:
     (paper.parent / "mine").mkdir()
     (paper.parent / "mine" / "notes.txt").write_text("mine")

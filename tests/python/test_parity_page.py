@@ -166,6 +166,7 @@ def test_every_rule_of_a_references_transport_is_switched_in_a_row_of_the_page(p
     assert differ <= switched, differ - switched
 
 
+@pytest.mark.slow("writes every page")
 def test_the_pages_are_made_from_their_rows() -> None:
     rows = rows_on_the_page()
     made = page.render(rows, REFERENCES)

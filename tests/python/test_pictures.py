@@ -22,7 +22,7 @@ def of(changes: dict[str, Any]) -> Result:
     return Scenario.load("dumbbell").with_(SHORT | changes).run()
 
 
-@pytest.mark.slow("pictures of every kind in three formats")
+@pytest.mark.extended(part="python")
 def test_the_pictures_of_a_run_come_in_every_format(incast: Command, tmp_path: Path) -> None:
     of({}).save(tmp_path / "r")
     done = incast("plot", "r", "--out", "p", "--format", "png,svg,pdf")

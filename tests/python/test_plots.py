@@ -23,7 +23,7 @@ from incast.runs import repeated
 from incast.runs.completions import Completions
 
 SHORT = {"run.duration": "3ms", "run.warmup": "0s"}
-WEB = {"run.duration": "4ms", "traffic.arrivals.until": "2ms"}
+WEB = {"run.duration": "2ms", "traffic.arrivals.until": "1ms"}
 PAPER = look_of("paper")
 
 
@@ -188,7 +188,7 @@ def test_a_result_repeats_itself_for_a_picture_over_time() -> None:
     assert repeated.in_memory(plain) is repeated.in_memory(plain)
 
 
-@pytest.mark.slow("loads the program and Matplotlib several times")
+@pytest.mark.extended(part="python")
 def test_the_program_draws_a_kind_of_anything(incast: Command, compared: Compared, tmp_path: Path) -> None:
     Scenario.load("dumbbell").with_(SHORT).run().save(tmp_path / "r")
     done = incast("plot", "r", "--kind", "rates", "--style", "paper")

@@ -147,7 +147,7 @@ def test_what_cannot_be_locked_is_told_of_the_store(store: Store, monkeypatch: p
         queries.connect(store)
 
 
-@pytest.mark.slow("a process of its own, which loads the program and DuckDB")
+@pytest.mark.extended(part="python")
 def test_the_standard_output_takes_csv(store: Store) -> None:
     """Named as a shell's user names it, whatever it leads to."""
     place = store.folder.parent

@@ -108,6 +108,7 @@ def test_a_run_whose_scenario_names_files_is_repeated_without_them(incast: Comma
     assert Scenario.load(saved / "scenario.toml").hash != manifest["hash"]
 
 
+@pytest.mark.extended(part="python")
 def test_a_run_of_a_figure_whose_scenario_names_files_is_repeated(incast: Command, tmp_path: Path) -> None:
     answer = incast("paper", "run", "sccp/fig2", "--seeds", "1", "--out", "f")
     assert answer.status == 0, answer.err

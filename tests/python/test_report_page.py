@@ -269,7 +269,7 @@ def test_a_page_has_title_scenario_and_sections_in_order(incast: Command, tmp_pa
         assert (tmp_path / "w/report.html").read_text(encoding="utf-8") == before
 
 
-@pytest.mark.slow("a comparison with its report")
+@pytest.mark.extended(part="python")
 def test_a_terminal_of_80_columns_gets_one_table_and_is_told_the_rest(incast: Command, tmp_path: Path) -> None:
     words = ("compare", "dumbbell", "--cc", "dctcp", "--cc", "swift:target=min-rtt,epsilon=auto", "--seeds", "1")
     short = ("--vary", "queue.mark=10p,65p", "--set", "run.duration=4ms", "--set", "run.warmup=1ms", "--out", "d")

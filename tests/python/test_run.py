@@ -63,6 +63,7 @@ def test_run_folder_has_its_files_and_the_summary_its_shape(incast: Command, tmp
     assert manifest["seed"] == summary["run"]["seed"]
 
 
+@pytest.mark.extended(part="python")
 def test_a_run_at_a_terminal_names_the_next_commands(incast: Command, tmp_path: Path) -> None:
     """Each of them is tried as it stands there; rich takes anything for a terminal where a variable says so."""
     words = command(["run", "dumbbell", *QUICK, "--out", "a b"])
@@ -337,6 +338,7 @@ def test_load_takes_names_and_paths_only() -> None:
         Scenario.load(3)  # type: ignore[arg-type]
 
 
+@pytest.mark.extended(part="python")
 def test_a_form_beside_the_transport_of_another_reference_is_noted(incast: Command) -> None:
     short = ["--set", "run.duration=1ms", "--set", "run.warmup=0s"]
     told = 'note: controller.form = "yasomam" belongs beside transport.preset = "ns3", here it is "linux"'

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shlex
+import statistics
 import subprocess
 import tomllib
 from pathlib import Path
@@ -45,7 +46,7 @@ def test_a_new_scenario_runs_as_it_is(incast: Command, tmp_path: Path, words: tu
     assert max(map(len, text.splitlines())) <= 120
     settings = ("--set", "run.duration=100us", "--set", "run.warmup=0s")
     if "poisson" in text:
-        settings += ("--set", "traffic.arrivals.until=50us")
+        settings += ("--set", "traffic.arrivals.until=50us", "--set", "run.measure_until=50us")
     ran = incast("run", "scenario.toml", *settings, "--out", "first")
     assert ran.status == 0, ran.err
     assert (tmp_path / "first" / "summary.json").is_file()
@@ -102,14 +103,47 @@ def test_a_load_above_one_is_noted(incast: Command) -> None:
     assert "note" not in incast("new", "scenario", *SMALL, "--load", "100%", "--out", "full.toml").err
 
 
+@pytest.mark.slow("a third of a second of 32 hosts at 10 Gb/s")
+def test_a_new_scenario_carries_its_load_in_the_measured_interval(incast: Command, tmp_path: Path) -> None:
+    words = ("--leaf-spine", "4x2", "--hosts", "32", "--rate", "10G", "--traffic", "websearch", "--load", "60%")
+    incast("new", "scenario", *words)
+    result = Scenario.load(tmp_path / "scenario.toml").run()
+    assert result.summary["fct"]["finished"] == result.summary["fct"]["count"], "no flow is cut short"
+    ports = result.ports.to_pylist()
+    for loaded in (re.compile(r"h\d+>leaf\d"), re.compile(r"leaf\d>h\d+")):
+        used = [port["utilisation"] for port in ports if loaded.fullmatch(port["port"])]
+        assert len(used) == 32
+        assert statistics.fmean(used) == pytest.approx(0.6, rel=0.1), "random flows: their sizes sum up to this"
+    # a flow has other hosts of its leaf as receivers too
+    used = [port["utilisation"] for port in ports if "spine" in port["port"]]
+    assert statistics.fmean(used) == pytest.approx(0.6 * 24 / 31, rel=0.1)
+
+
+def test_the_times_of_a_new_scenario_follow_its_flows(incast: Command, tmp_path: Path) -> None:
+    def times(*words: str) -> list[str]:
+        (tmp_path / "scenario.toml").unlink(missing_ok=True)
+        incast("new", "scenario", *words)
+        resolved = Scenario.load(tmp_path / "scenario.toml").resolved()
+        assert resolved["traffic"][0]["arrivals"]["until"] == resolved["run"]["measure_until"]
+        return [resolved["run"][key] for key in ("warmup", "measure_until")]
+
+    assert times(*SMALL, "--load", "60%") == ["100ms", "300ms"]
+    assert times(*SMALL[:-1], "100G", "--load", "60%") == ["10ms", "30ms"]
+    assert times(*SMALL, "--traffic", "homa-w1", "--load", "60%") == ["100us", "300us"]
+    assert "carried in part" not in (tmp_path / "scenario.toml").read_text()
+    many = ("--leaf-spine", "4x4", "--hosts", "128", "--rate", "10G")
+    times(*many, "--traffic", "datamining", "--load", "80%")
+    assert "too short for these sizes: the load is carried in part" in (tmp_path / "scenario.toml").read_text()
+
+
 def test_arrivals_too_short_for_their_load_are_noted(incast: Command, tmp_path: Path) -> None:
     """Fixed sizes: a flow of 1.25 MB takes 1 ms at 10 Gb/s."""
     incast("new", "scenario", *SMALL, "--load", "20%")
     text = (tmp_path / "scenario.toml").read_text()
-    assert "# Flows arrive into an empty network." in text
-    assert "# take 8 ms at least." in text
+    assert "# Large flows last for long: " in text
     (tmp_path / "sizes.csv").write_text("size,cumulative\n1250000,0\n1250001,1\n")
-    scenario = Scenario.load(tmp_path / "scenario.toml").with_({"traffic.arrivals.sizes": "sizes.csv"})
+    whole = {"run.warmup": "0s", "run.measure_until": "1s", "traffic.arrivals.sizes": "sizes.csv"}
+    scenario = Scenario.load(tmp_path / "scenario.toml").with_(whole)
     short = scenario.with_({"traffic.arrivals.until": "1ms"}).run()
     noted = re.search(r"carried a load of about ([\d.]+) and not 0.2", " ".join(short.notes()))
     assert noted is not None
@@ -147,7 +181,7 @@ def test_a_new_study_is_checked_and_estimated(incast: Command, tmp_path: Path) -
     assert axes["traffic"]["arrivals"]["load"] == [0.4, 0.6, 0.8]
     assert incast("validate", "grid.toml").out == "grid.toml: ok (study: 9 points, 27 runs)\n"
     text = (tmp_path / "scenario.toml").read_text()
-    (tmp_path / "scenario.toml").write_text(re.sub(r'until = "\w+"', 'until = "5ms"', text))
+    (tmp_path / "scenario.toml").write_text(text.replace("100ms", "2ms").replace("300ms", "5ms"))
     assert "27 new" in incast("study", "run", "grid.toml", "--dry-run").out
 
 
@@ -273,7 +307,7 @@ def test_lines_of_keys(key: str, line: int | None) -> None:
     assert lines.line_of(TOML, key) == line
 
 
-@pytest.mark.slow("a process of its own, which takes itself for one at a terminal")
+@pytest.mark.extended(part="python")
 def test_new_files_at_a_terminal_are_followed_by_the_next_commands(incast: Command, tmp_path: Path) -> None:
     terminal = environment() | {"TTY_COMPATIBLE": "1"}
     for words, count in ((["scenario", *SMALL], 3), (["controller"], 2)):
@@ -319,7 +353,7 @@ def test_examples_of_the_program_are_commands(incast: Command, tmp_path: Path) -
         assert incast(*words[:2], "--help").status == 0 or incast(words[0], "--help").status == 0
 
 
-@pytest.mark.slow("builds 36 scenarios twice")
+@pytest.mark.extended(part="python")
 def test_kinds_are_counted_and_scenarios_have_sizes(incast: Command) -> None:
     counts = dict(line.split() for line in incast("list").out.splitlines()[:-1])
     assert counts["scenarios"] == str(len(_core.list_kind("scenarios")))

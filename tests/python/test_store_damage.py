@@ -40,7 +40,13 @@ def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
     assert store.damaged() == []
 
 
-@pytest.mark.parametrize("left", [None, "{", "[]", '{"format": 1}'])
+EXTENDED = pytest.mark.extended(part="python")
+
+
+@pytest.mark.slow("studies that are made twice")
+@pytest.mark.parametrize(
+    "left", [None, pytest.param("{", marks=EXTENDED), pytest.param("[]", marks=EXTENDED), '{"format": 1}']
+)
 def test_a_store_without_its_head_says_what_repairs_it(left: str | None, tmp_path: Path, incast: Command) -> None:
     (tmp_path / "s.toml").write_text(small().toml())
     made = ("study", "run", "s.toml", "--store", "s", "--quiet")
@@ -54,8 +60,20 @@ def test_a_store_without_its_head_says_what_repairs_it(left: str | None, tmp_pat
     assert contents(tmp_path / "s") == before
 
 
-@pytest.mark.parametrize("left", [None, "", "garbage", "a line short"])
-@pytest.mark.parametrize("damaged", [False, True])
+@pytest.mark.slow("studies that are made twice")
+@pytest.mark.parametrize(
+    ("left", "damaged"),
+    [
+        (None, False),
+        ("a line short", True),
+        *(
+            pytest.param(left, damaged, marks=EXTENDED)
+            for damaged in (False, True)
+            for left in (None, "", "garbage", "a line short")
+            if (left, damaged) not in {(None, False), ("a line short", True)}
+        ),
+    ],
+)
 def test_a_store_without_its_checksums_says_what_repairs_it(
     left: str | None, damaged: bool, tmp_path: Path, incast: Command
 ) -> None:
@@ -142,7 +160,7 @@ def test_a_lost_log_says_what_restores_it(tmp_path: Path, incast: Command) -> No
     assert incast("study", "status", "s").status == 0
 
 
-@pytest.mark.slow("a study with its report, made and repaired three times")
+@pytest.mark.extended(part="python")
 def test_a_damaged_study_file_has_a_way_out(tmp_path: Path, incast: Command) -> None:
     (tmp_path / "s.toml").write_text(small(name="s").toml())
     made = ("study", "run", "s.toml", "--store", "s", "--quiet")

@@ -322,7 +322,7 @@ def test_a_run_that_fails_loses_nothing_that_was_made(tmp_path: Path) -> None:
     assert store.chunks() == ["0001-0000"]  # made before the failure
 
 
-@pytest.mark.slow("parts of the store are made by processes that are killed")
+@pytest.mark.extended(part="python")
 def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import os, pathlib\n"
@@ -365,7 +365,7 @@ def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) 
         assert journal.path.read_bytes() == whole
 
 
-@pytest.mark.slow("a study is made twice, by processes")
+@pytest.mark.extended(part="python")
 def test_a_store_goes_on_without_what_it_was_made_from(tmp_path: Path) -> None:
     """Scenario, its list of flows, and a class are copied; the originals are then gone, and the store elsewhere."""
     home = tmp_path / "home"
@@ -516,7 +516,7 @@ done
 """
 
 
-@pytest.mark.slow("parts of the store are made by processes that are killed")
+@pytest.mark.extended(part="python")
 def test_an_array_job_is_gone_on_with_where_parts_of_it_were_killed(
     tmp_path: Path, incast: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -582,7 +582,7 @@ def test_what_takes_more_memory_than_there_is_is_refused(file: Path, incast: Com
     incast("run", "dumbbell", "--memory-limit", "lots").refused('--memory-limit "lots": expected a size such as "8GB"')
 
 
-@pytest.mark.slow("a study is made twice, by processes")
+@pytest.mark.extended(part="python")
 def test_a_full_disk_is_an_error_and_loses_nothing(file: Path, incast: Command) -> None:
     def small_files() -> None:
         # no file above 300 kB can be written: the journal is full before the study's end

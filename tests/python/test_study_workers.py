@@ -15,9 +15,14 @@ from incast.batch import filling, journal, record
 from incast.batch.workers import Processes
 from incast.study.definition import KEEPS
 
+EXTENDED = pytest.mark.extended(part="python")
+
 
 @pytest.mark.slow("processes that load the program")
-@pytest.mark.parametrize(("workers", "runs", "hired"), [(2, 100, True), (2, 98, False), (1, 100, False)])
+@pytest.mark.parametrize(
+    ("workers", "runs", "hired"),
+    [pytest.param(2, 100, True, marks=EXTENDED), (2, 98, False), pytest.param(1, 100, False, marks=EXTENDED)],
+)
 def test_many_runs_for_each_worker_are_made_by_processes(
     workers: int, runs: int, hired: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,6 +54,7 @@ def test_a_part_that_is_not_done_in_time_is_ended() -> None:
     assert time.monotonic() - begun < 50
 
 
+@pytest.mark.extended(part="python")
 def test_a_part_that_is_ended_has_the_failures_until_then(tmp_path: Path) -> None:
     """An interrupt comes first, by which pytest writes its report."""
     text = "trap 'echo test a ... FAILED; exit 2' INT; while :; do sleep 0.05; done"

@@ -174,7 +174,7 @@ def test_two_programs_work_on_one_search_and_count_no_set_twice(tmp_path: Path) 
     assert [row.split(",")[0] for row in rows] == ["set", *map(str, range(1, 15))]
 
 
-@pytest.mark.slow("a search of many runs")
+@pytest.mark.extended(part="python")
 def test_several_objectives_end_in_a_front_of_sets_that_no_other_beats(tmp_path: Path) -> None:
     # a low mark makes a short queue, and takes throughput
     found = searched(
@@ -196,6 +196,7 @@ def test_several_objectives_end_in_a_front_of_sets_that_no_other_beats(tmp_path:
         Scenario.load(tmp_path / "found" / "front" / f"{number:02}.toml").validate()
 
 
+@pytest.mark.extended(part="python")
 def test_sets_that_are_worse_under_few_seeds_are_given_up(tmp_path: Path) -> None:
     found = searched(tmp_path / "found", {"seeds": 9, "budget": 15})
     seeds = Counter(len(one.by_seed[0]) for one in found.tried)
@@ -206,6 +207,7 @@ def test_sets_that_are_worse_under_few_seeds_are_given_up(tmp_path: Path) -> Non
     assert {len(one.by_seed[0]) for one in whole.tried} == {9}
 
 
+@pytest.mark.extended(part="python")
 def test_importance_is_that_of_the_parameter_that_moves_the_figure(tmp_path: Path) -> None:
     found = searched(tmp_path / "found", {"budget": 30, "sampler": "random", "seeds": 2})
     shares = found.importances[QUEUE]
@@ -487,7 +489,7 @@ def test_mistakes_end_the_program_with_status_2(tmp_path: Path, incast: Command)
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.slow("a process of its own, which loads the program")
+@pytest.mark.extended(part="python")
 @pytest.mark.parametrize(("module", "word"), [("optuna", "tune"), ("SALib.analyze", "sensitivity")])
 def test_without_the_extra_the_error_names_it(module: str, word: str, tmp_path: Path) -> None:
     (tmp_path / "marks.toml").write_text(FILE)
@@ -507,6 +509,7 @@ def test_without_the_extra_the_error_names_it(module: str, word: str, tmp_path: 
 # Sensitivity
 
 
+@pytest.mark.extended(part="python")
 @pytest.mark.parametrize(("method", "samples", "points"), [("morris", 6, 18), ("sobol", 8, 32)])
 def test_sensitivity_puts_the_parameter_that_moves_the_figure_first(
     method: str, samples: int, points: int, tmp_path: Path
@@ -521,7 +524,7 @@ def test_sensitivity_puts_the_parameter_that_moves_the_figure_first(
         assert first.mean is not None and first.mean > 0  # a higher mark, a longer queue
 
 
-@pytest.mark.slow("a search of many runs")
+@pytest.mark.extended(part="python")
 def test_sensitivity_says_which_figure_never_changes_and_what_few_samples_do_not_resolve(
     tmp_path: Path, incast: Command
 ) -> None:
@@ -537,7 +540,7 @@ def test_sensitivity_says_which_figure_never_changes_and_what_few_samples_do_not
     assert "flows.timeouts (events)" not in answer.out  # no table of zeros
 
 
-@pytest.mark.slow("a search of many runs")
+@pytest.mark.extended(part="python")
 def test_sensitivity_goes_on_from_its_store_and_gives_the_same(tmp_path: Path, incast: Command) -> None:
     (tmp_path / "marks.toml").write_text(FILE)
     words = ("sensitivity", "marks.toml", "--samples", "3", "--out", "found", "--json", "--quiet")

@@ -189,6 +189,7 @@ def test_texts_of_a_run_stand_nowhere_as_markup(tmp_path: Path) -> None:
     assert "<i>" not in text
 
 
+@pytest.mark.extended(part="python")
 def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path) -> None:
     least = viewed.write(tmp_path / "least", least=True, frames=3)
     (run,), parts = of_page(page.page([least]))

@@ -93,7 +93,7 @@ def test_the_class_of_a_folder_is_run_with_consent_alone(incast: Command, tmp_pa
     assert incast("view", "r", "--allow-code").status == 0
 
 
-@pytest.mark.slow("a comparison with its report")
+@pytest.mark.extended(part="python")
 def test_a_comparison_shows_two_controllers_at_the_middle_value_and_says_so(
     incast: Command, compared: Compared
 ) -> None:
@@ -131,6 +131,7 @@ def test_a_scenario_is_run_and_viewed(incast: Command, tmp_path: Path) -> None:
     assert "runs" not in incast("view", "mine.toml", "--seed", "2").err
 
 
+@pytest.mark.extended(part="python")
 def test_a_store_shows_runs_by_arm_and_value_or_by_identity(incast: Command, tmp_path: Path) -> None:
     arms = {"low": {"queue.mark": "5p"}, "high": {"queue.mark": "9p"}}
     study = api.Study("dumbbell", axes={"traffic.flows": [2, 3]}, arms=arms, settings=SHORT)
@@ -147,6 +148,7 @@ def test_a_store_shows_runs_by_arm_and_value_or_by_identity(incast: Command, tmp
     incast("view", "s", "--seed", "4").refused("--seed 4: study has 1")
 
 
+@pytest.mark.extended(part="python")
 def test_what_cannot_be_viewed_is_refused_with_what_to_type(incast: Command, tmp_path: Path, run: Path) -> None:
     (tmp_path / "empty").mkdir()
     for words, told in (
@@ -171,7 +173,7 @@ def test_a_result_is_viewed_and_repeated_once(monkeypatch: pytest.MonkeyPatch) -
         one.view(2)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow("a comparison over two keys with its report")
+@pytest.mark.extended(part="python")
 def test_a_comparison_over_two_keys_shows_a_pair_of_values(incast: Command) -> None:
     keys = ["--vary", "traffic.flows=2,4", "--vary", "queue.mark=15p,30p"]
     made = incast("compare", "dumbbell", "--cc", "dctcp", *keys, "--seeds", "1", *SETTINGS, "--out", "g", "-q")

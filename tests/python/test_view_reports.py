@@ -36,7 +36,7 @@ def compared(folder: Path, **settings: str) -> incast.commands.compared.Compared
     return incast.compare("dumbbell", ["dctcp", "swift"], seeds=2, settings=SHORT | settings, out=folder, workers=1)
 
 
-@pytest.mark.slow("reports with pages of their runs")
+@pytest.mark.extended(part="python")
 def test_a_comparison_with_timelines_links_a_run_of_each_controller(tmp_path: Path) -> None:
     done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
     report = done.report.read_text(encoding="utf-8")
@@ -54,7 +54,7 @@ def test_a_comparison_with_timelines_links_a_run_of_each_controller(tmp_path: Pa
         assert (run.summary["run"]["seed"], set(run.flows["controller"].to_pylist())) == (1, {kind})
 
 
-@pytest.mark.slow("reports with pages of their runs")
+@pytest.mark.extended(part="python")
 def test_runs_that_are_there_for_the_page_are_not_made_again(tmp_path: Path) -> None:
     compared(tmp_path / "c", **{"measure.timeline": "auto"})
     places = list(chosen.places(tmp_path / "c", ["dctcp", "swift"]).values())
@@ -69,6 +69,7 @@ def test_runs_that_are_there_for_the_page_are_not_made_again(tmp_path: Path) -> 
     assert places[1].stat().st_ino == before[1]
 
 
+@pytest.mark.extended(part="python")
 def test_a_comparison_without_timelines_links_nothing(tmp_path: Path) -> None:
     done = compared(tmp_path / "c")
     assert "view.html" not in done.report.read_text(encoding="utf-8")
@@ -76,6 +77,7 @@ def test_a_comparison_without_timelines_links_nothing(tmp_path: Path) -> None:
     assert repr(done.view()) == "<View of 2 runs: dctcp; swift>"
 
 
+@pytest.mark.extended(part="python")
 def test_a_report_stands_without_the_viewer_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> str:
         raise incast.FolderError("the viewer is not built: make viewer")
@@ -87,7 +89,7 @@ def test_a_report_stands_without_the_viewer_and_says_so(tmp_path: Path, monkeypa
         done.view()
 
 
-@pytest.mark.slow("reports with pages of their runs")
+@pytest.mark.extended(part="python")
 def test_a_written_report_links_the_page_again(incast: Command, tmp_path: Path) -> None:
     compared(tmp_path / "c", **{"measure.timeline": "auto"})
     assert "view: shows dctcp and swift, seed 1" in incast("view", "c").err
@@ -96,7 +98,7 @@ def test_a_written_report_links_the_page_again(incast: Command, tmp_path: Path) 
     assert 'href="view.html"' in (tmp_path / "c" / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow("reports with pages of their runs")
+@pytest.mark.extended(part="python")
 def test_pairs_with_timelines_link_the_first_controller_beside_each(incast: Command, tmp_path: Path) -> None:
     words = ["coexist", "--cc", "dctcp", "--cc", "swift", "--seeds", "1", "--set", "run.duration=4ms"]
     spoken = [*words, "--set", "run.warmup=1ms", "--out"]
@@ -209,7 +211,7 @@ def test_names_that_look_alike_have_folders_of_their_own(tmp_path: Path) -> None
     assert len(set(chosen.places(tmp_path, names).values())) == len(names)
 
 
-@pytest.mark.slow("reports with pages of their runs")
+@pytest.mark.extended(part="python")
 def test_no_earlier_page_is_taken_for_that_of_runs_that_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
     assert (tmp_path / "c" / chosen.PAGE).is_file()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from decimal import ROUND_FLOOR
 from enum import StrEnum
 from typing import Any
 
@@ -97,42 +98,46 @@ def value_text(reading: Reading, unit: str) -> str:
 
 def difference_text(apart: Apart, measure: Measure) -> str:
     """Write a difference: 29 % lower [24, 33], 3.4 times as high [2.9, 3.9], at least 12 % higher [≥ 9]."""
-    found = apart.surely
-    if found is None or apart.verdict is Verdict.OPEN:
+    found, decided = apart.surely, apart.verdict in (Verdict.BETTER, Verdict.WORSE)
+    if found is None or apart.verdict is Verdict.OPEN or not (decided or apart.by.exact):
         return _open_text(apart, measure)
     way, sign = ("higher", 1) if found.mean >= 0 else ("lower", -1)
-    if apart.verdict not in (Verdict.BETTER, Verdict.WORSE):
+    if not decided:
         way, sign = "", 1
-    low, high = sorted((sign * found.low, sign * found.high))
+    unit, least, most = _of_difference(apart, measure)
+    low, high = sorted((sign * max(found.low, least), sign * min(found.high, most)))
     if apart.relative and way == "higher" and found.mean >= 100:
         mean, low, high = (1 + one / 100 for one in (found.mean, low, high))
         return _told(mean, low, high, "times as high", apart.by.exact)
-    if apart.relative:
-        return _told(sign * found.mean, low, high, f"% {way}", apart.by.exact)
-    if measure.unit == "%":
-        return _told(sign * found.mean, low, high, f"points {way}", apart.by.exact)
-    step, unit = prefixed(found.mean or found.high, measure.unit)
+    step, unit = prefixed(found.mean or found.high, unit)
     return _told(sign * found.mean / step, low / step, high / step, f"{unit} {way}", apart.by.exact)
 
 
+def _of_difference(apart: Apart, measure: Measure) -> tuple[str, float, float]:
+    """Return the unit of a difference, and the least and the largest that is possible.
+
+    The part of an interval beyond these holds no difference, so an interval without it holds as many.
+    """
+    if apart.relative:
+        return "%", -100.0, math.inf
+    return ("points", -100.0, 100.0) if measure.unit == "%" else (measure.unit, -math.inf, math.inf)
+
+
 def _open_text(apart: Apart, measure: Measure) -> str:
-    """Write the bounds of a difference that unfinished transfers leave open."""
-    low, high = apart.least, apart.by.most
-    unit = "%" if apart.relative else "points" if measure.unit == "%" else measure.unit
-    ends = [None if end is None else end.mean for end in (low, high)]
-    step, shown = prefixed(max((abs(end) for end in ends if end is not None), default=0.0), unit)
-    least, most = (None if end is None else rounded(end / step) for end in ends)
-    if least is None and most is None:
-        return "open"
-    if least is not None and most is not None:
-        return f"{least} to {most}{SPACE}{shown}".strip()
-    return f"{f'≥{SPACE}{least}' if most is None else f'≤{SPACE}{most}'}{SPACE}{shown}".strip()
+    """Write the bounds of a difference that unfinished transfers leave open; a bound that nothing exceeds is none."""
+    unit, least, most = _of_difference(apart, measure)
+    low = -math.inf if apart.by.least is None or apart.by.least.mean <= least else apart.by.least.mean
+    high = math.inf if apart.by.most is None or apart.by.most.mean >= most else apart.by.most.mean
+    step, shown = prefixed(max((abs(end) for end in (low, high) if math.isfinite(end)), default=0.0), unit)
+    text = between(low / step, high / step)
+    return text if text == "open" else f"{text}{SPACE}{shown}".strip()
 
 
 def _told(mean: float, low: float, high: float, ending: str, exact: bool) -> str:
     amount, interval = with_interval(mean, low, high)
-    if not exact:
-        amount, interval = f"at least {amount}", f"[≥{SPACE}{interval[1:].partition(', ')[0]}]" if interval else ""
+    if not exact:  # a bound is never rounded inwards
+        least, lowest = (rounded(one, rounding=ROUND_FLOOR) for one in (mean, low))
+        amount, interval = f"at least {least}", f"[≥{SPACE}{lowest}]" if low < mean else ""
     return f"{amount}{SPACE}{ending.strip()}".strip(SPACE) + (f" {interval}" if interval else "")
 
 
@@ -140,6 +145,7 @@ def claim_of(apart: Apart, measure: Measure, one: Point, other: Point, **more: s
     """Write a difference as a claim."""
     found = apart.surely
     low, high = apart.by.least, apart.by.most
+    _, least, most = _of_difference(apart, measure)
     says = str(apart.verdict)
     if apart.verdict in (Verdict.BETTER, Verdict.WORSE):
         says = measure.better if apart.verdict is Verdict.BETTER else _opposite(measure.better)
@@ -155,8 +161,8 @@ def claim_of(apart: Apart, measure: Measure, one: Point, other: Point, **more: s
         other.controller,
         other.value,
         None if found is None else found.mean,
-        None if low is None or low.half_width is None else low.low,
-        None if high is None or high.half_width is None else high.high,
+        None if low is None or low.half_width is None else max(low.low, least),
+        None if high is None or high.half_width is None else min(high.high, most),
         apart.seeds,
     )
 
@@ -171,8 +177,8 @@ def reading_claim(reading: Reading, measure: Measure, point: Point) -> Claim:
         controller=point.controller,
         value=point.value,
         mean=low.mean if low is not None and reading.exact else None,
-        low=None if low is None else low.low,
-        high=None if high is None else high.high,
+        low=None if low is None else max(low.low, 0.0),
+        high=None if high is None else min(high.high, 100.0 if measure.unit == "%" else math.inf),
     )
 
 

@@ -9,13 +9,14 @@ from itertools import chain
 from incast.answers import between_scenarios, choices, controllers, limits
 from incast.answers.answer import Answer, Claim, Kind
 from incast.answers.choices import Choice
-from incast.answers.facts import Facts, facts_of
+from incast.answers.facts import Facts, facts_of, is_condition
 from incast.comparisons.comparison import Comparison
 from incast.comparisons.declaration import named
 from incast.comparisons.scenario_pairs import scenario_pairs
 from incast.errors import IncastError
 from incast.runs.completions import ENOUGH
 from incast.system.output import nearest
+from incast.writing.numbers import SPACE
 
 FIRST = 5
 """Answers that are shown; the others are folded."""
@@ -28,9 +29,6 @@ _ORDER_OF_CONDITIONS = (
     Kind.CHOICE,
     *_ORDER[_ORDER.index(Kind.UNDECIDED) :],
 )
-
-CONDITIONS = ("traffic.", "run.")
-"""Prefixes of keys that nobody chooses: controllers are compared at their values before the values are."""
 
 
 def answers_of(comparison: Comparison) -> list[Answer]:
@@ -47,6 +45,8 @@ def answers_of(comparison: Comparison) -> list[Answer]:
 
 def answers_to(facts: Facts) -> list[Answer]:
     """Return the answers that the readings of one scenario carry."""
+    if not any(any(reading.high.values()) for reading in facts.readings.values()):
+        return [Answer(Kind.WARNING, "Nothing was delivered", " in the measured interval of any run.", ())]
     found = choices.choices_of(facts)
     reference = _reference(facts, found)
     parts: list[Iterable[Answer]] = [
@@ -56,10 +56,13 @@ def answers_to(facts: Facts) -> list[Answer]:
         choices.undecided(facts, found),
         *(controllers.answers(facts, value) for value in facts.values if value != reference),
         limits.bounds(facts),
+        limits.same(facts),
         (_no_effect(facts, one) for one in facts.controllers if one in facts.without_effect),
     ]
     answers = list(chain.from_iterable(parts))
-    if not answers:
+    if not answers and len(facts.points()) > 1:
+        answers = [Answer(Kind.UNDECIDED, f"No figure differs by 1{SPACE}%", ", as far as these seeds show.", ())]
+    elif not answers:
         answers = [Answer(Kind.UNDECIDED, "Nothing to compare", ": one controller at one value.", ())]
     return _ordered(answers, facts.key)
 
@@ -102,7 +105,7 @@ def best_of(comparison: Comparison, figure: str, scenario: str | None = None) ->
 def shown_first(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
     """Split answers into those shown and those folded: the first of each kind, then the second, and so on.
 
-    Undecided answers are two at most; bounds and keys without effect are shown if there is nothing else.
+    Undecided answers are two at most; bounds and keys without effect are shown if there are only warnings beside.
     """
     places: dict[Kind, list[int]] = {}
     for place, answer in enumerate(answers):
@@ -110,7 +113,9 @@ def shown_first(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
     places[Kind.UNDECIDED] = places.get(Kind.UNDECIDED, [])[:2]
     turns = [places[kind][turn] for turn in range(FIRST) for kind in places if len(places[kind]) > turn]
     later = [place for place in turns if answers[place].kind in (Kind.BOUND, Kind.NO_EFFECT)]
-    first = {place for place in turns if place not in later} or set(later)
+    first = {place for place in turns if place not in later}
+    if all(answers[place].kind is Kind.WARNING for place in first):
+        first |= set(later)
     order = [place for place in turns if place in first][:FIRST]
     shown = [answer for place, answer in enumerate(answers) if place in order]
     return shown, [answer for place, answer in enumerate(answers) if place not in order]
@@ -147,5 +152,5 @@ def _named(answers: Iterable[Answer], facts: Facts, scenarios: int) -> list[Answ
 
 def _ordered(answers: Iterable[Answer], key: str) -> list[Answer]:
     """Sort by kind; answers of a kind keep their order."""
-    order = _ORDER_OF_CONDITIONS if key.startswith(CONDITIONS) else _ORDER
+    order = _ORDER_OF_CONDITIONS if is_condition(key) else _ORDER
     return sorted(answers, key=lambda answer: order.index(answer.kind))

@@ -8,7 +8,7 @@ from incast.answers.answer import Answer, Claim, Kind, claim_of, difference_text
 from incast.answers.choices import LISTED
 from incast.answers.facts import Facts, Point
 from incast.answers.limits import at
-from incast.answers.measures import Measure
+from incast.answers.measures import SHARE, Measure
 from incast.answers.paired import Apart, Verdict
 from incast.comparisons.comparison import Comparison
 from incast.comparisons.declaration import named
@@ -20,24 +20,23 @@ CROSSED_SLOWDOWN = "crossed_failure.slowdown_p99"
 """Figure of claims about the flows that crossed a failure, and about the same flows without it."""
 
 
-def between_scenarios(one: Facts, other: Facts, measure: Measure, point: Point) -> Apart | None:
-    """Return a figure of one scenario against another's under the same seeds; ``None`` if either lacks it."""
-    mine, their = one.of(measure, {one.scenario: point}), other.of(measure, {other.scenario: point})
-    if not (mine and their):
-        return None
-    return measure.apart(one.scenario, other.scenario, {**mine, **their})
-
-
 def answers(one: Facts, other: Facts, value: str) -> Iterator[Answer]:
     """Yield for every controller what differs between two scenarios at a value of the key, the share finished first."""
-    measures = sorted(one.measures, key=lambda measure: measure.key != "share")
-    theirs = {measure.key for measure in other.measures}
+    measures = sorted(one.measures, key=lambda measure: measure.key != SHARE)
     for controller in one.controllers:
         point = Point(controller, value)
-        found = [
-            (measure, pair)
+        readings = {
+            measure: {
+                name: reading
+                for facts in (one, other)
+                for name, reading in facts.of(measure, {facts.scenario: point}).items()
+            }
             for measure in measures
-            if measure.key in theirs and (pair := between_scenarios(one, other, measure, point)) is not None
+        }
+        found = [
+            (measure, measure.apart(one.scenario, other.scenario, both))
+            for measure, both in readings.items()
+            if len(both) == 2
         ]
         decided = [(m, p) for m, p in found if p.verdict in (Verdict.BETTER, Verdict.WORSE)]
         rest = [(m, p) for m, p in found if p.verdict in (Verdict.UNDECIDED, Verdict.OPEN)]

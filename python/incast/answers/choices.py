@@ -15,7 +15,7 @@ from incast.answers.answer import (
     superlative,
     value_text,
 )
-from incast.answers.facts import Facts, Point
+from incast.answers.facts import Facts, Point, is_condition
 from incast.answers.limits import qualified
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, Apart, Ranking, Verdict, joined
@@ -80,14 +80,26 @@ def answers(facts: Facts, choices: Sequence[Choice]) -> Iterator[Answer]:
     for (_, near), (choice, *others) in grouped.items():
         who = f" with {choice.controller}" if len(facts.controllers) > 1 else ""
         lead = f"{facts.key} = {named_values(near, facts)}"
-        text = f" for the {superlative(choice.measure)} {choice.measure.title}{who}: {_told(facts, choice)}."
+        has = "has" if len(near) == 1 else "have"
+        verb, also = (has, "") if is_condition(facts.key) else ("for", "for ")
+        text = f" {verb} the {superlative(choice.measure)} {choice.measure.title}{who}: {_told(facts, choice)}."
         claims = choice.claims()
         if others:
             words = [f"the {superlative(one.measure)} {one.measure.title}" for one in others[:2]]
             rest = f" and {counted(len(others) - 2, 'more figure')}" if len(others) > 2 else ""
-            text += f" Also for {joined(words) if not rest else ', '.join(words) + rest}."
+            text += f" Also {also}{joined(words) if not rest else ', '.join(words) + rest}."
             claims += [claim for one in others for claim in one.claims()]
+        text += _beyond(facts, choice)
         yield Answer(Kind.CHOICE, lead, text, tuple(claims))
+
+
+def _beyond(facts: Facts, choice: Choice) -> str:
+    """Say that the best value is at an end of those tried, unless its reading is the best possible one."""
+    first = choice.ranking.first
+    end = facts.ends.get(first)
+    if end is None or choice.measure.is_ideal(choice.readings[first]):
+        return ""
+    return f" {first} is the {end} value tried: {end.replace('est', 'er')} ones may be better still."
 
 
 def _told(facts: Facts, choice: Choice) -> str:

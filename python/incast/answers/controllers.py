@@ -17,11 +17,15 @@ from incast.answers.answer import (
 )
 from incast.answers.choices import LISTED, seeds_text
 from incast.answers.facts import Facts, Point
-from incast.answers.limits import qualified
+from incast.answers.limits import carries, qualified
 from incast.answers.measures import Measure
 from incast.answers.paired import Apart, Ranking, Verdict, joined
 from incast.runs.completions import Reading
 from incast.system.output import counted
+from incast.writing.numbers import SPACE
+
+LITTLE = 0.5
+"""Share of the highest throughput below which a low delay, loss or queue is no lead: it costs most of the traffic."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,12 @@ class Standing:
             return None
         others = {name: reading for name, reading in self.readings.items() if name != first}
         return self.measure.apart(first, self.measure.ranked(others).first, self.readings)
+
+    @property
+    def is_alike(self) -> bool:
+        """Return whether no controller differs by a difference that matters, unless all have the best possible."""
+        same = not self.ranking.behind and all(one.verdict is Verdict.ALIKE for one in self.ranking.among)
+        return same and not all(map(self.measure.is_ideal, self.readings.values()))
 
     def among(self, order: Sequence[str]) -> list[Apart]:
         """Return the differences among the level controllers, the later one against the earlier."""
@@ -74,10 +84,11 @@ def answers(facts: Facts, value: str) -> Iterator[Answer]:
     starved: dict[str, list[tuple[Standing, Apart]]] = {}
     for standing in standings:
         if (lead := standing.lead) is not None:
-            little = qualified(facts, standing.measure, standing.points[lead.one], standing.points)
+            share = carries(facts, standing.points[lead.one], standing.points)
+            little = share < LITTLE and not standing.measure.delivers
             (starved if little else leads).setdefault(lead.one, []).append((standing, lead))
     if leads:
-        yield _leads(facts, leads, where, len(standings))
+        yield _leads(facts, leads, where, standings)
     for standing in standings:
         if standing.lead is None and standing.ranking.behind:
             yield _shared(facts, standing, where)
@@ -86,28 +97,34 @@ def answers(facts: Facts, value: str) -> Iterator[Answer]:
     yield from _undecided(facts, standings, where)
 
 
-def _leads(facts: Facts, leads: Mapping[str, list[tuple[Standing, Apart]]], where: str, figures: int) -> Answer:
+def _leads(
+    facts: Facts, leads: Mapping[str, list[tuple[Standing, Apart]]], where: str, standings: Sequence[Standing]
+) -> Answer:
     """Say which controller is best at which of some figures."""
-    pair = len(facts.controllers) == 2
+    pair, figures = len(facts.controllers) == 2, len(standings)
     parts, claims = [], []
+    alike = [one for one in standings if one.is_alike]
+    rest = f" Within 1{SPACE}%: {joined([one.measure.title for one in alike])}." if alike else ""
     for controller, found in leads.items():
         shown = []
         for standing, lead in found:
             against = "" if pair else f" than {lead.other}"
-            but = qualified(facts, standing.measure, standing.points[controller], standing.points)
-            shown.append(f"{standing.measure.title} {difference_text(lead, standing.measure)}{against}{but}")
+            shown.append(f"{standing.measure.title} {difference_text(lead, standing.measure)}{against}")
             claims += [standing.claim(lead), *(standing.claim(one) for one in standing.ranking.behind)]
         more = f", and {counted(len(shown) - LISTED, 'more figure')}" if len(shown) > LISTED else ""
-        parts.append(f"{controller}: {', '.join(shown[:LISTED])}{more}")
+        points = found[0][0].points
+        little = dict.fromkeys(qualified(facts, standing.measure, points[controller], points) for standing, _ in found)
+        parts.append((f"{controller}{''.join(little)}", f"{', '.join(shown[:LISTED])}{more}"))
     if len(leads) > 1:
         lead_text = f"{joined(list(leads))}{where}: a trade-off"
-        return Answer(Kind.TRADE_OFF, lead_text, f". {'; '.join(parts)}.", tuple(claims))
+        return Answer(Kind.TRADE_OFF, lead_text, f". {'; '.join(map(': '.join, parts))}.{rest}", tuple(claims))
     (winner,) = leads
     others = [name for name in facts.controllers if name != winner]
     whom = others[0] if pair else "all others"
     count = "the only figure" if figures == 1 else f"{len(leads[winner])} of {figures} figures"
-    text = parts[0].removeprefix(f"{winner}: ")
-    return Answer(Kind.TRADE_OFF, f"{winner} leads {whom} in {count}{where}", f": {text}.", tuple(claims))
+    ((name, text),) = parts
+    but = f",{name.removeprefix(winner)}" if name != winner else ""
+    return Answer(Kind.TRADE_OFF, f"{winner} leads {whom} in {count}{where}", f"{but}: {text}.{rest}", tuple(claims))
 
 
 def _starved(facts: Facts, controller: str, found: Sequence[tuple[Standing, Apart]], where: str) -> Answer:

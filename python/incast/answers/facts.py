@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,14 @@ from incast.comparisons.comparison import Comparison, Run
 from incast.comparisons.declaration import named
 from incast.pictures.style import places
 from incast.runs.completions import ENOUGH, Reading
-from incast.runs.result import COMPLETIONS
+
+CONDITIONS = ("traffic.", "run.")
+"""Prefixes of keys that nobody chooses: controllers are compared at their values before the values are."""
+
+
+def is_condition(key: str) -> bool:
+    """Return whether nobody chooses the values of a key."""
+    return key.startswith(CONDITIONS)
 
 
 @dataclass(frozen=True)
@@ -25,11 +33,21 @@ class Point:
 
 @dataclass(frozen=True)
 class Timers:
-    """Duration of the runs and their longest waits before a retransmission, where packets were lost."""
+    """Timers of a run that are as long as the run, and the flows that may wait for them."""
 
     run_s: float
     rto_s: float
     syn_s: float
+    unopened: int
+    """Flows that never opened, if a lost SYN is not sent again within the run."""
+    lossy: int
+    """Flows that lost packets and did not finish, if no timeout is within the run."""
+    flows: int
+
+    @property
+    def waiting(self) -> float:
+        """Share of the flows that may wait."""
+        return (self.unopened + self.lossy) / self.flows
 
 
 @dataclass(frozen=True)
@@ -52,12 +70,23 @@ class Facts:
     """The throughput that says how much a controller carries."""
     began: Mapping[Point, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
     """Finished and begun flows, queries and writes."""
+    alike: tuple[tuple[str, ...], ...] = ()
+    """Groups of controllers with the same figures in every run; if all are, ``controllers`` has the first."""
     without_effect: frozenset[str] = frozenset()
     """Controllers whose figures do not depend on the key."""
     timers: Timers | None = None
-    """``None`` if no packet was lost."""
+    """Timers of the run with the largest share of waiting flows; ``None`` if no flow waits for so long."""
     numeric: bool = False
     """True if the values have an order, so that neighbours make a range."""
+
+    @property
+    def ends(self) -> dict[str, str]:
+        """Words for the values beyond which others could be chosen: ``lowest`` and ``highest``."""
+        if not self.numeric or len(self.values) < 2 or is_condition(self.key):
+            return {}
+        low, high = self.values[0], self.values[-1]
+        ends = {} if re.fullmatch(r"[0.]+[^0-9]*", low) else {low: "lowest"}
+        return ends if re.fullmatch(r"100(\.0*)?\s*%", high) else {**ends, high: "highest"}
 
     def of(self, measure: Measure, points: Mapping[str, Point]) -> dict[str, Reading]:
         """Return the readings of a measure at points, by their names, without those that lack it under a seed."""
@@ -92,17 +121,22 @@ def facts_of(comparison: Comparison, scenario: str) -> Facts:
                 if reading is not None and (measure.key != ACTIVE or _all_but_few(began[point])):
                     readings[measure.key, point] = reading
     order = places(study.values)
+    alike = tuple(tuple(controllers[text] for text in group) for group in comparison.alike(scenario))
+    kept = tuple(controllers.values())
+    if alike and len(alike[0]) == len(kept):
+        kept = kept[:1]
     idle = {name for text, name in controllers.items() if comparison.is_without_effect(scenario, text)}
     return Facts(
         names[scenario],
         study.key,
         tuple(study.values[i] for i in order.order),
-        tuple(controllers.values()),
+        kept,
         study.seeds,
         tuple(measures),
         readings,
         carried,
-        began,
+        {point: parts for point, parts in began.items() if point.controller in kept},
+        alike,
         frozenset(idle),
         _timers(runs),
         order.numeric,
@@ -115,26 +149,27 @@ def _all_but_few(began: Mapping[str, tuple[int, int]]) -> bool:
 
 
 def _timers(runs: list[Run]) -> Timers | None:
-    """Return the timers of runs that lost packets and have flows that may wait; the longest of all entries and runs."""
-    lost = [run for run in runs if run.figure("queues.drops") or run.figure("queues.losses")]
-    found = [_timers_of(run) for run in lost if _may_wait(run)]
-    if not found:
-        return None
-    return Timers(min(t.run_s for t in found), max(t.rto_s for t in found), max(t.syn_s for t in found))
-
-
-def _may_wait(run: Run) -> bool:
-    """Return whether some transfer did not finish, or flows are endless."""
-    counts = [run.figure(f"{part}.count") for part in COMPLETIONS]
-    return not any(counts) or any(run.late(part) for part in COMPLETIONS)
+    """Return the timers of the run in which the largest share of flows may wait for longer than the run lasts."""
+    found = [_timers_of(run) for run in runs if run.figure("queues.drops") or run.figure("queues.losses")]
+    return max((one for one in found if one.waiting), key=lambda one: one.waiting, default=None)
 
 
 def _timers_of(run: Run) -> Timers:
     scenario = tomllib.loads(run.toml)
+    run_s = _core.model_quantity("time", scenario["run"]["duration"])
     transports = [{**scenario["transport"], **entry.get("transport", {})} for entry in scenario["traffic"]]
     by_timer = [one for one in transports if "rto_min" in one and not one.get("tail_loss_probe")]
-    rto = [_core.model_quantity("time", one["rto_min"]) for one in by_timer]
-    syn = [_core.model_quantity("time", one["syn_timeout"]) for one in transports if one.get("handshake")]
-    return Timers(
-        _core.model_quantity("time", scenario["run"]["duration"]), max(rto, default=0.0), max(syn, default=0.0)
-    )
+    rto_s = max((_core.model_quantity("time", one["rto_min"]) for one in by_timer), default=0.0)
+    shaken = [one for one in transports if one.get("handshake")]
+    syn_s = max((_core.model_quantity("time", one["syn_timeout"]) for one in shaken), default=0.0)
+    unopened = lossy = 0
+    if max(rto_s, syn_s) >= run_s:
+        for flow in run.rows("flows", _WAITS).to_pylist():
+            opened = flow["throughput_bps"] is not None
+            unopened += syn_s >= run_s and not opened and flow["start_s"] < run_s
+            ended = flow["finish_s"] is not None or flow["stopped_s"] is not None
+            lossy += rto_s >= run_s and opened and not ended and flow["dropped_total"] > 0
+    return Timers(run_s, rto_s, syn_s, unopened, lossy, max(1, int(run.figure("flows.count") or 0)))
+
+
+_WAITS = ["start_s", "finish_s", "stopped_s", "throughput_bps", "dropped_total"]

@@ -18,17 +18,20 @@ IDLE = 0.1
 """Share of the highest throughput below which a controller's delay, loss and queue describe an idle network."""
 
 
+ONE_SEED = "One seed has no interval", ": no difference is decided. Use at least three seeds."
+"""Beginning and rest of the sentence on what one seed cannot show."""
+
+
 def warnings(facts: Facts) -> Iterator[Answer]:
     """Yield the limits that could mislead, the worst first."""
+    yield from (_alike(group) for group in facts.alike if facts.controllers[0] in group and len(facts.controllers) == 1)
     if (late := _unfinished(facts)) is not None and late.kind is Kind.WARNING:
         yield late
-    if facts.timers is not None:
-        yield from _short(facts)
+    yield from _short(facts, Kind.WARNING)
     if facts.seeds == 1:
         yield Answer(
             Kind.WARNING,
-            "One seed has no interval",
-            ": no difference is decided. Use at least three seeds.",
+            *ONE_SEED,
             (Claim("seeds", "single", "", mean=1),),
         )
     yield from _idle(facts)
@@ -38,8 +41,23 @@ def bounds(facts: Facts) -> Iterator[Answer]:
     """Yield the limits that leave some figures open."""
     if (late := _unfinished(facts)) is not None and late.kind is Kind.BOUND:
         yield late
+    yield from _short(facts, Kind.BOUND)
     yield from _open(facts)
     yield from _few(facts)
+
+
+def same(facts: Facts) -> Iterator[Answer]:
+    """Yield the groups of some controllers that have the same figures."""
+    yield from (_alike(group, Kind.NO_EFFECT) for group in facts.alike if len(facts.controllers) > 1)
+
+
+def _alike(group: Sequence[str], kind: Kind = Kind.WARNING) -> Answer:
+    return Answer(
+        kind,
+        f"{joined(group)} have the same figures",
+        " in every run: which of them is set changes nothing here.",
+        tuple(Claim("summary", "alike", "", controller=name) for name in group),
+    )
 
 
 def carries(facts: Facts, point: Point, others: Mapping[str, Point]) -> float:
@@ -108,26 +126,26 @@ def unfinished(late: Sequence[tuple[str, str, int, int]]) -> tuple[str, str]:
     )
 
 
-def _short(facts: Facts) -> Iterator[Answer]:
-    """Yield a warning if packets were lost in runs shorter than the timers that repair losses."""
+def _short(facts: Facts, kind: Kind) -> Iterator[Answer]:
+    """Yield the flows that wait for timers beyond the end of the runs: a warning if they are more than a few."""
     timers = facts.timers
-    assert timers is not None
+    if timers is None or (timers.waiting > 1 - ENOUGH) != (kind is Kind.WARNING):
+        return
     slow = []
-    if timers.rto_s >= timers.run_s:
-        slow.append((f"the minimum RTO is {duration(timers.rto_s)}", "its last packets"))
-    if timers.syn_s >= timers.run_s:
-        slow.append((f"a lost SYN is sent again after {duration(timers.syn_s)}", "its SYN"))
-    if slow:
-        yield Answer(
-            Kind.WARNING,
-            f"Runs of {duration(timers.run_s)} are too short for timeouts",
-            f": {joined([why for why, _ in slow])}. A flow that loses {' or '.join(what for _, what in slow)} does not "
-            "recover before the end, and packets were lost.",
-            tuple(
-                Claim(f"timers.{name}", "is", "s", mean=found)
-                for name, found in (("run", timers.run_s), ("rto_min", timers.rto_s), ("syn_timeout", timers.syn_s))
-            ),
-        )
+    if timers.unopened:
+        slow.append(f"{timers.unopened:,} never opened, and a lost SYN is sent again after {duration(timers.syn_s)}")
+    if timers.lossy:
+        lost = f"{timers.lossy:,} lost packets and were not done at the end"
+        slow.append(f"{lost}, and a timeout takes {duration(timers.rto_s)} at least")
+    yield Answer(
+        kind,
+        f"Runs of {duration(timers.run_s)} are too short for timeouts",
+        f": of {counted(timers.flows, 'flow')} in the worst run, {'; '.join(slow)}.",
+        tuple(
+            Claim(f"timers.{name}", "is", "s", mean=found)
+            for name, found in (("run", timers.run_s), ("rto_min", timers.rto_s), ("syn_timeout", timers.syn_s))
+        ),
+    )
 
 
 def _idle(facts: Facts) -> Iterator[Answer]:
@@ -178,12 +196,16 @@ def _least(reading: Reading) -> float:
     return min(reading.low.values())
 
 
+def _from(few: float) -> str:
+    return f"from{SPACE}{few:,.0f}" if few >= 1 else "less than one"
+
+
 def _few(facts: Facts) -> Iterator[Answer]:
     """Yield one answer on percentiles of fewer transfers than they need: each is the slowest one."""
     found: dict[str, list[tuple[Measure, float]]] = {}
     for measure in facts.measures:
         counts = [r.count for p in facts.points() if (r := facts.readings.get((measure.key, p))) is not None]
-        if measure.statistic != "p99" or not any(counts):
+        if measure.statistic != "p99" or NAMES["p99"] not in measure.title or not any(counts):
             continue
         few = min(count for count in counts if count) / facts.seeds
         for name in ("p99", "p999"):
@@ -192,10 +214,7 @@ def _few(facts: Facts) -> Iterator[Answer]:
                 found.setdefault(name, []).append((measure, few))
                 break
     for name, measures in found.items():
-        sizes = [
-            f"{measure.title.removeprefix('p99 ')} (from{SPACE}{few:,.0f}{SPACE}a seed)"
-            for measure, few in measures[:3]
-        ]
+        sizes = [f"{measure.title.removeprefix('p99 ')} ({_from(few)}{SPACE}a seed)" for measure, few in measures[:3]]
         more = f" and {len(measures) - 3} more" if len(measures) > 3 else ""
         least = "100" if name == "p99" else "1,000"
         yield Answer(

@@ -1,17 +1,20 @@
 """Figures that answers compare, by the kind of traffic.
 
 Sized flows are judged by slowdown by size, then the share that finished, then throughput; flows of one size, queries
-and writes by completion times; endless flows by throughput, delay, loss and queue.
+and writes by completion times; endless flows by throughput, delay, loss, queue and fairness.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 from incast.answers.paired import Apart, Ranking, apart, ranked
 from incast.comparisons.comparison import Band, Comparison, Run
+from incast.comparisons.ranking import MATTERS, delivers
 from incast.runs.completions import NAMES, Reading
 from incast.runs.result import COMPLETIONS
 from incast.writing.numbers import SPACE
@@ -21,6 +24,12 @@ SHARE = "share"
 
 ACTIVE = "flows.throughput_active_mean_bps"
 THROUGHPUT = "flows.throughput_mean_bps"
+
+JAIN = "flows.jain"
+PAUSES = "queues.pauses"
+
+FEW = 100
+"""Values below which their p99 by nearest rank is the largest one."""
 
 _UNIT = re.compile(r"(?<=[0-9]) (?=[kMGT]?B)")
 """Space between a size and its unit."""
@@ -40,11 +49,28 @@ class Measure:
     """SI unit without a prefix; percent for shares."""
     better: str
     """``"higher"`` or ``"lower"``."""
-    delivers: bool = True
-    """False for a figure that is good for a controller that sends nothing: delay, loss and queue."""
     band: Band | None = None
     statistic: str = ""
     """Statistic of completions: ``mean`` or ``p99``."""
+
+    @property
+    def delivers(self) -> bool:
+        """False for a figure that is good for a controller that sends nothing: delay, loss and queue."""
+        return delivers(self.key)
+
+    @property
+    def ideal(self) -> float:
+        """The best value that is possible."""
+        if self.better == "higher":
+            return 1.0 if self.key == JAIN else 100.0 if self.unit == "%" else math.inf
+        return 1.0 if self.band is not None else 0.0
+
+    def is_ideal(self, reading: Reading) -> bool:
+        """Return whether nothing could be better than a reading by a difference that matters."""
+        found = reading.least
+        if found is None or math.isinf(self.ideal):
+            return False
+        return abs(found.mean - self.ideal) <= MATTERS * self.ideal
 
     def of(self, comparison: Comparison, scenario: str, controller: str, value: str) -> Reading | None:
         """Read the figure at one point."""
@@ -67,8 +93,27 @@ class Measure:
         return apart(one, other, readings, self.better, self.unit == "%")
 
 
+_THROUGHPUT = Measure(THROUGHPUT, "throughput per flow", "b/s", "higher")
+_ACTIVE = Measure(ACTIVE, "throughput per active flow", "b/s", "higher")
+
+
 def measures_of(comparison: Comparison, scenario: str) -> list[Measure]:
-    """Return the figures of a scenario in the order of their importance."""
+    """Return the figures of a scenario in the order of their importance; a p99 of few values is named the largest."""
+    return [_largest(comparison, scenario, measure) for measure in _measures(comparison, scenario)]
+
+
+def _largest(comparison: Comparison, scenario: str, measure: Measure) -> Measure:
+    """Return a p99 by nearest rank as what it is if no run has 100 values: the largest one."""
+    if measure.statistic != "p99":
+        return measure
+    points = product(comparison.study.controllers, comparison.study.values)
+    readings = (measure.of(comparison, scenario, controller.text, value) for controller, value in points)
+    most = max((one.count / len(one.low) for one in readings if one is not None), default=0.0)
+    name = NAMES["p99"]
+    return replace(measure, title=measure.title.replace(name, "largest", 1)) if most < FEW else measure
+
+
+def _measures(comparison: Comparison, scenario: str) -> list[Measure]:
     runs = [run for case, run in comparison.runs.items() if case.scenario == scenario]
     parts = [part for part in COMPLETIONS if any(run.figure(f"{part}.count") for run in runs)]
     if not parts:
@@ -82,7 +127,9 @@ def measures_of(comparison: Comparison, scenario: str) -> list[Measure]:
     )
     if "fct" in parts:
         known = any(run.figure(ACTIVE) is not None for run in runs)
-        found.append(Measure(ACTIVE if known else THROUGHPUT, "throughput of an active flow", "b/s", "higher"))
+        found.append(_ACTIVE if known else _THROUGHPUT)
+    if any(run.figure(PAUSES) for run in runs):
+        found.append(Measure(PAUSES, "pauses by flow control", "", "lower"))
     return found
 
 
@@ -93,10 +140,11 @@ def throughput_of(runs: list[Run]) -> str:
 
 
 def _endless() -> Iterator[Measure]:
-    yield Measure(THROUGHPUT, "throughput per flow", "b/s", "higher")
-    yield Measure("flows.delay_p99_s", "p99 delay", "s", "lower", delivers=False)
-    yield Measure("flows.loss_total_pct", "loss", "%", "lower", delivers=False)
-    yield Measure("queues.busiest.mean_packets", "mean queue at the busiest port", "packets", "lower", delivers=False)
+    yield _THROUGHPUT
+    yield Measure("flows.delay_p99_s", "p99 delay", "s", "lower")
+    yield Measure("flows.loss_total_pct", "loss", "%", "lower")
+    yield Measure("queues.busiest.mean_packets", "mean queue at the busiest port", "packets", "lower")
+    yield Measure(JAIN, "Jain's index", "", "higher")
 
 
 def _completion(part: str) -> Iterator[Measure]:

@@ -51,11 +51,6 @@ class Apart:
     """Further seeds that would decide an undecided difference of this size; ``None`` beyond ``MOST_SEEDS``."""
 
     @property
-    def least(self) -> Estimate | None:
-        """Mean of the difference at its lower bound."""
-        return self.by.least
-
-    @property
     def surely(self) -> Estimate | None:
         """The bound nearer to zero of a difference that is told apart."""
         low, high = self.by.least, self.by.most
@@ -206,9 +201,9 @@ def _agrees(relative: Reading, found: Reading, verdict: Verdict) -> bool:
 
 
 def _is_wild(relative: Reading) -> bool:
-    """Return whether the interval of a relative difference goes below -100 %, where no ratio is."""
-    low = relative.least
-    return low is not None and low.half_width is not None and low.low < -100
+    """Return whether an interval of a relative difference goes below -100 %, where no ratio is."""
+    ends = (relative.least, relative.most)
+    return any(end is not None and end.half_width is not None and end.low < -100 for end in ends)
 
 
 def _sign(found: Reading) -> int:

@@ -174,6 +174,7 @@ def _check(study: ComparisonStudy, under: Callable[[Pairs], ComparisonStudy]) ->
     )
     study.refuse_equal_scenarios()
     study.refuse_equal_controllers()
+    study.refuse_idle_controllers()
 
 
 def _write_study(study: ComparisonStudy, path: Path) -> None:

@@ -267,6 +267,15 @@ class Comparison:
                 by_seed.setdefault(run.case.seed, []).append(json.dumps(run.summary, sort_keys=True))
         return len(self.study.values) > 1 and bool(by_seed) and all(len(set(found)) == 1 for found in by_seed.values())
 
+    def alike(self, scenario: str) -> list[tuple[str, ...]]:
+        """Return groups of controllers, as texts, that have the same figures in every run of a scenario."""
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for controller in self.study.controllers:
+            runs = [run for value in self.study.values for run in self.point(scenario, controller.text, value)]
+            figures = tuple(json.dumps(run.summary, sort_keys=True) for run in runs)
+            groups.setdefault(figures, []).append(controller.text)
+        return [tuple(group) for group in groups.values() if len(group) > 1]
+
     def unmoved(self, scenario: str) -> list[str]:
         """Return the labels of the controllers whose figures do not depend on the varied key."""
         return [c.label for c in self.study.controllers if self.is_without_effect(scenario, c.text)]

@@ -26,6 +26,9 @@ from incast.runs.scenario import Scenario, toml_value
 from incast.study.definition import KEEPS, Definition
 from incast.writing.names import NAME
 
+DATAGRAMS = "udp"
+"""Word for datagrams in what governs flows."""
+
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 
 
@@ -92,17 +95,19 @@ class Controller:
 
     def beside(self, governing: Iterable[str]) -> Controller:
         """Return the controller with what governs the flows of its runs, from the column ``controller`` of a store."""
-        found = dict.fromkeys(one for names in governing for one in names.split("+") if one not in ("", "udp"))
+        every = dict.fromkeys(one for names in governing for one in names.split("+") if one)
+        found = [one for one in every if one != DATAGRAMS]
         if own_controller.is_own(self.text):
-            return Controller(self.text, tuple(found))
+            own = [one for one in found if one in built_in() or ":" in one]
+            return Controller(self.text, tuple(found), bool(every) and not own)
         own = [one for one in found if one.rpartition(":")[2] == self.kind.rpartition(":")[2]]
-        return Controller(self.text, tuple(one for one in found if one not in own), bool(found) and not own)
+        return Controller(self.text, tuple(one for one in found if one not in own), bool(every) and not own)
 
     @property
     def label(self) -> str:
         """Label in legends and tables: its name, and other controls of its flows."""
         if not self.others:
-            return self.name
+            return f"{self.name} (governs no flow)" if self.is_idle else self.name
         if own_controller.is_own(self.text):
             return f"{self.name} ({' and '.join(self.others)})"
         verb = "governs" if len(self.others) == 1 else "govern"
@@ -401,6 +406,7 @@ class ComparisonStudy:
             self.scenario(case).validate()
         self.refuse_equal_scenarios()
         self.refuse_equal_controllers()
+        self.refuse_idle_controllers()
         self.refuse_equal_values()
 
     def refuse_equal_values(self) -> None:
@@ -426,6 +432,22 @@ class ComparisonStudy:
                     "give one of them"
                 )
             known[found] = controller.text
+
+    def refuse_idle_controllers(self) -> None:
+        """Raise ``StudyError`` if there are several controllers, and none governs a flow: their runs would be equal."""
+        governing: dict[str, None] = {}
+        for case in self.first_cases() if len(self.controllers) > 1 else ():
+            found = self.scenario(case).governing()
+            if not all(one.beside(found).is_idle for one in case.controllers):
+                return
+            governing |= dict.fromkeys(found)
+        if governing:
+            given = " and ".join(f"--cc {one.text}" for one in self.controllers)
+            what = " and ".join("datagrams have none" if one == DATAGRAMS else f"{one} governs" for one in governing)
+            raise StudyError(
+                f"{given}: controllers govern no flow of {' and '.join(self.scenario_names())} ({what}), so all runs "
+                "would be the same: give one --cc, and --vary with a key that matters here"
+            )
 
     def refuse_equal_scenarios(self) -> None:
         """Raise ``StudyError`` if two scenarios are equal: their runs would count twice."""

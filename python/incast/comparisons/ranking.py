@@ -27,6 +27,14 @@ CARRIES = 0.9
 MATTERS = 0.01
 """Least difference that is marked or told, as a fraction of the larger mean."""
 
+DELIVERS = ("flows.throughput", "fct.", "queries.", "writes.", "sizes.", "slowdown.", "share")
+"""Beginnings of the keys of figures that are bad for a controller that sends nothing."""
+
+
+def delivers(key: str) -> bool:
+    """Return whether a figure is bad for a controller that sends nothing; delay, loss and queue are good for it."""
+    return key.startswith(DELIVERS)
+
 
 @dataclass(frozen=True)
 class Objective:

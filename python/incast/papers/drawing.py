@@ -159,7 +159,7 @@ def _scatter(done: Evaluated, plot: Plot) -> Canvas:
 
 
 def _name_markers(canvas: Canvas, axes: Axes, named: Sequence[tuple[tuple[float, float], str, str]]) -> None:
-    """Write names next to their markers, without covering other names or markers."""
+    """Write names next to their markers, without covering other names or markers, or leaving the axes."""
     canvas.draw_without_rendering()
     pixels = axes.transData.transform([at for at, _, _ in named])
     taken = [Bbox.from_bounds(x - 8, y - 8, 16, 16) for x, y in pixels]
@@ -171,6 +171,7 @@ def _name_markers(canvas: Canvas, axes: Axes, named: Sequence[tuple[tuple[float,
             )
             box = text.get_window_extent()
             hidden = sum(box.overlaps(other) for j, other in enumerate(taken) if j != i)
+            hidden += box.x0 < axes.bbox.x0 or box.x1 > axes.bbox.x1
             placed.append((hidden, text, box))
             if not hidden:
                 break

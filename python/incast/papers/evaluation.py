@@ -55,8 +55,8 @@ class Evaluated:
 
     @property
     def another(self) -> str:
-        """Suffix of a verdict on runs of another set-up than the figure's."""
-        return ", of another set-up" if self.figure.changes else ""
+        """Beginning of a verdict on runs of another set-up than the published one, of which its claim speaks."""
+        return "of another set-up, " if self.figure.changes else ""
 
     def number(self, measure: str, series: str, x: X, seed: int | None) -> float | None:
         """Return the measured number of a seed, or the mean over all."""

@@ -28,6 +28,9 @@ from incast.system.folders import refuse_other
 from incast.system.output import counted
 from incast.view import chosen
 
+PUBLISHED_WORDS = "title, text, captions and claims are worded for the published set-up"
+"""Sentence on the words of a figure that a command has changed."""
+
 
 def write(
     paper: Paper,
@@ -157,16 +160,18 @@ def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
     """Print one line per figure, with one line per claim below it."""
     for done in found:
         console.print(
-            f"{done.figure.name}: {count_of(done.findings)}{done.another} - {done.figure.title}",
+            f"{done.figure.name}: {done.another}{count_of(done.findings)} - {done.figure.title}",
             highlight=False,
             soft_wrap=True,
         )
         for line in changing.described(done.figure):
             console.print(f"  changed: {line}", highlight=False, soft_wrap=True)
+        if done.another:
+            console.print(f"  {PUBLISHED_WORDS}", highlight=False, soft_wrap=True)
         for one in done.findings:
             seen = "; ".join([*_notes(done, one), *one.numbers])
             console.print(
-                f"  {one.verdict_text}{done.another}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True
+                f"  {done.another}{one.verdict_text}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True
             )
         for line in _unfinished(done):
             console.print(f"  note: {line}", highlight=False, soft_wrap=True)
@@ -202,7 +207,7 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: P
                 "says": one.claim.says,
                 "where": one.claim.where,
                 "own": one.claim.own,
-                "verdict": f"{one.verdict_text}{done.another}",
+                "verdict": f"{done.another}{one.verdict_text}",
                 "part": one.part,
                 "numbers": one.numbers,
                 "brief": one.brief,
@@ -306,25 +311,29 @@ def _row(done: Evaluated, one: Finding) -> str:
     part = "".join(f"<p>{escape(text)}</p>" for text in _notes(done, one))
     return (
         f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(one.claim.says)} <i>({escape(one.claim.where)})</i></td>'
-        f'<td><b class="verdict {style}">{one.verdict_text}{done.another}</b>{part}</td>'
+        f'<td><b class="verdict {style}">{done.another}{one.verdict_text}</b>{part}</td>'
         f"<td><p>{'<br>'.join(escape(text) for text in one.numbers)}</p>{why}</td></tr>"
     )
 
 
+def _caption(done: Evaluated, caption: str) -> str:
+    """Return the caption of a plot; that of another set-up says that its words are not about it."""
+    return f"Of another set-up; of the published one: {caption}" if done.another and caption else caption
+
+
 def _section(done: Evaluated, pictures: Mapping[str, str], again: str, formats: Sequence[str], view: str) -> str:
     figure = done.figure
-    parts = [
-        f'<section id="{escape(figure.name)}"><h2>{escape(figure.title)}</h2>',
-        f'<p class="note">{escape(figure.where)}</p><p>{escape(figure.shows)}</p>',
-    ]
+    parts = [f'<section id="{escape(figure.name)}"><h2>{escape(figure.title)}</h2>']
     if figure.changes:
         changed = "; ".join(f"<code>{escape(line)}</code>" for line in changing.described(figure))
         parts.append(
-            f"<p><b>Of another set-up</b> than the paper's figure: {changed}. Published numbers are the paper's.</p>"
+            f"<p><b>Of another set-up</b> than the published figure: {changed}. Curves and verdicts are of this "
+            f"set-up, published numbers are the paper's; {PUBLISHED_WORDS}.</p>"
         )
+    parts.append(f'<p class="note">{escape(figure.where)}</p><p>{escape(figure.shows)}</p>')
     for plot in figure.plots:
         name = f"{figure.name}-{plot.name}"
-        parts.append(drawn(pictures[name], name, escape(plot.caption), formats))
+        parts.append(drawn(pictures[name], name, escape(_caption(done, plot.caption)), formats))
     parts.append(view)
     assumed = "".join(f"<li>{escape(text)}</li>" for text in figure.assumptions)
     if assumed:

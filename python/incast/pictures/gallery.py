@@ -7,7 +7,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from incast.pictures.style import FORMATS, picture_bytes
+from incast.pictures.style import FORMATS, arrange, picture_bytes
 from incast.system.folders import write_together
 
 Drawn = dict[str, dict[str, bytes]]
@@ -17,6 +17,8 @@ Drawn = dict[str, dict[str, bytes]]
 def draw(pictures: Mapping[str, Figure], formats: Sequence[str]) -> Drawn:
     """Render figures in these formats and as PNG, which reports embed; nothing is written."""
     kinds = dict.fromkeys(["png", *formats])
+    for canvas in pictures.values():
+        arrange(canvas)
     return {name: {kind: picture_bytes(canvas, kind) for kind in kinds} for name, canvas in pictures.items()}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from incast.comparisons.ranking import delivers
 from incast.report.best_cells import Standing, eligible, standing
 from incast.report.cells import Cell, Cells, Group
 from incast.report.figures import ACTIVE, FIGURES, Figure
@@ -17,8 +18,6 @@ from incast.runs.completions import Reading
 
 CHOICES = ("controller", "queue", "transport", "routing", "programs")
 """First words of keys that an operator chooses."""
-DELIVERS = ("flows.throughput", "fct.", "queries.", "writes.", "sizes.")
-"""Prefixes of the keys of figures that are bad for a cell that sends nothing."""
 
 
 def is_choice(key: str) -> bool:
@@ -116,9 +115,8 @@ class Arenas:
         kept = list({self.cells.same(cell): cell for cell in reversed(cells)}.values())[::-1]
         shares = {cell: share for cell in kept if (share := self.cells.share(cell)) is not None}
         carried = self._readings(kept, ACTIVE) or self._readings(kept, FIGURES[0])
-        delivers = figure.key.startswith(DELIVERS) or not carried
         throughput = carried or self._readings(kept, figure)
-        allowed = eligible(shares, throughput, delivers)
+        allowed = eligible(shares, throughput, delivers(figure.key) or not carried)
         return standing(self._readings(kept, figure), figure.better, allowed)
 
     def _readings(self, cells: Sequence[Cell], figure: Figure) -> dict[Cell, Reading]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from incast.comparisons.comparison import Band, Comparison
-from incast.comparisons.ranking import CARRIES, MATTERS, Objective, best, carrying, undominated
+from incast.comparisons.ranking import CARRIES, MATTERS, Objective, best, carrying, delivers, undominated
 from incast.report.figures import ACTIVE, FIGURES, Figure
 from incast.runs.completions import ENOUGH, Reading
 from incast.writing.numbers import percent
@@ -28,9 +28,6 @@ def meaning(of_best: str) -> str:
 
 UNDOMINATED = "◆"
 """Mark after the name of an undominated controller."""
-
-DELIVERS = ("flows.throughput", "fct.", "queries.", "writes.")
-"""Prefixes of the keys of figures that are bad for a controller that sends nothing."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ def of_point(comparison: Comparison, scenario: str, value: str, figures: Sequenc
     found = {}
     for figure in figures:
         allowed = standing.front & standing.finished
-        if not figure.key.startswith(DELIVERS):
+        if not delivers(figure.key):
             allowed &= standing.carries
         found[figure.key] = best(_readings(comparison, scenario, value, figure.key), figure.better, allowed)
     return Marks(found, standing.front if possible(comparison) else frozenset(), standing.little)

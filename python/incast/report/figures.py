@@ -110,7 +110,7 @@ FIGURES = [
 ACTIVE = Figure(
     "flows.throughput_active_mean_bps",
     "throughput",
-    "Throughput per flow while it is active",
+    "Throughput per active flow",
     "Mb/s per\nactive flow",
     "Mb/s",
     1e-6,

@@ -53,8 +53,8 @@ TERMS = {
     "seed": "Number that decides everything random in a run. The same scenario and seed give the same bytes.",
     "slowdown": "Completion time of a flow divided by its ideal one. 1 is perfect; 3 means three times as long.",
     "throughput": (
-        "Payload delivered per second. Of flows that end, over each flow's own time; of endless flows, over the "
-        "measured interval."
+        "Payload delivered per second. Throughput per flow: over the measured interval. Throughput per active flow: "
+        "over each flow's own time in it, for flows that end. Both are means over the flows."
     ),
     "told apart": (
         "The 95 % interval of the paired difference of two readings excludes zero, and the difference is at least 1 % "

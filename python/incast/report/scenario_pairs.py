@@ -29,7 +29,7 @@ from incast.report.tables import Column
 from incast.runs.completions import Reading
 from incast.runs.result import links_of
 from incast.system.output import counted
-from incast.writing.numbers import percent, said
+from incast.writing.numbers import percent, said, with_interval
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,9 @@ FACTOR = 9.0
 def relative(reading: Reading | None) -> str:
     """Write a relative difference in per cent, or as a factor if it is large."""
     least = None if reading is None else reading.least
+    if reading is not None and least is not None and reading.exact and least.low < -1:
+        mean, interval = with_interval(100 * least.mean, -100, 100 * least.high)  # no ratio is below
+        return f"{mean} % {interval}"
     if reading is None or least is None or least.mean < FACTOR:
         text = signed(reading, 100.0)
         return f"{text} %" if text[-1:].isdigit() else text

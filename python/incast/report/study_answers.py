@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from incast.answers.answer import difference_text, superlative
-from incast.answers.limits import unfinished
+from incast.answers.limits import ONE_SEED, unfinished
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, Apart, Verdict, apart
 from incast.report.arenas import Arenas
 from incast.report.best_cells import Standing
-from incast.report.cells import Cell
+from incast.report.cells import Cell, Cells
 from incast.report.figures import Figure
 from incast.report.numbers import rounded, shown_reading
 from incast.report.study_figures import HEADLINE
@@ -31,6 +31,8 @@ def sentences(arenas: Arenas, figures: Sequence[Figure]) -> list[str]:
     """Return the answer, at most one sentence a scenario and figure, after what the runs cannot show."""
     cells = arenas.cells
     found = warnings(arenas)
+    if _has_one_seed(cells):
+        return found
     scenarios = list(dict.fromkeys(arena.scenario for arena in arenas.all))
     for scenario in scenarios:
         own = [arena for arena in arenas.all if arena.scenario == scenario]
@@ -62,9 +64,13 @@ def warnings(arenas: Arenas) -> list[str]:
     ]
     if late:
         found.append("".join(unfinished(late)))
-    if max(len(seeds) for seeds in cells.seeds.values()) == 1:
-        found.append("there is one seed: no difference has an interval, so no cell is called best")
+    if _has_one_seed(cells):
+        found.append("".join(ONE_SEED))
     return found
+
+
+def _has_one_seed(cells: Cells) -> bool:
+    return max(len(seeds) for seeds in cells.seeds.values()) == 1
 
 
 def sentence(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -260,7 +261,7 @@ class Reading:
         """True if the bounds are equal under every seed."""
         return all(self.low[seed] == self.high[seed] for seed in self.low)
 
-    @property
+    @cached_property
     def least(self) -> Estimate | None:
         """Mean of the lower bounds over the seeds (the mean of an exact figure); ``None`` if a bound is missing.
 
@@ -269,7 +270,7 @@ class Reading:
         lows = [self.low[seed] for seed in sorted(self.low)]
         return estimate(lows) if all(math.isfinite(low) for low in lows) else None
 
-    @property
+    @cached_property
     def most(self) -> Estimate | None:
         """Mean of the upper bounds over the seeds; ``None`` if one is missing."""
         highs = [self.high[seed] for seed in sorted(self.high)]

@@ -6,20 +6,30 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from incast import _core
 from incast.errors import ScenarioError
 from incast.runs.scenario import Scenario, toml_value
 from incast.system.output import nearest
-from incast.writing.numbers import duration, said
 
 SCHEMA = "scenario.schema.json"
 """Name of the schema beside a scenario file."""
 
-ARRIVING_BYTES = 1.5e9
-"""Bytes that arrive at a load: a few seconds of simulation."""
+FILLS = 4
+"""Warm-up, as a multiple of the mean time that a byte's flow lasts at the load; arrivals last three times as long."""
 
-LARGE_BYTES = 10e6
-"""Size of a large flow in a comment."""
+DRAWN = 20_000
+"""Flows that are drawn to learn how long they last, at least."""
+
+MOST_HOPS = 1e9
+"""Hops of a run, at most: two minutes of CPU time. A load of flows that last for longer is carried in part."""
+
+NO_FLOW = "no flow arrives by"
+"""Part of the message about arrivals that end too soon."""
+
+LONGEST_US = 3_000_000
+"""Duration of a run that ends by itself, at least."""
 
 PERMUTATION = "permutation"
 INDENT = 27
@@ -42,6 +52,10 @@ class Fabric:
     traffic: str = ""
     load: str = "0.6"
     """As a value of TOML."""
+    warmup_us: int = 1
+    """Time in which the load builds up; arrivals last three times as long."""
+    builds_up: bool = True
+    """False if that takes longer, and more hops than a first run should have."""
 
     @property
     def has_load(self) -> bool:
@@ -138,30 +152,61 @@ def scenario_file(asked: Fabric, file: str) -> str:
 
     Raises ``ScenarioError`` with what was expected.
     """
-    tried = Scenario.from_toml(_text(asked, "1us", file))
+    tried = Scenario.from_toml(_text(asked, file))
     resolved = tried.resolved()
     links = [value for key, value in resolved["topology"].items() if key.endswith("link")]
-    asked, until = replace(asked, rate=links[0]["rate"]), "1ms"
+    asked = replace(asked, rate=links[0]["rate"])
     if asked.has_load:
         load = resolved["traffic"][0]["arrivals"]["load"]
-        until = _until(load * asked.hosts * _core.model_quantity("rate", asked.rate) / 8)
-        asked = replace(asked, load=f"{load:g}")
-    text = _text(asked, until, file)
+        warmup_us, builds_up = _warmup_us(tried, load)
+        asked = replace(asked, load=f"{load:g}", warmup_us=warmup_us, builds_up=builds_up)
+    text = _text(asked, file)
     Scenario.from_toml(text).validate()
     return text
 
 
-def _until(bytes_per_s: float) -> str:
-    """Return the time in which about ``ARRIVING_BYTES`` arrive, at most: 1, 2 or 5 of a power of ten."""
-    most_us = max(1.0, ARRIVING_BYTES / bytes_per_s * 1e6)
+def _warmup_us(tried: Scenario, load: float) -> tuple[int, bool]:
+    """Return a time in microseconds, 1, 2 or 5 of a power of ten, and whether a load builds up in it.
+
+    A flow has about ``1 - load`` of its link, so it lasts as much longer than alone.
+    """
+    until_us, drawn = 1, tried
+    while (flows := _flows(drawn)) < DRAWN:
+        until_us *= 10 if flows < DRAWN / 10 else 2
+        until = f"{until_us}us"
+        drawn = tried.with_({"run.duration": until, "traffic.arrivals.until": until, "run.warmup": "0s"})
+    with drawn.looked_at():
+        alone_s, hops = np.asarray(_core.model_bounds(drawn.core)["ideal_fct_s"]), drawn.core.extent()["hops"]
+    lasts_s = float((alone_s**2).sum() / alone_s.sum()) / max(1 - load, 0.1)
+    least_us, most_us = max(FILLS * lasts_s * 1e6, 1.0), max(until_us * MOST_HOPS / hops / 3, 1.0)
+    power = 10 ** math.floor(math.log10(least_us))
+    wanted = next(step * power for step in (1, 2, 5, 10) if step * power >= least_us)
+    if wanted <= most_us:
+        return wanted, True
     power = 10 ** math.floor(math.log10(most_us))
-    us = max(step * power for step in (1, 2, 5) if step * power <= most_us)
-    return f"{us}us" if us < 1000 else f"{us // 1000}ms"
+    return max(step * power for step in (1, 2, 5) if step * power <= most_us), False
 
 
-def _text(asked: Fabric, until: str, file: str) -> str:
+def _flows(scenario: Scenario) -> int:
+    """Return the number of flows that arrive; 0 where the scenario is refused since none does."""
+    try:
+        flows: int = scenario.core.extent()["flows"]
+    except ScenarioError as error:
+        if NO_FLOW not in str(error):
+            raise
+        return 0
+    return flows
+
+
+def _time(us: int) -> str:
+    """Write whole microseconds in the largest unit of which they are a whole number."""
+    number, unit = next((us // size, unit) for size, unit in ((10**6, "s"), (1000, "ms"), (1, "us")) if us % size == 0)
+    return f"{number}{unit}"
+
+
+def _text(asked: Fabric, file: str) -> str:
     keys = [_line(key, value.replace('"RATE"', toml_value(asked.rate)), comment) for key, value, comment in asked.keys]
-    flows, end = _traffic(asked, until)
+    flows, end = _traffic(asked)
     return _SCENARIO.format(
         schema=SCHEMA,
         about=f"{asked.about}, links of {asked.rate}",
@@ -188,7 +233,7 @@ def _line(key: str, value: str, comment: str) -> str:
     return f"{line:<{INDENT}} # {comment}" if comment else line
 
 
-def _traffic(asked: Fabric, until: str) -> tuple[str, str]:
+def _traffic(asked: Fabric) -> tuple[str, str]:
     """Return the text of the traffic, and that of the run's length."""
     to_the_end = [
         _line("duration", '"3s"', "simulated time at most (s, ms, us, ns): the run ends when all flows have"),
@@ -196,14 +241,26 @@ def _traffic(asked: Fabric, until: str) -> tuple[str, str]:
     ]
     if asked.has_load:
         sizes = asked.traffic or "websearch"
-        large = said(duration(8 * LARGE_BYTES / _core.model_quantity("rate", asked.rate)))
+        warmup, until = _time(asked.warmup_us), _time(3 * asked.warmup_us)
+        longest = _time(max(30 * asked.warmup_us, LONGEST_US))
+        builds_up = (
+            "the load builds up" if asked.builds_up else "too short for these sizes: the load is carried in part"
+        )
+        to_the_end = [
+            _line(
+                "duration", f'"{longest}"', "simulated time at most (s, ms, us, ns): the run ends when all flows have"
+            ),
+            _line("warmup", f'"{warmup}"', f"{builds_up}; left out of rates, queues and losses"),
+            _line("measure_until", f'"{until}"', "end of what these figures measure, and of arrivals"),
+            to_the_end[-1],
+        ]
         entry = [
             _line("name", f'"{sizes}"', "name in results"),
             _line("pattern", '"poisson"', "flows arrive at random, from every host to every other"),
-            f'arrivals = {{ load = {asked.load}, sizes = "builtin:{sizes}", until = "{until}" }}',
+            f'arrivals = {{ load = {asked.load}, load_of = "wire", sizes = "builtin:{sizes}", until = "{until}" }}',
             '# load: share of the hosts\' links, 0.6 or "60%"; sizes: incast list sizes; until: end of arrivals',
-            "# Flows arrive into an empty network. It carries the load only after its large flows have lasted: 10 MB",
-            f"# take {large} at least. For figures under load: until of several such times, and a warmup in [run].",
+            "# Large flows last for long: a higher load, or larger flows, need later times in [run] and here.",
+            "# Flows still going at the end of arrivals finish in a network that empties; completion times are of all.",
         ]
     elif asked.kind == "dumbbell":
         to_the_end = [

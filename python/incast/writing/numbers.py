@@ -96,6 +96,8 @@ def spread(mean: float, half: float) -> str:
     exponent = math.floor(math.log10(max(abs(mean), half)))
     if exponent < -4:
         inner = spread(mean / 10.0**exponent, half / 10.0**exponent)
+        if "±" not in inner:
+            return rounded(mean, 4)
         return f"({inner}){SPACE}×{SPACE}10{str(exponent).translate(_RAISED)}"
     places = places_of(half)
     if places + 1 + exponent > MOST_FIGURES:

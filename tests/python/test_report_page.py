@@ -17,13 +17,13 @@ from rich.console import Console
 from conftest import Command
 from incast import Scenario
 from incast.comparisons.comparison import load
-from incast.pictures import inline
+from incast.pictures import heat_map, inline
 from incast.pictures.fabric import fabric
 from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, thinned
 from incast.pictures.style import new_canvas
 from incast.report import reproduce
 from incast.report.comparison_page import print_table
-from incast.report.document import contents, drawn
+from incast.report.document import contents, document, drawn
 from incast.report.figures import ACTIVE, COMPLETION_FIGURES, FIGURES, ordered
 from incast.report.merging import Case, merged, ranged
 from incast.report.page_tables import even
@@ -151,6 +151,25 @@ def test_a_picture_inside_a_page_takes_its_colours_and_tells_its_points() -> Non
     assert len(svg) < 20_000
 
 
+def test_a_picture_of_very_many_points_is_a_png(monkeypatch: pytest.MonkeyPatch) -> None:
+    canvas = new_canvas(4, 3)
+    canvas.subplots().plot([1, 2], [1, 2])
+    made = inline.elements({"p": canvas}, {"p": b"png"})
+    assert made["p"].startswith("<svg ")
+    monkeypatch.setattr(inline, "LONGEST", 10)
+    picture = drawn(inline.elements({"p": canvas}, {"p": b"png"})["p"], "p", "Many", ("pdf",))
+    assert '<img alt="Many" src="data:image/png;base64,cG5n">' in picture and "p.pdf" in picture
+
+
+def test_text_of_a_heat_map_keeps_its_colour_in_a_dark_page() -> None:
+    """Cells have the same colours in both themes: their text is no variable of the theme."""
+    cells = {("a", "x"): 1.0, ("b", "x"): 9.0}
+    panel = heat_map.Panel("t", ("a", "b"), ("x",), cells, {place: f"cell {place[0]}" for place in cells})
+    made = inline.svg(heat_map.draw([panel], "k", "l", "f"), "map")
+    texts = re.findall(r'<text style="[^"]*fill: ([^;"]+)[^>]*>cell', made) or re.findall(r"<text[^>]*>cell [ab]", made)
+    assert len(texts) == 2 and all("var(" not in text for text in texts)
+
+
 def test_figures_of_one_value_have_a_log_axis_only_if_they_span_one() -> None:
     def lines(*values: float) -> list[Points]:
         return [Points("a", 0, [float(i)], [Reading({1: v}, {1: v})]) for i, v in enumerate(values)]
@@ -265,3 +284,9 @@ def test_a_terminal_of_80_columns_gets_one_table_and_is_told_the_rest(incast: Co
     print_table(load(tmp_path / "d"), Console(file=(narrow := io.StringIO()), width=60))
     assert re.search(r"in the report alone, for lack of space: .*Jain\n", narrow.getvalue())
     assert (tmp_path / "d/report.html").stat().st_size < 300_000
+
+
+def test_the_grid_of_the_first_screen_is_no_style_of_rows() -> None:
+    """Rows of tables have the class too: as a grid their cells would leave their columns."""
+    style = document("t", [""]).partition("<style>")[2].partition("</style>")[0]
+    assert [one for one in re.findall(r"([\w.]*\.first)\{[^}]*grid", style) if one != "div.first"] == []

@@ -101,7 +101,8 @@ class Parsed(HTMLParser):
         own = dict(attrs)
         self.ids += filter(None, [own.get("id")])
         self.addresses += filter(None, [own.get("href"), own.get("src")])
-        self.images += tag == "img"
+        self.images += tag == "figure"
+        assert tag != "img", "pictures follow the theme of the page"
 
     def handle_data(self, data: str) -> None:
         self.text += data

@@ -86,8 +86,8 @@ def _write(found: Outcome, folder: Path, formats: Sequence[str], json: bool, qui
     from incast.report import tuning_page
     from incast.tuning import results
 
-    def page(pngs: Mapping[str, bytes]) -> dict[str, str]:
-        return {PAGE: tuning_page.of_search(found, pngs, formats, again)}
+    def page(inside: Mapping[str, str]) -> dict[str, str]:
+        return {PAGE: tuning_page.of_search(found, inside, formats, again)}
 
     with output.about(folder):
         scenarios = results.write(found, folder, formats, page)
@@ -222,8 +222,8 @@ def sensitivity(
         found = sensitivities.carry_out(analysis, folder, workers, show)
     words = ["incast", "sensitivity", str(file), "--method", analysis.method, "--samples", str(analysis.samples)]
 
-    def page(pngs: Mapping[str, bytes]) -> dict[str, str]:
-        return {PAGE: tuning_page.of_analysis(found, pngs, formats, shlex.join([*words, "--out", str(folder)]))}
+    def page(inside: Mapping[str, str]) -> dict[str, str]:
+        return {PAGE: tuning_page.of_analysis(found, inside, formats, shlex.join([*words, "--out", str(folder)]))}
 
     with output.about(folder):
         sensitivities.write(found, folder, formats, page)

@@ -8,7 +8,8 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -171,13 +172,19 @@ def known(value: Estimate | None) -> Estimate | None:
 
 
 def carry_out(
-    pairs: Pairs, folder: Path, *, store: Path | None = None, rebuild: bool = False, **options: Any
+    pairs: Pairs,
+    folder: Path,
+    *,
+    store: Path | None = None,
+    rebuild: bool = False,
+    tell: Callable[[str], None] = warnings.warn,
+    **options: Any,
 ) -> tuple[Pairs, list[Meeting], Home, str | None]:
     """Make the runs that the store lacks, for every pair and seed, and the viewer page of some of them.
 
     Options are those of ``planning.make``. The last result is the reason why runs with timelines have no viewer page.
     """
-    with made(pairs, folder, store, rebuild, **options):
+    with made(pairs, folder, store, rebuild, tell=tell, **options):
         gap = chosen.tried(pairs.viewed(), folder, **phase(options, "viewer page, runs"))
         return *load(folder), gap
 

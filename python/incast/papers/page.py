@@ -18,9 +18,9 @@ from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
 from incast.papers.verdict import STYLE, Verdict
-from incast.pictures import gallery
+from incast.pictures import gallery, inline
 from incast.report import reproduce
-from incast.report.document import PAGE, document, embedded
+from incast.report.document import PAGE, document, drawn
 from incast.report.numbers import duration, number, rounded, scaled
 from incast.report.run_index import RUNS, csv_of
 from incast.runs.run_folder import TIMELINE, engine_digest, read_manifest
@@ -46,15 +46,18 @@ def write(
     ``again`` returns the command that reproduces the paper, or one figure.
     """
     pictures: gallery.Drawn = {}
+    inside: dict[str, str] = {}
     for done in found:
         _refuse_folder(folder / _page_of(done))
     for done in found:
-        pictures |= gallery.draw(draw(done), formats)
+        canvases = draw(done)
+        pictures |= (made := gallery.draw(canvases, formats))
+        inside |= inline.elements(canvases, gallery.pngs(made))
         view(done, folder)
     files = {
         "results.json": results_json(paper, scale, found, folder),
         RUNS: runs_csv(found, folder),
-        PAGE: html(paper, scale, found, missing, gallery.pngs(pictures), again, folder, formats),
+        PAGE: html(paper, scale, found, missing, inside, again, folder, formats),
     }
     gallery.write(folder, pictures, formats, files, lambda _: True)
     return folder / PAGE
@@ -236,7 +239,7 @@ def html(
     scale: str,
     found: Sequence[Evaluated],
     missing: Sequence[Missing],
-    pictures: Mapping[str, bytes],
+    pictures: Mapping[str, str],
     again: Callable[[Figure | None], str],
     folder: Path,
     formats: Sequence[str] = ("png",),
@@ -318,7 +321,7 @@ def _caption(done: Evaluated, caption: str) -> str:
     return f"Of another set-up; of the published one: {caption}" if done.another and caption else caption
 
 
-def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats: Sequence[str], view: str) -> str:
+def _section(done: Evaluated, pictures: Mapping[str, str], again: str, formats: Sequence[str], view: str) -> str:
     figure = done.figure
     parts = [f'<section id="{escape(figure.name)}"><h2>{escape(figure.title)}</h2>']
     if figure.changes:
@@ -330,7 +333,7 @@ def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats
     parts.append(f'<p class="note">{escape(figure.where)}</p><p>{escape(figure.shows)}</p>')
     for plot in figure.plots:
         name = f"{figure.name}-{plot.name}"
-        parts.append(embedded(pictures[name], name, escape(_caption(done, plot.caption)), formats))
+        parts.append(drawn(pictures[name], name, escape(_caption(done, plot.caption)), formats))
     parts.append(view)
     assumed = "".join(f"<li>{escape(text)}</li>" for text in figure.assumptions)
     if assumed:

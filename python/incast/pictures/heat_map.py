@@ -10,7 +10,7 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normal
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Rectangle
 
-from incast.pictures.style import GREY, INK, abreast, new_canvas, places, plain, spans
+from incast.pictures.style import DARK_TEXT, GREY, INK, LIGHT_TEXT, abreast, new_canvas, places, plain, spans
 
 Place = tuple[str, str]
 """Values on the x axis and on the y axis."""
@@ -56,13 +56,13 @@ def draw(panels: Sequence[Panel], x_name: str, y_name: str, label: str, note: st
             at = xs.index(x), ys.index(y)
             shade = float(norm(mean))
             axes.add_patch(Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, facecolor=COLOURS(shade), edgecolor="white"))
-            ink = "white" if shade > DARK else INK
+            ink = LIGHT_TEXT if shade > DARK else DARK_TEXT
             axes.text(*at, one.texts[x, y], ha="center", va="center", fontsize=7.5, color=ink)
         for marked, look in ((one.own, (1.2, True, 0.44)), (one.first, (2.4, False, 0.47))):
             for x, y in marked:
                 width, dashed, half = look
                 corner = xs.index(x) - half, ys.index(y) - half
-                outline = Rectangle(corner, 2 * half, 2 * half, fill=False, edgecolor=INK, linewidth=width)
+                outline = Rectangle(corner, 2 * half, 2 * half, fill=False, edgecolor=DARK_TEXT, linewidth=width)
                 outline.set_linestyle("--" if dashed else "-")
                 axes.add_patch(outline)
         axes.set_xlim(-0.5, len(xs) - 0.5)

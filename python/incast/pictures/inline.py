@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
 from matplotlib import rc_context
@@ -18,6 +19,8 @@ _SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _LINE = re.compile(r"line-(\d+)(?:-tips-(\d+))?")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 """Characters of names that XML does not allow."""
+LONGEST = 1 << 20
+"""Most letters of a picture in a page: one of very many points is a PNG picture, white in a dark page too."""
 _NUMBER = re.compile(r"-?\d+\.\d{2,}")
 
 VARIABLES = {
@@ -58,10 +61,11 @@ def svg(canvas: Figure, name: str) -> str:
             for child in [one for one in parent if one.tag == f"{{{_SVG}}}{kind}"]:
                 parent.remove(child)
     text = ElementTree.tostring(root, encoding="unicode")
-    used = set(re.findall(r"[(\"]#([\w.-]+)[)\"]", text))
+    # numbers in order: Matplotlib's identifiers of clipped images differ from run to run
+    used = {own: f"{name}-{i}" for i, own in enumerate(dict.fromkeys(re.findall(r"[(\"]#([\w.-]+)[)\"]", text)))}
     told: list[list[str]] = vars(canvas).get("told", [])
     for element in root.iter():
-        _adapt(element, used, told, name)
+        _adapt(element, used, told)
     width, height = canvas.get_size_inches() * 96
     root.attrib.update({"width": f"{width:.0f}", "height": f"{height:.0f}", "role": "img"})
     root.attrib.pop("version", None)
@@ -69,7 +73,19 @@ def svg(canvas: Figure, name: str) -> str:
     return re.sub(r"\s*\n\s*", "\n", made).strip()
 
 
-def _adapt(element: ElementTree.Element, used: set[str], told: Sequence[Sequence[str]], name: str) -> None:
+def elements(canvases: Mapping[str, Figure], pngs: Mapping[str, bytes]) -> dict[str, str]:
+    """Write canvases as elements of a page, by name: SVG, or the PNG picture where that would be too large."""
+    return {name: _element(canvas, name, pngs[name]) for name, canvas in canvases.items()}
+
+
+def _element(canvas: Figure, name: str, png: bytes) -> str:
+    made = svg(canvas, name)
+    if len(made) <= LONGEST:
+        return made
+    return f'<img src="data:image/png;base64,{base64.b64encode(png).decode("ascii")}">'
+
+
+def _adapt(element: ElementTree.Element, used: Mapping[str, str], told: Sequence[Sequence[str]]) -> None:
     """Rewrite an element for a page: variables for colours, short numbers, unique identifiers, lines and their tips."""
     own = element.attrib.pop("id", "")
     if found := _LINE.fullmatch(own):
@@ -80,13 +96,13 @@ def _adapt(element: ElementTree.Element, used: set[str], told: Sequence[Sequence
             for point, tip in zip(points, tips, strict=True):
                 ElementTree.SubElement(point, f"{{{_SVG}}}title").text = tip
     elif own in used:
-        element.set("id", f"{name}-{own}")
+        element.set("id", used[own])
     for key, value in element.attrib.items():
         if key == "style":
             value = re.sub(r"#[0-9a-fA-F]{6}", _variable, value)
             value = re.sub(r"font: ([\d.]+px)[^;]*|font-family:[^;]*;?", _font, value)
         if key in ("clip-path", f"{{{_LINK}}}href", "style"):
-            value = re.sub(r"(^|\()#(?=[\w.-]+\)?$|[\w.-]+\))", rf"\1#{name}-", value)
+            value = re.sub(r"(^|\()#([\w.-]+)(?=\)|$)", lambda link: f"{link[1]}#{used.get(link[2], link[2])}", value)
         if key in ("d", "x", "y", "width", "height", "transform", "points"):
             value = _NUMBER.sub(lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), value)
         element.set(key, value)

@@ -34,6 +34,8 @@ HATCHES = ["", "//", "\\\\", "xx", "..", "--", "||", "++"]
 STYLES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1))]
 
 INK, GRID, GREY = "#161b22", "#e8ebef", "#808995"
+DARK_TEXT, LIGHT_TEXT = "#161b23", "#fefefe"
+"""Text on coloured cells, which have the same colours in a dark page."""
 OTHERS = "#c3c9d1"
 """Colour of the other lines in the panel of one."""
 

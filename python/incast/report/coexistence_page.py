@@ -17,10 +17,10 @@ from incast import _core
 from incast.comparisons.coexistence import Meeting, Pairs, known, tables_of
 from incast.comparisons.declaration import named
 from incast.comparisons.report_folder import Home
-from incast.pictures import gallery
-from incast.pictures.style import INK, new_canvas
+from incast.pictures import gallery, inline
+from incast.pictures.style import DARK_TEXT, INK, LIGHT_TEXT, new_canvas
 from incast.report import reproduce, run_index, tables
-from incast.report.document import PAGE, document, embedded
+from incast.report.document import PAGE, document, drawn
 from incast.report.numbers import number
 from incast.report.run_index import RUNS
 from incast.report.tables import Column
@@ -49,18 +49,19 @@ def write(
 
     ``view_gap`` is the reason why there is no viewer page, if so.
     """
-    drawn = gallery.draw({"shares": picture(pairs, found)}, formats)
+    canvases = {"shares": picture(pairs, found)}
+    made = gallery.draw(canvases, formats)
     runs = run_index.of(pairs, home)
-    page = html(pairs, found, drawn["shares"]["png"], home, runs, formats, view_gap)
+    page = html(pairs, found, inline.elements(canvases, gallery.pngs(made))["shares"], home, runs, formats, view_gap)
     files = tables_of(found) | {RUNS: runs, PAGE: page}
-    gallery.write(home.folder, drawn, formats, files, drawn.__contains__)
+    gallery.write(home.folder, made, formats, files, made.__contains__)
     return home.folder / PAGE
 
 
 def html(
     pairs: Pairs,
     found: Sequence[Meeting],
-    shares: bytes,
+    shares: str,
     home: Home,
     runs: str,
     formats: Sequence[str],
@@ -85,7 +86,7 @@ def html(
     ]
     parts += [f'<p class="note">{escape(note)}.</p>' for note in said.notes]
     caption = "Share of a pair's goodput that the row's controller gets; half widths of 95&nbsp;% intervals."
-    parts.append(embedded(shares, "shares", caption, formats))
+    parts.append(drawn(shares, "shares", caption, formats))
     labels = [escape(name) for name in named(pairs.controllers)]
     what = f"the runs of {labels[0]} with each of {', '.join(labels)} ({escape(said.name)}, seed 1)"
     parts.append(chosen.link(home.folder, chosen.PAGE, what, view_gap))
@@ -154,9 +155,9 @@ def picture(pairs: Pairs, found: Sequence[Meeting]) -> Canvas:
     axes.set_title("Share of the goodput, ± half the 95 % interval", fontsize=9, color=INK, loc="left")
     for row, column in itertools.product(range(count), repeat=2):
         share = by_pair[pairs.controllers[row].text, pairs.controllers[column].text]
-        ink = "black" if 20 < share.mean < 80 else "white"
+        ink = DARK_TEXT if 20 < share.mean < 80 else LIGHT_TEXT
         if math.isnan(share.mean):
-            axes.text(column, row, "-", ha="center", va="center", color="black")
+            axes.text(column, row, "-", ha="center", va="center", color=DARK_TEXT)
             continue
         text = said(number(share)).replace(" ±", "\n±")
         axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=7.5)

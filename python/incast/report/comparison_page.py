@@ -52,7 +52,7 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     canvases, left_out = made.pictures | by_size.pictures, made.left_out | by_size.left_out
     pictures = gallery.draw(canvases, formats)
     shown = [figure.key for figure in figures_of(comparison, everything=True)]
-    inside = {name: inline.svg(canvas, name) for name, canvas in canvases.items()}
+    inside = inline.elements(canvases, gallery.pngs(pictures))
     words = first_screen.as_json(comparison) | {"answers": [answer.json() for answer in answers_of(comparison)]}
     files = {
         "comparison.json": aggregate_json(comparison, shown, words | paired_json(comparison, shown)),

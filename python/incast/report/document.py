@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,19 +53,12 @@ def contents(parts: Sequence[str]) -> str:
     return f'<nav aria-label="Contents"><p class="label">Contents</p><ol class="contents">{items}</ol></nav>'
 
 
-def embedded(png: bytes, name: str, caption: str, formats: Sequence[str] = ("png",)) -> str:
-    """Embed a picture, with the names of its files; the caption is HTML."""
-    data = base64.b64encode(png).decode("ascii")
-    return _figure(f'<img src="data:image/png;base64,{data}" alt="{caption}">', name, caption, formats)
-
-
-def drawn(svg: str, name: str, caption: str, formats: Sequence[str] = ("png",)) -> str:
-    """Embed a picture that is an SVG element, with the names of its files; the caption is HTML."""
-    width = re.search(r'<svg [^>]*?width="(\d+)"', svg)
-    big = width is not None and int(width[1]) > BIG
-    return _figure(svg.replace("<svg ", f'<svg aria-label="{caption}" ', 1), name, caption, formats, " class=big" * big)
-
-
-def _figure(picture: str, name: str, caption: str, formats: Sequence[str], look: str = "") -> str:
+def drawn(picture: str, name: str, caption: str, formats: Sequence[str] = ("png",)) -> str:
+    """Embed a picture that is an element, with the names of its files; the caption is HTML."""
+    width = re.search(r'<svg [^>]*?width="(\d+)"', picture)
+    look = " class=big" * (width is not None and int(width[1]) > BIG)
+    for tag, label in (("<svg ", "aria-label"), ("<img ", "alt")):
+        if picture.startswith(tag):
+            picture = picture.replace(tag, f'{tag}{label}="{caption}" ', 1)
     names = escape(" ".join(f"{name}.{kind}" for kind in formats))
     return f"<figure{look}>{picture}<figcaption>{caption} <span>{names}</span></figcaption></figure>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -17,13 +17,13 @@ from rich.console import Console
 from incast import _core
 from incast.answers.showing import WIDTH, wrapped
 from incast.batch.store import Store
-from incast.pictures import gallery, heat_map
+from incast.pictures import gallery, heat_map, inline
 from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
 from incast.pictures.style import INK, abreast, dress, legend, new_canvas, places, x_axis
 from incast.report import reproduce, tables
 from incast.report.arenas import Arenas, is_choice
 from incast.report.cells import Cell, Cells, Group
-from incast.report.document import PAGE, Page, document, embedded
+from incast.report.document import PAGE, Page, document, drawn
 from incast.report.figures import Figure, axis_name, side_by_side
 from incast.report.numbers import scaled, share_of, shown_reading
 from incast.report.page_tables import cell_of
@@ -102,10 +102,12 @@ def read(store: Store, study: str, again: str, note: str = "") -> Report:
 def write(report: Report, folder: Path, formats: Sequence[str] = ("png",)) -> Page:
     """Write ``report.html``, its pictures in these formats and ``cells.json`` into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = gallery.draw(pictures(report), formats)
-    files = {CELLS: as_json(report), PAGE: html(report, gallery.pngs(drawn), formats)}
-    gallery.write(folder, drawn, formats, files, lambda name: name.startswith("study-"))
-    return Page(folder / PAGE, gallery.pngs(drawn))
+    canvases = pictures(report)
+    made = gallery.draw(canvases, formats)
+    pngs = gallery.pngs(made)
+    files = {CELLS: as_json(report), PAGE: html(report, inline.elements(canvases, pngs), formats)}
+    gallery.write(folder, made, formats, files, lambda name: name.startswith("study-"))
+    return Page(folder / PAGE, pngs)
 
 
 # Pictures
@@ -113,11 +115,11 @@ def write(report: Report, folder: Path, formats: Sequence[str] = ("png",)) -> Pa
 
 def draw(report: Report, folder: Path, formats: Sequence[str]) -> tuple[list[str], list[str]]:
     """Draw the pictures into a folder; return the names of the files, and reasons for missing ones."""
-    drawn = gallery.draw(pictures(report), formats)
-    gallery.write(folder, drawn, formats)
-    left_out = [one for one in report.figures if file_of(one) not in drawn]
+    made = gallery.draw(pictures(report), formats)
+    gallery.write(folder, made, formats)
+    left_out = [one for one in report.figures if file_of(one) not in made]
     missing = [f"no {file_of(one)}: more keys or panels than a picture can show" for one in left_out]
-    return [f"{picture}.{kind}" for picture in drawn for kind in formats], missing
+    return [f"{picture}.{kind}" for picture in made for kind in formats], missing
 
 
 def pictures(report: Report) -> dict[str, Canvas]:
@@ -253,8 +255,8 @@ def _dots(report: Report, figure: Figure) -> Canvas:
 # Page
 
 
-def html(report: Report, pngs: dict[str, bytes], formats: Sequence[str] = ("png",)) -> str:
-    """Make the page."""
+def html(report: Report, inside: Mapping[str, str], formats: Sequence[str] = ("png",)) -> str:
+    """Make the page; ``inside`` has its pictures as elements."""
     cells, figures = report.cells, report.figures
     answer = "".join(f"<li>{escape(ended(text))}</li>" for text in report.answer)
     remark = f'<p class="lead">{escape(report.remark)}</p>' if report.remark else ""
@@ -265,9 +267,9 @@ def html(report: Report, pngs: dict[str, bytes], formats: Sequence[str] = ("png"
     ]
     for figure in figures:
         parts.append(f'<section id="{escape(figure.name)}"><h2>{escape(figure.label)}</h2>')
-        if file_of(figure) in pngs:
+        if file_of(figure) in inside:
             caption = f"{escape(figure.title)}; {figure.better} is better."
-            parts.append(embedded(pngs[file_of(figure)], file_of(figure), caption, formats))
+            parts.append(drawn(inside[file_of(figure)], file_of(figure), caption, formats))
         parts += [_matrix(report, group, figure) for group in cells.groups if len(group.axes) == 2 and group.is_grid]
         parts.append("</section>")
     if zero := silent(cells, figures):

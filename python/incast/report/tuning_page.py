@@ -9,7 +9,7 @@ from html import escape
 from incast import _core
 from incast.pictures import titles
 from incast.report import reproduce
-from incast.report.document import document, embedded
+from incast.report.document import document, drawn
 from incast.report.numbers import number, rounded
 from incast.report.study_answers import ended as sentence
 from incast.statistics import Estimate
@@ -24,7 +24,7 @@ MOST_SETS = 10
 """Most sets of the table of the best ones."""
 
 
-def of_search(outcome: Outcome, pngs: Mapping[str, bytes], formats: Sequence[str], again: str) -> str:
+def of_search(outcome: Outcome, inside: Mapping[str, str], formats: Sequence[str], again: str) -> str:
     """Make the page of a search; ``again`` is the command that makes it."""
     tuning = outcome.tuning
     study = tuning.target.study.name
@@ -47,7 +47,7 @@ def of_search(outcome: Outcome, pngs: Mapping[str, bytes], formats: Sequence[str
         f'<section id="held-out"><h2>Held-out seeds</h2>{_compared(outcome.best.compared)}</section>',
         f'<section id="best"><h2>Best sets</h2>{_sets(outcome, _best(outcome)[:MOST_SETS])}</section>',
         '<section id="pictures"><h2>Search</h2>',
-        *(embedded(png, name, escape(captions[name]), formats) for name, png in pngs.items()),
+        *(drawn(picture, name, escape(captions[name]), formats) for name, picture in inside.items()),
         "</section>",
         f'<section id="sets"><h2>All sets</h2><details><summary>{counted(len(outcome.tried), "set")}</summary>'
         f"{_sets(outcome, outcome.tried)}</details></section>",
@@ -133,7 +133,7 @@ def _sets(outcome: Outcome, sets: Iterable[Tried]) -> str:
     return _table(["set", *keys, *(titles.figure(figure) for figure in tuning.figures), "seeds", "state"], rows)
 
 
-def of_analysis(found: Found, pngs: Mapping[str, bytes], formats: Sequence[str], again: str) -> str:
+def of_analysis(found: Found, inside: Mapping[str, str], formats: Sequence[str], again: str) -> str:
     """Make the page of a sensitivity analysis; ``again`` is the command that makes it."""
     analysis = found.analysis
     study = analysis.target.study.name
@@ -145,8 +145,8 @@ def of_analysis(found: Found, pngs: Mapping[str, bytes], formats: Sequence[str],
         f"{counted(found.runs, 'run')}.</p></header>",
         f'<section id="answer"><h2>Answer</h2><ul>{_items(leading(by_figure))}</ul>{_notes(found.notes())}</section>',
         *(
-            embedded(png, name, "Effect of each parameter, with 95&nbsp;% intervals.", formats)
-            for name, png in pngs.items()
+            drawn(picture, name, "Effect of each parameter, with 95&nbsp;% intervals.", formats)
+            for name, picture in inside.items()
         ),
         *(_indices(figure, rows, analysis.method) for figure, rows in by_figure.items()),
         _again(again, analysis.target.study, f"The numbers are in {reproduce.beside('sensitivity.csv')}."),

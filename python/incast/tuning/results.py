@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from incast.pictures import gallery
+from incast.pictures import gallery, inline
 from incast.statistics import Estimate
 from incast.tuning import pictures
 from incast.tuning.declaration import Tuning
@@ -25,7 +25,7 @@ def write(
     outcome: Outcome,
     folder: Path,
     formats: Sequence[str] = ("png",),
-    page: Callable[[Mapping[str, bytes]], Mapping[str, str]] = lambda _: {},
+    page: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _: {},
 ) -> list[Path]:
     """Write the chosen scenarios, ``trials.csv``, ``result.json`` and the pictures; return the scenarios.
 
@@ -47,8 +47,9 @@ def write(
             for number, one in enumerate(outcome.front, 1):
                 files[f"front/{number:02}{suffix}.toml"] = made(name, one.tried)
     files["trials.csv"] = _trials(outcome)
-    drawn = gallery.draw(pictures.draw(outcome), formats)
-    files |= page(gallery.pngs(drawn))
+    canvases = pictures.draw(outcome)
+    drawn = gallery.draw(canvases, formats)
+    files |= page(inline.elements(canvases, gallery.pngs(drawn)))
     files[RESULT] = json.dumps(data(outcome), indent=2) + "\n"  # last: all other files exist
     gallery.write(folder, drawn, formats, files, pictures.NAMES.__contains__)
     return scenarios

@@ -279,13 +279,13 @@ def write(
     found: Found,
     folder: Path,
     formats: Sequence[str] = ("png",),
-    page: Callable[[Mapping[str, bytes]], Mapping[str, str]] = lambda _: {},
+    page: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _: {},
 ) -> None:
     """Write the picture ``sensitivity``, ``sensitivity.csv`` and ``sensitivity.json``.
 
     ``page`` makes further files from the picture as PNG.
     """
-    from incast.pictures import gallery, titles
+    from incast.pictures import gallery, inline, titles
     from incast.tuning import pictures
 
     analysis = found.analysis
@@ -314,7 +314,7 @@ def write(
     for index in found.indices:
         table.writerow([index.figure, index.unit, index.parameter, *(getattr(index, word) for word in words)])
     rendered = gallery.draw(drawn, formats)
-    files = {"sensitivity.csv": made.getvalue(), **page(gallery.pngs(rendered))}
+    files = {"sensitivity.csv": made.getvalue(), **page(inline.elements(drawn, gallery.pngs(rendered)))}
     files[RESULT] = json.dumps(data(found), indent=2) + "\n"
     gallery.write(folder, rendered, formats, files, drawn.__contains__)
 

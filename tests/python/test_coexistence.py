@@ -17,7 +17,8 @@ from incast import FolderError, StudyError, _core
 from incast.commands.calls import compare
 from incast.comparisons import coexistence, report_folder
 from incast.comparisons.comparison import load
-from incast.comparisons.declaration import Controller, shared_notes
+from incast.comparisons.declaration import Controller
+from incast.comparisons.noted import shared_notes
 from incast.comparisons.report_folder import Home
 from incast.report import coexistence_page
 from incast.report.numbers import number

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 from incast.batch.plan import refuse_too_many, slug, unique_names
+from incast.comparisons.noted import shared_notes
 from incast.controllers import built_in
 from incast.errors import ScenarioError, StudyError
 from incast.external import consent
@@ -150,33 +151,6 @@ def value_of(text: str) -> str | int | float | bool:
         except ValueError:
             pass
     return text
-
-
-def shared_notes(notes: Mapping[tuple[str, ...], Sequence[str]], most: int = 3) -> list[str]:
-    """Return each note once, prefixed by the cases that have it unless all do.
-
-    A case is a tuple of words, such as scenario, controller and value. If a note depends on one of them, only that word
-    is shown; at most the first ``most`` cases are shown.
-    """
-    holders: dict[str, list[tuple[str, ...]]] = {}
-    for case, texts in notes.items():
-        for note in dict.fromkeys(texts):
-            holders.setdefault(note, []).append(case)
-    return [
-        note if len(cases) == len(notes) else f"{_owners(cases, list(notes), most)}: {note}"
-        for note, cases in holders.items()
-    ]
-
-
-def _owners(holders: Sequence[tuple[str, ...]], cases: Sequence[tuple[str, ...]], most: int) -> str:
-    """Name the cases in a list, by one of their words if it decides."""
-    words = [", ".join(case) for case in holders]
-    for place in range(len(cases[0])):
-        own = list(dict.fromkeys(case[place] for case in holders))
-        if [case for case in cases if case[place] in own] == list(holders):
-            words = own
-            break
-    return "; ".join(words[:most]) + (f"; and {len(words) - most} more" if len(words) > most else "")
 
 
 def varied(text: str) -> tuple[str, tuple[str, ...]]:

@@ -18,6 +18,7 @@ from incast.commands.calls import compare
 from incast.comparisons import coexistence, report_folder
 from incast.comparisons.comparison import load
 from incast.comparisons.declaration import Controller
+from incast.comparisons.noted import shared_notes
 from incast.comparisons.report_folder import Home
 from incast.report import coexistence_page
 from incast.report.numbers import number
@@ -25,7 +26,6 @@ from incast.runs.result import rates_of
 from incast.runs.scenario import Scenario
 from incast.statistics import Estimate
 from incast.writing.numbers import said
-from incast.writing.shared_notes import shared_notes
 from stored import SHORT as SHORTEST
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]

@@ -320,3 +320,14 @@ def test_flows_whose_packets_take_several_paths_do_not_beat_their_ideal(incast: 
     words = [word for pair in sets for word in ("--set", pair)]
     done = incast("run", "websearch", *words, "--set", "transport.mss=1440", "--out", "s")
     assert done.status == 0, done.err
+
+
+@pytest.mark.parametrize(("lost", "timeouts"), [(0, 0), (8, 1)])
+def test_timeouts_are_those_of_data_and_not_of_a_syn(lost: int, timeouts: int) -> None:
+    """A flow of 7 segments waits for its timer in both cases: for its SYN, or for its last segment."""
+    changes = {"run.duration": "400ms", "run.warmup": "0s", "traffic.flows": 1, "traffic.app.size": "10kB"}
+    one = Scenario.load("dumbbell").with_({**changes, "transport.syn_timeout": "1ms", "transport.rto_min": "1ms"})
+    result = one.with_({"topology.bottleneck_link.lose": [lost]}).run()
+    (flow,) = result.flows.to_pylist()
+    assert flow["fct_s"] > 1e-3, "it waited"
+    assert (flow["timeouts"], result.summary["flows"]["timeouts"]) == (timeouts, timeouts)

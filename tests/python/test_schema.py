@@ -13,7 +13,9 @@ import pytest
 
 from conftest import ROOT, Command
 from incast import Scenario, _core
+from incast.study import schema
 from incast.templates import fabric
+from incast.templates.study import study_file
 
 NAMES = [name for name, _ in _core.list_kind("scenarios")]
 BASE: dict[str, Any] = tomllib.loads((ROOT / "scenarios" / "websearch.toml").read_text(encoding="utf-8"))
@@ -84,3 +86,66 @@ def test_the_schema_beside_a_new_scenario_is_that_of_the_command(incast: Command
     first, _, _ = (tmp_path / "scenario.toml").read_text().partition("\n")
     assert first == f"#:schema ./{fabric.SCHEMA}"
     assert (tmp_path / fabric.SCHEMA).read_text() == incast("schema").out
+
+
+@pytest.fixture(scope="module")
+def studies() -> Any:
+    return jsonschema.Draft202012Validator(schema.schema())
+
+
+STUDY = """
+scenario = ["hotspot", "mine.toml"]
+seeds = 3
+keep = ["flows"]
+[set]
+run.duration = "5ms"
+"run.warmup" = "1ms"
+traffic.flows = 4
+controller.g = 0.1
+[axes]
+queue.mark = ["5p", "60p"]
+traffic.load.share = { from = 0.1, to = 0.9, steps = 3 }
+"transport.rto_min" = ["1ms"]
+[arms]
+dctcp = "dctcp"
+[arms.red]
+controller = "newreno"
+queue.kind = "red"
+axes.queue.limit = { from = "10p", to = "100p", steps = 3, scale = "log" }
+[tune]
+minimise = "fct.slowdown_mean"
+"""
+
+
+def test_study_files_fit_their_schema(studies: Any) -> None:
+    studies.check_schema({key: one for key, one in studies.schema.items() if key != "$defs"})
+    new = study_file(Scenario.load("websearch"), "websearch", "s", "s.toml")
+    for text in (STUDY, new, (ROOT / "docs" / "studies.md").read_text().split("```toml\n")[1].split("```")[0]):
+        found = [(list(one.path), one.message[:200]) for one in studies.iter_errors(tomllib.loads(text))]
+        assert not found, text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("seeds = 3", "seeds = 0"),
+        ("seeds = 3", 'design = "gird"'),
+        ("seeds = 3", "sedes = 3"),
+        ('keep = ["flows"]', 'keep = ["flow"]'),
+        ('run.duration = "5ms"', "run.duration = 5"),
+        ('run.duration = "5ms"', 'run.druation = "5ms"'),
+        ('queue.mark = ["5p", "60p"]', 'queue.mark = "5p"'),
+        ("steps = 3 }", "stpes = 3 }"),
+        ('queue.kind = "red"', 'queue.kind = "rde"'),
+        ('dctcp = "dctcp"', "dctcp = 3"),
+        ('scenario = ["hotspot", "mine.toml"]', ""),
+    ],
+)
+def test_a_mistake_in_a_study_does_not_fit(studies: Any, old: str, new: str) -> None:
+    assert list(studies.iter_errors(tomllib.loads(STUDY.replace(old, new, 1)))), (old, new)
+
+
+def test_the_command_prints_either_schema(incast: Command) -> None:
+    assert json.loads(incast("schema", "study").out) == schema.schema()
+    assert incast("schema", "scenario").out == incast("schema").out
+    incast("schema", "paper").refused("schema paper: expected scenario or study")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from html import escape
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
@@ -16,9 +17,11 @@ from conftest import Command, left_in
 from incast import FolderError, Store, Study
 from incast.commands import study_reports
 from incast.pictures import heat_map
-from incast.report import study_answers, study_page
+from incast.report import study_answers, study_figures, study_page
 from incast.report.arenas import is_choice
 from incast.report.cells import Cells
+from incast.report.figures import FIGURES, in_its_unit
+from incast.report.study_figures import in_their_units
 from incast.report.study_page import Report
 from incast.writing.numbers import said
 
@@ -53,6 +56,24 @@ def test_cells_are_the_runs_of_the_store(report: Report, store: Store) -> None:
         }
         reading = report.cells.reading(cell, figure.key)
         assert reading is not None and reading.low == own == reading.high, (cell, figure.key)
+
+
+def test_tables_have_rates_and_times_in_the_unit_of_their_largest_value(report: Report) -> None:
+    """As in comparisons: no 9,412 in a column of Mb/s, no 0.003 in one of ms."""
+    labels = {figure.key: (figure.unit, figure.scale) for figure in report.shown}
+    assert labels["flows.throughput_mean_bps"] == ("Mb/s", 1e-6)
+    rate, delay = (next(one for one in FIGURES if one.key == key) for key in (FIGURES[0].key, "flows.delay_p99_s"))
+    fast = in_its_unit(rate, [9.4e9, 2e6])
+    assert (fast.unit, fast.label, fast.short) == ("Gb/s", "Throughput per flow (Gb/s)", "Gb/s\nper flow")
+    assert in_its_unit(delay, [3e-6]).unit == "µs"
+    page = study_page.html(report, {})
+    shown = [figure.label for figure in report.shown]
+    assert all(f"<h2>{escape(label)}</h2>" in page for label in shown)
+
+
+def test_a_study_of_fast_links_has_its_rates_in_gigabits(monkeypatch: pytest.MonkeyPatch, report: Report) -> None:
+    monkeypatch.setattr(study_figures, "_means", lambda *_: [9.4e9])
+    assert in_their_units(report.cells, [FIGURES[0]])[0].unit == "Gb/s"
 
 
 def test_marked_cells_follow_from_the_runs(report: Report) -> None:
@@ -148,7 +169,7 @@ def test_panels_share_one_colour_scale(report: Report, monkeypatch: pytest.Monke
 def test_every_shape_of_a_study_has_a_report(tmp_path: Path, more: dict[str, Any], pictures: bool) -> None:
     made = study(seeds=1, **more).run(tmp_path / "s", workers=1)
     report = study_reports.of(made, "k")
-    page = study_page.write(report, tmp_path / "r").read_text(encoding="utf-8")
+    page = study_page.write(report, tmp_path / "r").path.read_text(encoding="utf-8")
     assert bool(list((tmp_path / "r").glob("*.png"))) == pictures
     assert 'id="numbers"' in page
     if len(report.cells.cells) > 1:
@@ -168,7 +189,7 @@ def test_unfinished_flows_are_bounds_and_told(tmp_path: Path, keep: list[str]) -
     assert (reading.least is None) == (keep == [])
     slowdown = next(figure for figure in report.figures if figure.key == "fct.slowdown_p99")
     assert not report.arenas.first(slowdown)
-    assert study_page.write(report, tmp_path / "r").is_file()
+    assert study_page.write(report, tmp_path / "r").path.is_file()
 
 
 def test_the_worst_cell_is_named_and_queries_count(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from incast import _core
 from incast.commands import kinds, paper, scenarios
 from incast.commands.options import out
 from incast.errors import ScenarioError
+from incast.study import schema as studies
 from incast.system.interrupts import loading
 
 PAPERS = "papers"
@@ -125,6 +126,14 @@ def describe(
     sys.stdout.write(kinds.description(kind, name))
 
 
-def schema() -> None:
-    """Print the JSON schema of a scenario."""
-    sys.stdout.write(_core.schema().rstrip("\n") + "\n")
+def schema(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="Kind of file: scenario or study.")] = "scenario",
+) -> None:
+    """Print the JSON schema of scenario files, or of study files, for editors."""
+    match kind:
+        case "scenario":
+            sys.stdout.write(_core.schema().rstrip("\n") + "\n")
+        case "study":
+            sys.stdout.write(json_.dumps(studies.schema(), indent=2) + "\n")
+        case _:
+            raise ScenarioError(f"schema {kind}: expected scenario or study")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 from incast.batch.plan import refuse_too_many, slug, unique_names
+from incast.comparisons.noted import shared_notes
 from incast.controllers import built_in
 from incast.errors import ScenarioError, StudyError
 from incast.external import consent
@@ -25,7 +26,6 @@ from incast.runs import dropped_parameters, own_controller
 from incast.runs.scenario import Scenario, toml_value
 from incast.study.definition import KEEPS, Definition
 from incast.writing.names import NAME
-from incast.writing.shared_notes import shared_notes
 
 DATAGRAMS = "udp"
 """Word for datagrams in what governs flows."""

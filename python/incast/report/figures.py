@@ -178,7 +178,7 @@ def figures_of(comparison: Comparison, scenario: str | None = None, everything: 
     if any(run.figure("queues.pauses") for run in runs):
         shown += PAUSE_FIGURES
     shown = ordered(shown, all(is_sized(run) for run in runs), everything)
-    return [_in_its_unit(figure, [run.figure(figure.key) for run in comparison.runs.values()]) for figure in shown]
+    return [in_its_unit(figure, [run.figure(figure.key) for run in comparison.runs.values()]) for figure in shown]
 
 
 ORDER = {
@@ -220,7 +220,7 @@ UNITS = {
 """Units of a figure by its usual one, each with its smallest largest value in SI units, and the factor to it."""
 
 
-def _in_its_unit(figure: Figure, found: Iterable[float | None]) -> Figure:
+def in_its_unit(figure: Figure, found: Iterable[float | None]) -> Figure:
     """Choose the unit of a time or a rate by its largest value."""
     most = max((value for value in found if value is not None), default=None)
     if most is None or figure.unit not in UNITS:

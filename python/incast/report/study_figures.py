@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from incast.report.cells import BINS, SIZES, Cells
-from incast.report.figures import ACTIVE, COMPLETION_FIGURES, FIGURES, PAUSE_FIGURES, Figure
+from incast.report.figures import ACTIVE, COMPLETION_FIGURES, FIGURES, PAUSE_FIGURES, Figure, in_its_unit
 
 _BY_KEY = {figure.key: figure for figure in FIGURES}
 
@@ -49,12 +49,12 @@ HEADLINE = 4
 
 
 def figures_of(cells: Cells) -> list[Figure]:
-    """Return the figures that some cell has, other than zero everywhere, times in their unit."""
+    """Return the figures that some cell has, other than zero everywhere, in their usual units."""
     sized = any(cells.began(cell, "fct")[1] for cell in cells.cells)
     # slowdowns by size, then what they cost: throughput
     by_size = [*BINNED, ACTIVE, *(one for one in SIZED if one is not ACTIVE)]
     wanted = by_size if cells.bins is not None else SIZED if sized else ENDLESS
-    return [_in_its_unit(cells, figure) for figure in wanted if any(_means(cells, figure))]
+    return [figure for figure in wanted if any(_means(cells, figure))]
 
 
 def silent(cells: Cells, shown: Sequence[Figure]) -> list[str]:
@@ -70,8 +70,14 @@ def _means(cells: Cells, figure: Figure) -> list[float]:
     return [max(abs(value) for value in one.low.values()) for one in readings if one is not None]
 
 
-def _in_its_unit(cells: Cells, figure: Figure) -> Figure:
-    """Switch times to microseconds if all are below a millisecond."""
-    if figure.unit != "ms" or max(_means(cells, figure), default=1.0) >= 1e-3:
-        return figure
-    return replace(figure, unit="us", scale=1e6, short=f"{figure.short.removesuffix('ms')}us")
+def in_their_units(cells: Cells, figures: Sequence[Figure]) -> list[Figure]:
+    """Return the figures with times and rates in the unit of their largest value, as tables and pictures have them."""
+    return [in_its_unit(figure, _means(cells, figure)) for figure in figures]
+
+
+def of_answers(cells: Cells, figures: Sequence[Figure]) -> list[Figure]:
+    """Return the figures as sentences have them: times in microseconds if all are below a millisecond."""
+    short = [one.unit == "ms" and max(_means(cells, one), default=1.0) < 1e-3 for one in figures]
+    return [
+        replace(one, unit="us", scale=1e6) if is_short else one for one, is_short in zip(figures, short, strict=True)
+    ]

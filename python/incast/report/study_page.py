@@ -29,7 +29,7 @@ from incast.report.numbers import scaled, share_of, shown_reading
 from incast.report.page_tables import cell_of
 from incast.report.reproduce import Ran
 from incast.report.study_answers import ended, range_of, sentences
-from incast.report.study_figures import HEADLINE, KEYS, figures_of, silent
+from incast.report.study_figures import HEADLINE, KEYS, figures_of, in_their_units, of_answers, silent
 from incast.report.tables import Column
 from incast.runs.completions import Reading
 from incast.system.output import counted
@@ -73,11 +73,17 @@ class Report:
         return figures_of(self.cells)
 
     @cached_property
+    def shown(self) -> list[Figure]:
+        """The same figures in the units of tables and pictures."""
+        return in_their_units(self.cells, self.figures)
+
+    @cached_property
     def answer(self) -> list[str]:
         """Sentences of the answer."""
-        found = [*filter(None, [self.note]), *sentences(self.arenas, self.figures)]
+        figures = of_answers(self.cells, self.figures)
+        found = [*filter(None, [self.note]), *sentences(self.arenas, figures)]
         if not any(self.arenas.chosen(cell) for arena in self.arenas.all for cell in arena.cells):
-            found += filter(None, (range_of(self.arenas, figure) for figure in self.figures[:HEADLINE]))
+            found += filter(None, (range_of(self.arenas, figure) for figure in figures[:HEADLINE]))
         return found
 
     @property
@@ -117,7 +123,7 @@ def draw(report: Report, folder: Path, formats: Sequence[str]) -> tuple[list[str
     """Draw the pictures into a folder; return the names of the files, and reasons for missing ones."""
     made = gallery.draw(pictures(report), formats)
     gallery.write(folder, made, formats)
-    left_out = [one for one in report.figures if file_of(one) not in made]
+    left_out = [one for one in report.shown if file_of(one) not in made]
     missing = [f"no {file_of(one)}: more keys or panels than a picture can show" for one in left_out]
     return [f"{picture}.{kind}" for picture in made for kind in formats], missing
 
@@ -125,7 +131,7 @@ def draw(report: Report, folder: Path, formats: Sequence[str]) -> tuple[list[str
 def pictures(report: Report) -> dict[str, Canvas]:
     """Draw the figures that a picture shows better than a table, by file name without extension."""
     drawn: dict[str, Canvas] = {}
-    for figure in report.figures:
+    for figure in report.shown:
         canvas = _picture(report, figure)
         if canvas is not None:
             drawn[file_of(figure)] = canvas
@@ -257,7 +263,7 @@ def _dots(report: Report, figure: Figure) -> Canvas:
 
 def html(report: Report, inside: Mapping[str, str], formats: Sequence[str] = ("png",)) -> str:
     """Make the page; ``inside`` has its pictures as elements."""
-    cells, figures = report.cells, report.figures
+    cells, figures = report.cells, report.shown
     answer = "".join(f"<li>{escape(ended(text))}</li>" for text in report.answer)
     remark = f'<p class="lead">{escape(report.remark)}</p>' if report.remark else ""
     parts = [
@@ -350,12 +356,12 @@ def _numbers(report: Report) -> str:
     heads, rows = _heads(report), ""
     left = len(report.cells.cells) - MOST_LISTED
     more = f"{left:,} more points are not listed. " if left > 0 else ""
-    marks = {figure.key: report.arenas.first(figure) for figure in report.figures}
+    marks = {figure.key: report.arenas.first(figure) for figure in report.shown}
     for cell in report.cells.cells[:MOST_LISTED]:
         begin = "".join(f"<th>{escape(text)}</th>" for text in _beginning(report, cell))
-        own = "".join(cell_of(report.cells.reading(cell, f.key), f.scale, cell in marks[f.key]) for f in report.figures)
+        own = "".join(cell_of(report.cells.reading(cell, f.key), f.scale, cell in marks[f.key]) for f in report.shown)
         rows += f"<tr>{begin}{own}<td>{len(report.cells.seeds[cell])}</td></tr>"
-    head = "".join(f"<th>{escape(text)}</th>" for text in [*heads, *(f.label for f in report.figures), "runs"])
+    head = "".join(f"<th>{escape(text)}</th>" for text in [*heads, *(f.label for f in report.shown), "runs"])
     return (
         '<section id="numbers"><h2>All numbers</h2><p class="note">Means ± half the 95&nbsp;% Student-t interval over '
         "the seeds. Bold: best of its condition, or not told apart from the best mean. A percentage in a cell is the "
@@ -430,7 +436,7 @@ def print_answer(report: Report, console: Console) -> None:
     """Print the answer, and a table of the first figures by cell."""
     for text in map(ended, report.answer):
         _print_wrapped(console, text)
-    figures, cells = report.figures[:HEADLINE], report.cells.cells[:MOST_ROWS]
+    figures, cells = report.shown[:HEADLINE], report.cells.cells[:MOST_ROWS]
     begin = [_beginning(report, cell) for cell in cells]
     first = [
         Column(report.arenas.short.get(head, head), [row[i] for row in begin], "left")
@@ -470,7 +476,7 @@ def as_json(report: Report) -> str:
         row: dict[str, Any] = {"scenario": cell.scenario, "arm": cell.arm}
         row["values"] = dict(zip(group.axes, cell.values, strict=True)) | group.fixed
         row["seeds"] = list(report.cells.seeds[cell])
-        for figure in report.figures:
+        for figure in report.shown:
             reading = report.cells.reading(cell, figure.key)
             row[figure.key] = None if reading is None else _reading_json(reading, cell in report.arenas.first(figure))
         points.append(row)

@@ -1,4 +1,4 @@
-"""Notes that several cases have, told once."""
+"""Notes on the cases of a comparison: each once, with the cases that have it."""
 
 from __future__ import annotations
 

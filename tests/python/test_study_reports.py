@@ -21,7 +21,7 @@ from incast.report import study_answers, study_figures, study_page
 from incast.report.arenas import is_choice
 from incast.report.cells import Cells
 from incast.report.figures import FIGURES, in_its_unit
-from incast.report.study_figures import in_their_units
+from incast.report.study_figures import HEADLINE, in_their_units
 from incast.report.study_page import Report
 from incast.writing.numbers import said
 
@@ -154,6 +154,17 @@ def test_panels_share_one_colour_scale(report: Report, monkeypatch: pytest.Monke
     assert (first.x, first.y) == (("2", "6"), ("5p", "60p")), "the condition is on the x axis"
     norm = heat_map._norm([mean for panel in seen[0] for mean in panel.means.values()])
     assert norm.vmin == min(min(panel.means.values()) for panel in seen[0])
+
+
+def test_leading_values_at_an_end_of_those_tried_say_so(report: Report) -> None:
+    arenas = report.arenas
+    found = [arenas.standing(arena.cells, figure) for figure in report.figures[:HEADLINE] for arena in arenas.all]
+    leading = {one.level[0] for one in found if not one.undecided}
+    ends = {"5p": "lowest value tried: lower", "60p": "highest value tried: higher"}
+    marks = {cell.values[0] for cell in leading if cell.arm == "dctcp"}  # swift has one threshold for all
+    assert marks
+    told = {f"mark = {mark} is the {ends[mark]} ones may be better still." for mark in marks}
+    assert {study_answers.ended(text) for text in report.answer if "tried" in text} == told, "flows are no choice"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from incast.answers.answer import (
     superlative,
     value_text,
 )
-from incast.answers.facts import Facts, Point, is_condition
+from incast.answers.facts import Facts, Point, beyond, is_condition
 from incast.answers.limits import qualified
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, Apart, Ranking, Verdict, joined
@@ -99,7 +99,7 @@ def _beyond(facts: Facts, choice: Choice) -> str:
     end = facts.ends.get(first)
     if end is None or choice.measure.is_ideal(choice.readings[first]):
         return ""
-    return f" {first} is the {end} value tried: {end.replace('est', 'er')} ones may be better still."
+    return f" {beyond(first, end)}"
 
 
 def _told(facts: Facts, choice: Choice) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from incast import _core
@@ -82,11 +82,7 @@ class Facts:
     @property
     def ends(self) -> dict[str, str]:
         """Words for the values beyond which others could be chosen: ``lowest`` and ``highest``."""
-        if not self.numeric or len(self.values) < 2 or is_condition(self.key):
-            return {}
-        low, high = self.values[0], self.values[-1]
-        ends = {} if re.fullmatch(r"[0.]+[^0-9]*", low) else {low: "lowest"}
-        return ends if re.fullmatch(r"100(\.0*)?\s*%", high) else {**ends, high: "highest"}
+        return ends_of(self.values) if self.numeric and not is_condition(self.key) else {}
 
     def of(self, measure: Measure, points: Mapping[str, Point]) -> dict[str, Reading]:
         """Return the readings of a measure at points, by their names, without those that lack it under a seed."""
@@ -98,6 +94,20 @@ class Facts:
     def points(self) -> list[Point]:
         """Return all points."""
         return [Point(controller, value) for value in self.values for controller in self.controllers]
+
+
+def ends_of(values: Sequence[str]) -> dict[str, str]:
+    """Return words for the first and the last of some numbers in order, unless none can be lower or higher."""
+    if len(values) < 2:
+        return {}
+    low, high = values[0], values[-1]
+    ends = {} if re.fullmatch(r"[0.]+[^0-9]*", low) else {low: "lowest"}
+    return ends if re.fullmatch(r"100(\.0*)?\s*%", high) else {**ends, high: "highest"}
+
+
+def beyond(value: str, end: str) -> str:
+    """Return the sentence on a best value at an end of those tried."""
+    return f"{value} is the {end} value tried: {end.replace('est', 'er')} ones may be better still."
 
 
 def facts_of(comparison: Comparison, scenario: str) -> Facts:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, product
 
 from incast.answers.answer import difference_text, superlative
+from incast.answers.facts import beyond
 from incast.answers.limits import ONE_SEED, unfinished
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, Apart, Verdict, apart
@@ -46,7 +47,17 @@ def sentences(arenas: Arenas, figures: Sequence[Figure]) -> list[str]:
             words = {cell: arenas.chosen(cell) for cell in inside}
             if readings:
                 found.append(f"{where}{sentence(figure, results, readings, words)}")
-    return found
+    return [*found, *_beyond(arenas, figures)]
+
+
+def _beyond(arenas: Arenas, figures: Sequence[Figure]) -> list[str]:
+    """Return a sentence for each value that leads somewhere, and is at an end of those tried."""
+    found: dict[str, str] = {}
+    for figure, arena in product(figures[:HEADLINE], arenas.all):
+        one = arenas.standing(arena.cells, figure)
+        if not one.undecided:
+            found |= arenas.ends(one.level[0])
+    return [beyond(value, end) for value, end in found.items()]
 
 
 def warnings(arenas: Arenas) -> list[str]:
@@ -176,8 +187,9 @@ def _spanned(labels: Sequence[str]) -> str:
 
 
 def ended(text: str) -> str:
-    """Return a text as a sentence: with a capital, unless it begins with a name or a symbol, and a full stop."""
-    is_word = text[:2].isalpha() and not text.partition(" ")[0].endswith(":")
+    """Return a text as a sentence: with a capital, unless it begins with a name, a key or a symbol, and a full stop."""
+    first, _, rest = text.partition(" ")
+    is_word = text[:2].isalpha() and not first.endswith(":") and not rest.startswith("= ")
     return f"{text[:1].upper() if is_word else text[:1]}{text[1:].removesuffix('.')}."
 
 

@@ -201,7 +201,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(own(|homa| homa.levels = 9).contains("homa.levels = 9: expected"));
     assert!(own(|homa| homa.cutoffs = Some(vec![5, 5])).contains("homa.cutoffs = [5, 5]: expected ascending sizes"));
     assert!(told(&|s| s.flows[0].class = 3).contains("expected 7, its lowest class"));
-    assert!(told(&|s| s.transports.push(homa(|homa| homa.levels = 7))).contains("expected one: a host"));
+    assert!(told(&|s| s.transports.push(homa(|homa| homa.levels = 7))).contains("expected one setting for all traffic: a host"));
     let four = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 4]);
     assert!(told(&four).contains("has 4 classes"));
 }

@@ -224,7 +224,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(own(PHost { large: Some(0), ..authors() }).contains("phost.large = 0: expected at least 1B"));
     assert!(told(&|s| s.transports[0].rto.rto_min = Time::ZERO).contains("repeats requests after it"));
     assert!(told(&|s| s.flows[0].class = 1).contains("expected 2, its lowest class"));
-    assert!(told(&|s| s.links[1].rate = Rate::INFINITE).contains("expected a rate"));
+    assert!(told(&|s| s.links[1].rate = Rate::INFINITE).contains("expected a finite rate"));
     let two = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 2]);
     assert!(told(&two).contains("has 2 classes"));
 }

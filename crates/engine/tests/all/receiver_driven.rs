@@ -536,7 +536,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(told(&|s| s.transports[0].output.extra_packets = 1).contains("applies to TCP only"));
     assert!(told(&|s| s.transports[0].sizes.mtu = 1500).contains("are not fragmented"));
     assert!(told(&|s| s.queues[1].discipline = Discipline::FairNic { per_flow: 2 }).contains("has a queue of its own"));
-    assert!(told(&|s| s.transports = vec![sleek(STAR)]).contains("switches that drop instead of trimming"));
+    assert!(told(&|s| s.transports = vec![sleek(STAR)]).contains("trimmed packets are reported by NACKs"));
     let entropies = Eqds { window: 50, pull_rate: 0.99, entropies: 48, htsim: false };
     assert!(told(&|s| s.transports = vec![sizes(Protocol::Eqds(entropies.clone()))]).contains("a power of two"));
     let over = |credit: bool, rtt: Time, ratio: f64| {

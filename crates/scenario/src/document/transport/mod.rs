@@ -91,9 +91,8 @@ macro_rules! keys {
             transports: &mut [spec::TransportSpec],
             flows: &[spec::FlowSpec],
             queries: &[spec::QuerySpec],
-            problems: &mut Vec<Problem>,
         ) {
-            $($table::derive(transports, flows, queries, problems);)+
+            $($table::derive(transports, flows, queries);)+
         }
 
         /// Reports a network that lacks what the transports of its flows need.

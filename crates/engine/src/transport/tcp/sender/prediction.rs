@@ -8,7 +8,7 @@ use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::fast_paths::{FastPath, Feature, Features};
 use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{PacingSpec, Recovery, Sizes, TransportSpec, Windows};
+use crate::spec::{Recovery, Sizes, TransportSpec, Windows};
 use incast_cc::{Ack, Controller, Ecn, Pacing, Phase, Round, TcpAck};
 
 impl Sender {
@@ -29,7 +29,7 @@ impl Sender {
             (Feature::HalfWindow, t.acks.push_half_window),
             (Feature::UnsentLimit, t.windows.notsent_lowat > 0),
             (Feature::Fragments, t.sizes.mtu > 0),
-            (Feature::OwnPacing, !matches!(t.output.pacing, PacingSpec::Controller)),
+            (Feature::OwnPacing, t.output.pacing.is_some()),
             (Feature::Telemetry, self.profile.telemetry),
             (Feature::Labels, self.labels),
         ]);

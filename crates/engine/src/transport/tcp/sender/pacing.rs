@@ -15,13 +15,13 @@ impl Sender {
             Pacing::Gap(_) => return,
             Pacing::None => match &t.output.pacing {
                 None => return,
-                Some(own) if own.restart_at_max && self.restarting => own.max.as_f64(),
+                Some(own) if own.restart_at_max && self.recovery.restarting => own.max.as_f64(),
                 Some(own) => {
                     if self.rtt.srtt == Time::ZERO {
                         return;
                     }
                     // the last segment of the initial window is paced: the sequence numbers count SYN
-                    if ((self.nxt + 1) as f64) <= t.windows.initial_window * self.mss as f64 {
+                    if ((self.snd.nxt + 1) as f64) <= t.windows.initial_window * self.mss as f64 {
                         return;
                     }
                     let window = self.window();
@@ -54,8 +54,7 @@ impl Sender {
     #[inline(always)]
     pub(super) fn pace_lets_go(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         let from = self.paced_until();
-        if from > ctx.now && self.pace_at > from {
-            self.pace_at = from;
+        if from > ctx.now && self.timers.pace.advance(from) {
             ctx.timer(from, Timer::Pace(self.ip.flow));
         }
         from <= ctx.now

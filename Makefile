@@ -161,7 +161,7 @@ deny: ## Licences, duplicate versions, sources and known vulnerabilities of the 
 test-rust: ## The Rust tests, optimised
 	cargo test --workspace
 
-properties: ## The Rust tests with all random cases, of which `make test` tries a quarter
+properties: ## The Rust tests with all random cases, of which `make test` tries a part
 	INCAST_CASES=all cargo test --workspace
 
 # FUZZ="--count 100000", "--minutes 30", "--cores 2", "--seed 7", "--only 123": TESTING.md. A hunt that was interrupted goes on.

@@ -172,7 +172,8 @@ impl Rate {
         ("k", 1_000),
     ];
     /// Description of a valid text.
-    pub const EXPECTED: &str = "a rate with a unit (bps, kbps, Mbps, Gbps, Tbps) or \"inf\", such as \"10Gbps\"";
+    pub const EXPECTED: &str =
+        "a rate with a unit (bps, kbps, Mbps, Gbps, Tbps; k, M, G, T for short) or \"inf\", such as \"10Gbps\"";
     /// No serialization delay at all; written `"inf"`.
     pub const INFINITE: Rate = Rate(u64::MAX);
 

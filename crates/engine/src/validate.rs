@@ -43,8 +43,9 @@ fn check_all(spec: &Spec) -> Result<(), RunError> {
         return invalid("flowcells of 0 B, expected at least 1".into());
     }
     if spec.ties == Ties::Scheduled && spec.choice.has_entropy() {
-        let text = "a packet cannot carry both an entropy and the data of scheduled ties".to_owned();
-        return Err(RunError::Refused(About::Ties, text));
+        let text = "packets carry what scheduled ties ask in place of their entropies; expected \"hash\" or \"link\" \
+                    with this routing";
+        return Err(RunError::Refused(About::Ties, text.to_owned()));
     }
     check_hosts(spec).map_err(|error| error.about(About::Hosts))?;
     check_shaping(spec)?;
@@ -99,12 +100,16 @@ fn check_returns(spec: &Spec) -> Result<(), RunError> {
 /// Transports, and features that they exclude.
 fn check_transports(spec: &Spec) -> Result<(), RunError> {
     let by_endpoints = matches!(spec.choice, PathChoice::GivenPath | PathChoice::Entropy(Entropy::Given));
-    let by_packets = |f: &FlowSpec| {
-        f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.numbers_packets()
-    };
-    if by_endpoints && !spec.flows.iter().all(by_packets) {
-        let text = "the routing policy needs endpoints that choose paths; those of TCP and UDP do not".to_owned();
-        return Err(RunError::Refused(About::Routing, text));
+    for (number, flow) in (0..).zip(&spec.flows).filter(|_| by_endpoints) {
+        if flow.app.datagram_gap().is_some() {
+            let text = "expected another application, or another routing.kind than \"transport\": senders of datagrams \
+                        give packets no path and no entropy";
+            return Err(RunError::Refused(About::Application(number), text.to_owned()));
+        }
+        if !spec.transports[flow.transport as usize].protocol.numbers_packets() {
+            let text = "expected a transport that gives packets paths or entropies, such as transport.preset = \"ndp\"";
+            return Err(RunError::Refused(About::Routing, text.to_owned()));
+        }
     }
     each(&spec.transports, About::Transport, |t| transport::check(spec, t))
 }
@@ -130,17 +135,20 @@ fn check_shaping(spec: &Spec) -> Result<(), RunError> {
             format!("link {}: a port that shapes credits does not support priority flow control", link.name),
         );
     }
+    if let Some(link) = spec.links.iter().filter(shapes).find(|l| l.rate == Rate::INFINITE) {
+        let text = format!("expected all links with a finite rate, unlike {}: credits get a share of it", link.name);
+        return refuse_link(spec, link, text);
+    }
     let wrong = |l: &&LinkSpec| {
         let shaping = spec.queues[l.queue as usize].credits();
-        shaping.is_some_and(|s| s.credit == 0 || s.packet == 0 || s.burst == 0) || l.rate == Rate::INFINITE
+        shaping.is_some_and(|s| s.credit == 0 || s.packet == 0 || s.burst == 0)
     };
     match spec.links.iter().filter(shapes).find(wrong) {
         Some(link) => refuse_link(
             spec,
             link,
             format!(
-                "link {}: credit shaping, expected a rate, a burst of at least 1 credit, and credits and packets of at \
-             least 1 B",
+                "link {}: credit shaping, expected a burst of at least 1 credit, and credits and packets of at least 1 B",
                 link.name
             ),
         ),
@@ -264,23 +272,25 @@ fn check_cell(spec: &Spec, number: u32, cell: &CellSpec) -> Result<(), RunError>
 
 /// Port of a radio station.
 fn check_radio_port(spec: &Spec, link: &LinkSpec) -> Result<(), RunError> {
-    let wire = match &spec.queues[link.queue as usize].discipline {
-        Discipline::EcnAtDeparture(_) => Some("marking at departure"),
+    let queue = &spec.queues[link.queue as usize];
+    let kind = match &queue.discipline {
+        Discipline::EcnAtDeparture(_) => Some("marks at departures"),
         Discipline::FairNic { .. } => Some("a fair NIC"),
-        Discipline::Trimming(_) => Some("trimming"),
-        Discipline::Pfabric => Some("packet ranks"),
-        _ if spec.queues[link.queue as usize].credits().is_some() => Some("credit shaping"),
-        _ if spec.pfc().is_some() => Some("priority flow control"),
-        _ if link.loss != Loss::None || link.bucket > 0 => Some("losses or a token bucket of a wired link"),
-        _ if spec.failures.iter().any(|f| spec.links[f.link as usize].cell == link.cell) => Some("failures of links"),
-        _ => None,
+        Discipline::Trimming(_) => Some("a queue that trims"),
+        Discipline::Pfabric => Some("a queue that goes by ranks"),
+        _ => queue.credits().map(|_| "a queue that shapes credits"),
     };
-    match wire {
-        Some(what) => {
-            refuse_link(spec, link, format!("link {}: the port of a radio station does not support {what}", link.name))
-        }
-        None => Ok(()),
+    if let Some(kind) = kind {
+        let text = format!("the port {} of a radio station has {kind}; expected another kind of queue", link.name);
+        return refuse_link(spec, link, text);
     }
+    let wire = match link {
+        _ if spec.pfc().is_some() => "priority flow control",
+        _ if link.loss != Loss::None || link.bucket > 0 => "losses or a token bucket of a wired link",
+        _ if spec.failures.iter().any(|f| spec.links[f.link as usize].cell == link.cell) => "failures of links",
+        _ => return Ok(()),
+    };
+    refuse_link(spec, link, format!("link {}: the port of a radio station does not support {wire}", link.name))
 }
 
 /// Phantom queues: they need departure times that are known at arrival.

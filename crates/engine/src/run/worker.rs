@@ -16,7 +16,7 @@ use crate::run::by_port::{AHEAD, ByPort};
 use crate::run::ending::{self, Ending, Endless, Halt};
 use crate::run::out::Out;
 use crate::run::queues::{Queues, Slot};
-use crate::run::scatter::{Scatter, Sorter};
+use crate::run::scatter::{Arrival, Scatter, Sorter};
 use crate::switch::route::Planned;
 use crate::threads::progress::Monitor;
 use crate::threads::window_loop::Share;
@@ -358,33 +358,10 @@ impl Worker<'_> {
             arrivals = &by_port.rest;
         }
         let arrivals = sorter.sort(arrivals, bucket, order);
-        let (packets, exts) = (&bucket.packets, &mut bucket.exts);
         if FAR {
-            // the first packets in order were not the first to be sent
-            arrivals.iter().take(AHEAD).for_each(|arrival| packets.prefetch(arrival.place()));
-            plans.clear();
-            plans.extend((AHEAD..).zip(arrivals).map(|(ahead, arrival)| {
-                if let Some(ahead) = arrivals.get(ahead) {
-                    packets.prefetch(ahead.place());
-                }
-                let (packet, node) = packets.to_node(arrival.place());
-                if let Some(ext) = packet.ext() {
-                    prefetch::lines(&exts[ext as usize], 2);
-                }
-                let plan = domain.plan(packet, node, net);
-                domain.prefetch_for(packet, node, plan, net);
-                plan
-            }));
-            for (arrival, plan) in arrivals.iter().zip(&*plans) {
-                domain.prefetch_further(*plan, net, || packets.to_node(arrival.place()));
-            }
-            if domain.framed {
-                let coming = arrivals.iter().zip(&*plans);
-                let coming =
-                    coming.map(|(arrival, plan)| (start + arrival.offset(), *plan, packets.to_node(arrival.place())));
-                domain.prefetch_frames(coming, net);
-            }
+            plan_all(domain, arrivals, bucket, (net, start), plans);
         }
+        let (packets, exts) = (&bucket.packets, &mut bucket.exts);
         let mut walked = 0;
         for arrival in arrivals {
             let time = start + arrival.offset();
@@ -430,6 +407,38 @@ impl Worker<'_> {
         self.under_way.extend(arrivals[walked..].iter().map(|arrival| packets[arrival.place()]));
         self.queues.register(d);
         Ok(())
+    }
+}
+
+/// Plans the next hops of the packets of a window that begins at `start`, and prefetches what they will touch.
+#[inline(always)]
+fn plan_all(
+    domain: &mut Domain,
+    arrivals: &[Arrival],
+    Bucket { packets, exts, .. }: &Bucket,
+    (net, start): (&FabricMap, Time),
+    plans: &mut Vec<Planned>,
+) {
+    // the first packets in order were not the first to be sent
+    arrivals.iter().take(AHEAD).for_each(|arrival| packets.prefetch(arrival.place()));
+    plans.clear();
+    plans.extend((AHEAD..).zip(arrivals).map(|(ahead, arrival)| {
+        arrivals.get(ahead).into_iter().for_each(|ahead| packets.prefetch(ahead.place()));
+        let (packet, node) = packets.to_node(arrival.place());
+        if let Some(ext) = packet.ext() {
+            prefetch::lines(&exts[ext as usize], 2);
+        }
+        let plan = domain.plan(packet, node, net);
+        domain.prefetch_for(packet, node, plan, net);
+        plan
+    }));
+    for (arrival, plan) in arrivals.iter().zip(&*plans) {
+        domain.prefetch_further(*plan, net, || packets.to_node(arrival.place()));
+    }
+    if domain.framed {
+        let coming = arrivals.iter().zip(&*plans);
+        let coming = coming.map(|(arrival, plan)| (start + arrival.offset(), *plan, packets.to_node(arrival.place())));
+        domain.prefetch_frames(coming, net);
     }
 }
 

@@ -10,6 +10,10 @@ pub enum About {
     Flow(u32),
     /// Link and the queue of its port, by number.
     Link(u32),
+    /// Cuts of the queue of a link, by the link's number.
+    Cuts(u32),
+    /// Application of a flow, by number.
+    Application(u32),
     /// Transport, by number.
     Transport(u32),
     /// Program of nodes, by number.

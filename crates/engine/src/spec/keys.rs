@@ -1,5 +1,5 @@
 //! Parameters that a scenario's keys set. A key is declared once: name, type in the engine, type in scenarios if it
-//! differs (`as`), bounds, and the text that users read.
+//! differs (`as`), bounds, the text that users read, and the default in scenarios if presets have none (`=`).
 
 /// Declares structs of parameters, a group each. Exports the declarations as a macro `$carry`, which passes them and
 /// further tokens to a macro of the caller.
@@ -20,7 +20,8 @@ pub(crate) use keys;
 
 macro_rules! structs {
     ($($(#[doc = $about:literal])+ $group:ident: $name:ident {
-        $($(#[doc = $doc:literal])+ $(#[schemars($($bound:tt)+)])? $key:ident: $type:ty $(as $written:ty)?,)+
+        $($(#[doc = $doc:literal])+ $(#[schemars($($bound:tt)+)])?
+        $key:ident: $type:ty $(as $written:ty)? $(= $default:literal)?,)+
     })+) => {
         $($(#[doc = $about])+
         #[derive(Clone, PartialEq, Debug)]
@@ -49,6 +50,9 @@ macro_rules! bounds {
     };
     (range(max = $most:literal)) => {
         (std::ops::Bound::Unbounded, std::ops::Bound::Included($most as f64))
+    };
+    (extend("exclusiveMinimum" = $least:literal)) => {
+        (std::ops::Bound::Excluded($least as f64), std::ops::Bound::Unbounded)
     };
     (extend("exclusiveMinimum" = $least:literal), range(max = $most:literal)) => {
         (std::ops::Bound::Excluded($least as f64), std::ops::Bound::Included($most as f64))

@@ -347,7 +347,7 @@ keys! {
     /// Pace, classes and ranks of sent packets.
     output: OutputRules {
         /// Pacing of sent packets.
-        pacing: PacingSpec as Pacing,
+        pacing: Option<WindowPacing> as Pacing,
         /// Rank of data, in bytes, the most urgent lowest, for ports that use it (`queue.kind = "pfabric"`).
         rank: Option<Rank> as Word<Option<Rank>>,
         /// Measure compared with the sizes of `demotion`: bytes sent before the packet, or, for known sizes, the whole
@@ -394,16 +394,18 @@ impl TransportSpec {
     }
 }
 
-/// Rank of data within its transfer, message or write, in bytes; the lowest is the most urgent (pFabric, section 4.1;
-/// the schemes of its authors' ns-2 code).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rank {
-    /// Bytes neither acknowledged nor SACKed when the packet leaves. Endless flows: the maximum.
-    Remaining,
-    /// Bytes before the packet; needs no knowledge of the size.
-    Sent,
-    /// Total bytes. Endless flows: the maximum.
-    Size,
+words! {
+    /// Rank of data within its transfer, message or write, in bytes; the lowest is the most urgent (pFabric, section
+    /// 4.1; the schemes of its authors' ns-2 code).
+    Rank {
+        /// Bytes of the transfer, message or write neither acknowledged nor SACKed when the packet leaves (pFabric).
+        /// The highest rank if endless.
+        Remaining = "remaining",
+        /// Bytes sent before the packet in the transfer, message or write (PIAS): no size has to be known.
+        Sent = "sent",
+        /// Size of the transfer, message or write: all its packets have one rank. The highest if endless.
+        Size = "size",
+    }
 }
 
 words! {
@@ -502,21 +504,20 @@ words! {
     }
 }
 
-/// Pacing of sent packets.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum PacingSpec {
-    /// Pacing only by the controller's rate.
-    Controller,
-    /// factor * max(cwnd, in flight) / srtt, at most `max`; the initial window is not paced (ns-3, Linux). A fast
-    /// retransmission is not paced and does not delay later packets.
-    Window {
-        /// Factor in slow start.
+keys! { $ window_pacing_keys
+    /// Pacing at a multiple of cwnd, or of the bytes in flight if larger, over srtt (Linux and ns-3: 2 in slow start, 1.2
+    /// afterwards). The initial window is not paced, nor is a fast retransmission, which does not delay later packets.
+    window: WindowPacing {
+        /// Windows per round trip in slow start (Linux and ns-3: 2).
+        #[schemars(extend("exclusiveMinimum" = 0))]
         slow_start: f64,
-        /// Factor in congestion avoidance.
+        /// Windows per round trip after slow start (Linux and ns-3: 1.2).
+        #[schemars(extend("exclusiveMinimum" = 0))]
         avoidance: f64,
-        /// Maximum pacing rate.
-        max: Rate,
-        /// Space the packet after the first segment of a fast recovery, or after a timeout, as if the rate were `max`.
-        restart_at_max: bool,
-    },
+        /// Highest rate.
+        max: Rate as Rate = "crate::text::default::infinite",
+        /// Paces after the first segment of a fast recovery, or after a timeout, as if the rate were `max`, as in the
+        /// Swift of an ns-3 study (omarghara/DCTCP-SWIFT-YASOMAM).
+        restart_at_max: bool = "bool::default",
+    }
 }

@@ -90,7 +90,7 @@ impl SendEndpoint {
     #[inline]
     pub fn probe(&mut self) -> &mut Option<u32> {
         match self {
-            Self::Tcp(tcp) => &mut tcp.probe,
+            Self::Tcp(tcp) => &mut tcp.ip.probe,
             Self::Other(other) => other.probe(),
         }
     }

@@ -22,6 +22,8 @@ pub struct IpSource {
     pub flow: FlowId,
     /// Domain-local host.
     pub host: HostIx,
+    /// Index of the probe observing this flow, if any.
+    pub probe: Option<u32>,
     dst: NodeId,
     /// Flags of every packet.
     pub flags: u16,
@@ -34,9 +36,9 @@ pub struct IpSource {
     /// Data segments sent, and those inside the measured interval.
     sent: u64,
     sent_m: u64,
-    /// IP packets sent, measured, and the time of the first of them.
+    /// IP packets sent, measured, and the time of the first of them; [`Time::NEVER`] before.
     packets_m: u64,
-    first_tx: Option<Time>,
+    first_tx: Time,
 }
 
 impl IpSource {
@@ -51,6 +53,7 @@ impl IpSource {
             dst: NodeId(spec.dst),
             flags: if spec.path.is_some() { flag::PATH } else { 0 } | if traced { flag::SLOW_PATH } else { 0 },
             entropy: Source::new(net.spec, flow),
+            first_tx: Time::NEVER,
             ..IpSource::default()
         }
     }
@@ -71,9 +74,7 @@ impl IpSource {
         if measured {
             flags |= flag::MEASURED;
             self.packets_m += 1;
-            if self.first_tx.is_none() {
-                self.first_tx = Some(ctx.now);
-            }
+            self.first_tx = self.first_tx.min(ctx.now);
         }
         if len > 0 {
             self.sent += 1;
@@ -115,7 +116,7 @@ impl IpSource {
         record.sent_m = self.sent_m;
         record.retransmissions = self.retransmissions as u64;
         record.fm_tx_packets = self.packets_m;
-        record.fm_first_tx_ps = self.first_tx.map(|t| t.0);
+        record.fm_first_tx_ps = (self.first_tx != Time::NEVER).then_some(self.first_tx.0);
     }
 }
 

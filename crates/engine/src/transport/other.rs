@@ -146,7 +146,7 @@ impl OtherSender {
 
     /// Index of the flow's time series.
     pub fn probe(&mut self) -> &mut Option<u32> {
-        of_any!(self, udp => &mut udp.probe, end => &mut end.base_mut().probe)
+        of_any!(self, udp => &mut udp.ip.probe, end => &mut end.base_mut().ip.probe)
     }
 
     /// Visits the state for time series. UDP data is never acknowledged.

@@ -13,6 +13,54 @@ pub enum Task {
     Compressed(Time),
 }
 
+/// Time of a timer's event; off at [`Time::NEVER`]. Events at other times are outdated.
+#[derive(Debug)]
+pub struct Alarm(Time);
+
+impl Default for Alarm {
+    fn default() -> Alarm {
+        Alarm(Time::NEVER)
+    }
+}
+
+impl Alarm {
+    /// Returns whether no event is awaited.
+    pub fn is_off(&self) -> bool {
+        self.0 == Time::NEVER
+    }
+
+    /// Returns whether no event is awaited up to `at`.
+    #[inline]
+    pub fn is_after(&self, at: Time) -> bool {
+        at < self.0
+    }
+
+    /// Awaits an event at `at`.
+    pub fn set(&mut self, at: Time) {
+        self.0 = at;
+    }
+
+    /// Sets the timer to `at`, unless it fires before. Returns whether it needs an event at `at`.
+    #[inline]
+    pub fn advance(&mut self, at: Time) -> bool {
+        let earlier = self.is_after(at);
+        if earlier {
+            self.0 = at;
+        }
+        earlier
+    }
+
+    /// Returns whether the event at `now` is the one awaited, and awaits no other.
+    #[inline]
+    pub fn fires(&mut self, now: Time) -> bool {
+        let fires = self.0 == now;
+        if fires {
+            self.0 = Time::NEVER;
+        }
+        fires
+    }
+}
+
 /// Expiry of a timer set at `now` for `wait`: exact, or on the tick of a kernel's timer wheel. A slot is wider the
 /// longer the wait, and a timer never fires early.
 #[inline]

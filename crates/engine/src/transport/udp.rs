@@ -15,8 +15,6 @@ use incast_record::{FlowRecord, FlowState};
 /// UDP sender.
 #[derive(Debug)]
 pub struct Sender {
-    /// Index of the probe observing this flow, if any.
-    pub probe: Option<u32>,
     pub(super) ip: IpSource,
     transport: u32,
     /// Time between datagrams; the mean if `random`.
@@ -32,7 +30,6 @@ impl Sender {
     /// Sender of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx, Udp { gap, random }: Udp) -> Sender {
         Sender {
-            probe: None,
             ip: IpSource::new(net, flow, host, false),
             transport: net.flow(flow).transport,
             gap: gap.max(Time::ps(1)),

@@ -201,8 +201,8 @@ fn what_contradicts_itself_is_refused() {
     let two = |s: &mut Spec| {
         s.transports.push(changed!(s.transports[0].clone(), sizes.mss = 1000));
     };
-    assert!(told(&two).contains("two transports of dcpim"));
+    assert!(told(&two).contains("expected one setting for all traffic"));
     assert!(told(&|s| s.transports[0].rto.rto_min = Time::ZERO).contains("repeats requests after it"));
     assert!(told(&|s| s.flows[0].class = 1).contains("expected 6, its lowest class"));
-    assert!(told(&|s| s.links[1].rate = Rate::INFINITE).contains("expected a rate"));
+    assert!(told(&|s| s.links[1].rate = Rate::INFINITE).contains("expected a finite rate"));
 }

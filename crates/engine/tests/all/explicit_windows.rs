@@ -59,7 +59,7 @@ fn equal_shares_do_not_depend_on_round_trips() {
     let mut spec = joining(&[Time::ZERO, Time::us(100)], None);
     spec.links.iter_mut().filter(|link| link.from == 2 || link.to == 2).for_each(|link| link.delay = Time::us(174));
     run_for(&mut spec, Time::ms(40));
-    let o = compared(&spec);
+    let o = run(&spec);
     let rate = |flow: usize| {
         let entity = format!("flow {flow}");
         value_at(&o, &entity, "cwnd_bytes", 39_000 * US) / value_at(&o, &entity, "srtt_s", 39_000 * US) * 8.0 / 1e9

@@ -160,7 +160,7 @@ fn an_incast_has_no_queue_of_data_and_loses_none() {
 
 #[test]
 fn every_packet_comes_once_whatever_is_lost() {
-    for seed in 1..4 {
+    for seed in seeds(3).map(|seed| seed + 1) {
         for (own, loss) in [(authors(), 0.02), (authors(), 0.2), (even(), 0.02)] {
             let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
             spec.seed = seed;
@@ -230,7 +230,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(own(&|x| x.alpha = 0.0).contains("alpha = 0: expected above 0 and at most 1"));
     assert!(own(&|x| x.min_weight = 0.5).contains("min_weight = 0.5: expected at most weight, 0.0625"));
     assert!(own(&|x| x.jitter = 1.0).contains("jitter = 1: expected at least 0 and below 1"));
-    assert!(told(&|s| s.choice = PathChoice::Ecmp).contains("expected symmetric"));
+    assert!(told(&|s| s.choice = PathChoice::Ecmp).contains("expected true"));
     assert!(told(&|s| s.flows[0].ack_class = 0).contains("class 0 is for credits"));
     // one link on the path of the credits, from the receiver's host or from the switch
     for link in [(1, 5), (5, 0)] {
@@ -245,7 +245,7 @@ fn what_contradicts_itself_is_refused() {
     spec.queues.push(classes(Scheduler::Strict, vec![endless_queue(); 2]));
     spec.links.iter_mut().filter(|l| ![(1, 5), (5, 0)].contains(&(l.from, l.to))).for_each(|l| l.queue = 1);
     assert_eq!(compared(&spec).flows[0].delivered, 100);
-    assert!(told(&|s| s.links[0].rate = Rate::INFINITE).contains("expected a rate"));
+    assert!(told(&|s| s.links[0].rate = Rate::INFINITE).contains("links with a finite rate"));
     let burst = |s: &mut Spec| {
         let scheduler = Scheduler::Credits(CreditShaping { credit: 84, packet: 1538, burst: 0 });
         s.queues = vec![classes(scheduler, vec![endless_queue(); 2])];

@@ -490,19 +490,23 @@ fn a_run_that_is_over_ends_with_the_last_loss_to_a_failure() {
 #[test]
 fn any_number_of_packets_may_leave_at_one_instant() {
     let slow = Effect::Degraded { rate: Some(Rate(1_000_000)), delay: None, loss: 0.0 };
-    let [fifo, explicit] = [false, true].map(|explicit| {
-        let mut spec = twelve(slow.clone(), explicit);
-        spec.links[0].rate = Rate::INFINITE;
-        spec.queues[0].limit = Limit::Packets(100_000);
-        spec.flows[0].app = App::Udp(Udp { gap: Time::ns(1), random: false });
-        spec.flows[0].stop = Time::us(60);
-        spec.observe.trace.clear();
-        (spec.failures[0].from, spec.failures[0].until) = (Time::ZERO, Time::us(100));
-        spec.links[2].rate = Rate::INFINITE;
-        compared(&spec)
-    });
-    assert_eq!(fifo.flows[0].arrived, 60_000);
-    assert_eq!(format!("{:?} {:?}", fifo.flows, fifo.ports), format!("{:?} {:?}", explicit.flows, explicit.ports));
+    let sent = |gap: Time, run: fn(&Spec) -> Outcome| {
+        [false, true].map(|explicit| {
+            let mut spec = twelve(slow.clone(), explicit);
+            spec.links[0].rate = Rate::INFINITE;
+            spec.queues[0].limit = Limit::Packets(100_000);
+            spec.flows[0].app = App::Udp(Udp { gap, random: false });
+            spec.flows[0].stop = Time::us(60);
+            spec.observe.trace.clear();
+            (spec.failures[0].from, spec.failures[0].until) = (Time::ZERO, Time::us(100));
+            spec.links[2].rate = Rate::INFINITE;
+            run(&spec)
+        })
+    };
+    for ([fifo, explicit], packets) in [(sent(Time::ns(1), run), 60_000), (sent(Time::ns(20), compared), 3_000)] {
+        assert_eq!(fifo.flows[0].arrived, packets);
+        assert_eq!(format!("{:?} {:?}", fifo.flows, fifo.ports), format!("{:?} {:?}", explicit.flows, explicit.ports));
+    }
 }
 
 /// Numbers of the flows that crossed a failure.

@@ -13,7 +13,7 @@ use incast_cc as cc;
 use incast_engine::FlowId;
 use incast_engine::map::ideal::Fabric;
 use incast_engine::map::triggers::Triggers;
-use incast_engine::spec::{self, LinkSpec, PathChoice, Spec};
+use incast_engine::spec::{self, LinkSpec, Spec};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -32,7 +32,6 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
     for (i, queue) in doc.links.iter().enumerate().filter_map(|(i, link)| Some((i, link.queue.as_ref()?))) {
         queue.check(true, &mut Report::new(format!("links.{i}.queue"), problems));
     }
-    check_ties(doc, problems);
     doc.routing.check(&doc.queue, &mut Report::new("routing", problems));
     doc.transport.check(None, &mut Report::new("transport", problems));
     let failures = doc.failures.iter().enumerate();
@@ -67,11 +66,10 @@ pub(super) fn ports(
     problems: &mut Vec<Problem>,
 ) {
     check_classes(doc, problems);
-    check_driven(doc, network, own_queues, transports, problems);
+    check_trimming(doc, network, own_queues, transports, problems);
     let queues = credits::queues(doc, own_queues);
-    credits::check_rates(network, &queues, problems);
-    let symmetric = doc.routing.choice().is_symmetric();
-    transport::check_network(&Around { network, queues: &queues, symmetric, transports }, problems);
+    let around = Around { queues: &queues, choice: &doc.routing.choice(), transports };
+    transport::check_network(&around, problems);
     doc.queue.check_transports(transports, &mut Report::new("queue", problems));
     let packet = transports.iter().map(full_packet).max().unwrap_or(0);
     doc.queue.check_packet(packet, &mut Report::new("queue", problems));
@@ -97,32 +95,14 @@ pub(super) fn ports(
     }
 }
 
-/// Reports settings incompatible with transports that number packets.
-fn check_driven(
+/// Reports queues that do not trim, where a transport learns from trimmed headers.
+fn check_trimming(
     doc: &Document,
     network: &Network,
     own_queues: &[OwnQueue],
     transports: &[spec::TransportSpec],
     problems: &mut Vec<Problem>,
 ) {
-    let by_endpoints =
-        matches!(doc.routing.choice(), PathChoice::GivenPath | PathChoice::Entropy(spec::Entropy::Given));
-    if by_endpoints && !transports.iter().all(|t| t.protocol.numbers_packets()) {
-        let message = "expected a transport that gives packets paths or entropies, such as transport.preset = \"ndp\"";
-        problems.push(Problem::quoted("routing.kind", "transport", message));
-    }
-    let Some(t) = transports.iter().find(|t| t.protocol.numbers_packets()) else { return };
-    let name = t.protocol.name();
-    if doc.hosts.is_some() {
-        let message = format!("{name} does not support processing times of hosts; expected none");
-        problems.push(Problem::new("hosts", message));
-    }
-    let all = doc.queue.all().map(|(key, queue)| (key.to_owned(), queue));
-    let own = own_queues.iter().map(|own| (own.key.clone(), own.queue));
-    for (key, queue) in all.chain(own).filter(|(_, queue)| matches!(queue, Queue::FairNic(_))) {
-        let message = format!("expected another kind: {name} has its own queue in the host");
-        problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
-    }
     let Some(facts) = transports.iter().map(|t| t.protocol.facts()).find(|facts| facts.needs_trimming) else { return };
     let name = facts.name;
     let message = format!("expected \"trimming\": {name} learns from trimmed headers which packets to retransmit");
@@ -140,44 +120,10 @@ fn check_driven(
     }
 }
 
-/// Reports datagrams under routing by endpoints: they get no path.
-pub(super) fn paths_of_endpoints(
-    doc: &Document,
-    transports: &[spec::TransportSpec],
-    flows: &[spec::FlowSpec],
-    problems: &mut Vec<Problem>,
-) {
-    let by_endpoints =
-        matches!(doc.routing.choice(), PathChoice::GivenPath | PathChoice::Entropy(spec::Entropy::Given));
-    // a problem of TCP is already reported
-    if !by_endpoints || !transports.iter().all(|t| t.protocol.numbers_packets()) {
-        return;
-    }
-    if let Some(flow) = flows.iter().find(|flow| flow.app.datagram_gap().is_some()) {
-        let key = format!("traffic.{}.app.kind", doc.traffic[flow.group as usize].name());
-        let message = "expected another application, or another routing.kind than \"transport\": senders of datagrams \
-                       give packets no path and no entropy";
-        problems.push(Problem::quoted(key, "udp", message));
-    }
-}
-
 /// Reports settings that work on wires but not at a radio station.
 pub(super) fn stations(spec: &Spec) -> Result<(), Errors> {
     let mut problems = Vec::new();
     let on_air = |l: &&LinkSpec| l.cell.is_some();
-    for link in spec.links.iter().filter(on_air) {
-        let kind = match spec.queues[link.queue as usize].discipline {
-            spec::Discipline::EcnAtDeparture(_) => "marks at departures",
-            spec::Discipline::FairNic { .. } => "a fair NIC",
-            spec::Discipline::Trimming(_) => "a queue that trims",
-            spec::Discipline::Pfabric => "a queue that goes by ranks",
-            _ if spec.queues[link.queue as usize].credits().is_some() => "a queue that shapes credits",
-            _ => continue,
-        };
-        let message = format!("the port {} of a radio station has {kind}; expected another kind of queue", link.name);
-        problems.push(Problem::new("queue.kind", message));
-        break;
-    }
     let cells = !spec.cells.is_empty();
     if cells && spec.pfc().is_some() {
         problems.push(Problem::new("buffer.pfc", "expected none beside radio cells: nothing pauses a channel"));
@@ -266,15 +212,6 @@ fn check_run(doc: &Document, at: &mut Report) {
         let message =
             format!("expected a time after run.warmup, {}, and at most run.duration, {}", run.warmup, run.duration);
         at.text("measure_until", end, message);
-    }
-}
-
-/// Reports an order of ties that needs data not carried by packets.
-fn check_ties(doc: &Document, problems: &mut Vec<Problem>) {
-    if doc.run.ties.0 == spec::Ties::Scheduled && doc.routing.choice().has_entropy() {
-        let message = "packets carry what scheduled ties ask in place of their entropies; expected \"hash\" or \
-                       \"link\" with this routing";
-        problems.push(Problem::quoted("run.ties", "scheduled", message));
     }
 }
 

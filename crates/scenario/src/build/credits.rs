@@ -1,12 +1,10 @@
-//! Ports that shape credits: their links, and the class reserved for credits.
+//! Ports that shape credits: the class reserved for credits.
 
 use super::priorities::key_of_class;
 use crate::document::Document;
 use crate::document::links::OwnQueue;
 use crate::document::queue::Queue;
 use crate::text::problem::Problem;
-use crate::topology::network::Network;
-use incast_cc::Rate;
 use incast_engine::spec::{FlowSpec, TransportSpec};
 
 /// All queues of a document, with their keys.
@@ -33,16 +31,6 @@ pub(super) fn classify(doc: &Document, own: &[OwnQueue], flows: &mut [FlowSpec],
             problems.push(Problem::new(key, message));
         }
         (flow.class, flow.ack_class) = (1, 1);
-    }
-}
-
-/// Checks that links at ports that shape credits have a rate.
-pub(super) fn check_rates(network: &Network, queues: &[(String, &Queue)], problems: &mut Vec<Problem>) {
-    if let Some((key, queue)) = queues.iter().find(|(_, queue)| shapes(queue))
-        && let Some(link) = network.links.iter().find(|link| link.rate == Rate::INFINITE)
-    {
-        let message = format!("expected all links with a finite rate, unlike {}: credits get a share of it", link.name);
-        problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
     }
 }
 

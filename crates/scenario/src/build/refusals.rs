@@ -23,7 +23,11 @@ pub(crate) fn problem(doc: &Document, spec: &Spec, about: About, text: String) -
             let own = own.filter(|entry| entry.transport.is_some());
             own.map_or_else(|| "transport.preset".to_owned(), |e| format!("traffic.{}.transport.preset", e.name()))
         }
-        About::Link(number) => queue_of(doc, spec, number),
+        About::Link(number) => queue_of(doc, spec, number, "kind"),
+        About::Cuts(number) => queue_of(doc, spec, number, "cuts"),
+        About::Application(number) => {
+            entry(number).map_or_else(|| "traffic".to_owned(), |entry| format!("traffic.{}.app.kind", entry.name()))
+        }
         About::Flow(number) => {
             let name = |node: u32| spec.node_names.get(node as usize).map_or("", String::as_str);
             let ends = spec.flows.get(number as usize).map_or(("", ""), |f| (name(f.src), name(f.dst)));
@@ -37,14 +41,14 @@ pub(crate) fn problem(doc: &Document, spec: &Spec, about: About, text: String) -
     Problem { value, ..Problem::new(key, text) }
 }
 
-/// Key of the kind of a port's queue.
-fn queue_of(doc: &Document, spec: &Spec, link: u32) -> String {
-    let Some(link) = spec.links.get(link as usize) else { return "queue.kind".to_owned() };
+/// A key of a port's queue.
+fn queue_of(doc: &Document, spec: &Spec, link: u32, key: &str) -> String {
+    let Some(link) = spec.links.get(link as usize) else { return format!("queue.{key}") };
     let own = |single: &links::SingleLink| single.queue.is_some() && single.names(&link.name);
     match doc.links.iter().position(own) {
-        Some(number) => format!("links.{number}.queue.kind"),
-        None if link.from < spec.hosts && doc.queue.host().is_some() => "queue.host.kind".to_owned(),
-        None => "queue.kind".to_owned(),
+        Some(number) => format!("links.{number}.queue.{key}"),
+        None if link.from < spec.hosts && doc.queue.host().is_some() => format!("queue.host.{key}"),
+        None => format!("queue.{key}"),
     }
 }
 

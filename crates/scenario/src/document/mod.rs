@@ -9,7 +9,6 @@ pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;
 pub mod links;
-pub(crate) mod pacing;
 pub(crate) mod pattern;
 pub mod program;
 pub mod queue;

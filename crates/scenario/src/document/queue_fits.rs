@@ -1,6 +1,6 @@
 //! Checks of queues against the transports, links and buffers around them.
 
-use crate::document::queue::{Cuts, Queue};
+use crate::document::queue::Queue;
 use crate::text::problem::Report;
 use incast_engine::spec;
 
@@ -11,11 +11,6 @@ impl Queue {
             host.check_transports(transports, &mut at.below("host"));
         }
         let Queue::Trimming(trimming) = self else { return };
-        let probes = |t: &spec::TransportSpec| t.protocol.facts().refuses_trimming;
-        if trimming.cuts != Cuts::None && transports.iter().any(probes) {
-            let message = "expected \"none\" with transport.uet.sleek: trimmed packets are reported by NACKs";
-            at.text("cuts", if trimming.cuts == Cuts::Either { "either" } else { "arrival" }, message);
-        }
         let takes_back = |t: &spec::TransportSpec| t.protocol.facts().takes_returned_headers;
         if trimming.return_to_sender && !transports.iter().any(takes_back) {
             let message = "expected a transport that takes headers back: transport.preset = \"ndp\"";

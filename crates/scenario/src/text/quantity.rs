@@ -21,7 +21,7 @@ struct Format {
 const LIMIT: &str = "a limit in packets such as \"250p\", in bytes such as \"1MB\", or \"none\"";
 const HEADROOM: &str = "\"link\", \"hpcc\", or a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"30kB\"";
 const LINE_RATE: &str = "a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a rate \
-                         with a unit (bps, kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"";
+                         with a unit (bps, kbps, Mbps, Gbps, Tbps; k, M, G, T for short), such as \"10Gbps\"";
 
 static FORMATS: [Format; 6] = [
     Format {

@@ -270,6 +270,7 @@ impl<'a> Schema<'a> {
         match s.types().first().copied() {
             Some("object") if (1..=12).contains(&keys.len()) => format!("a table of {}", keys.join(", ")),
             Some("integer") => s.number(if s.node["multipleOf"] == 2 { "an even number" } else { "a whole number" }),
+            Some("number") if s.is_fraction() => format!("{}, such as 0.6 or \"60%\"", s.number("a number")),
             Some("number") => s.number("a number"),
             Some("boolean") => "true or false".into(),
             Some("string") => "a text in quotes".into(),

@@ -309,12 +309,14 @@ fn keys_name_tables_and_entries_as_errors_do() {
     assert!(unknown.contains("there are 2 entries of program.0.tables"), "{unknown}");
 }
 
+/// Checks that the message for a program has these words.
+fn says(program: &str, words: &[&str]) {
+    let message = two_said(program);
+    words.iter().for_each(|word| assert!(message.contains(word), "{word} not in: {message}\nof {program}"));
+}
+
 #[test]
 fn what_tables_cannot_be_is_refused() {
-    let says = |program: &str, words: &[&str]| {
-        let message = two_said(program);
-        words.iter().for_each(|word| assert!(message.contains(word), "{word} not in: {message}\nof {program}"));
-    };
     let entry = |keys: &str, words: &[&str]| {
         says(
             &format!(
@@ -365,6 +367,10 @@ fn what_tables_cannot_be_is_refused() {
         "meters = [{ name = \"m\", rate = \"inf\", burst = \"0B\" }], tables = [{}]",
         &["meters.m.rate", "meters.m.burst"],
     );
+}
+
+#[test]
+fn entries_that_overlap_and_controllers_without_a_place_are_refused() {
     let pair = |a: &str, b: &str| {
         two_said(&format!(
             "tables = [{{ entries = [{{ name = \"x\", priority = 4, match = {{ {a} }} }}, {{ name = \"y\", \

@@ -72,13 +72,8 @@ impl<'a> Simulation<'a> {
     pub fn monitored(spec: &'a Spec, monitor: &mut Monitor) -> Result<Simulation<'a>, RunError> {
         validate::check(spec)?;
         let faults = Faults::of_links(spec).map_err(|text| RunError::Refused(About::Failures, text))?;
-        let (pfc, accounts) = match spec.pfc() {
-            Some(pfc) => {
-                let (pfc, accounts) = Pfc::new(spec, pfc).map_err(|text| RunError::Refused(About::Buffer, text))?;
-                (Some(pfc), accounts)
-            }
-            None => (None, Vec::new()),
-        };
+        let pfc = spec.pfc().map(|pfc| Pfc::new(spec, pfc)).transpose();
+        let (pfc, accounts) = pfc.map_err(|text| RunError::Refused(About::Buffer, text))?.unzip();
         let fabric = Fabric::new(spec);
         let smallest = latency::smallest_packet(spec);
         let latencies = latency::latencies(spec, &faults, smallest);
@@ -97,7 +92,7 @@ impl<'a> Simulation<'a> {
             interval: &interval,
             faults: &faults,
             pfc: pfc.as_ref(),
-            accounts: &accounts,
+            accounts: accounts.as_deref().unwrap_or_default(),
         };
         let made = thread_pool.list_monitored(count, &mut monitor.step(DOMAINS), |range| {
             let mut maker = Maker::new(&parts);

@@ -1,6 +1,7 @@
 //! Parameters of ExpressPass.
 
 use super::facts::Facts;
+use crate::spec::PathChoice;
 use crate::spec::keys::keys;
 use crate::spec::refused_value::Refusals;
 use crate::spec::words::words;
@@ -51,6 +52,13 @@ impl ExpressPass {
         to.expect(min <= max, "credit_min", min, format!("expected at most credit_max, {max}B"));
         let (min, weight) = (self.min_weight, self.weight);
         to.expect(min <= weight, "min_weight", min, format!("expected at most weight, {weight}"));
+    }
+
+    /// Reason to refuse a choice of paths.
+    pub fn refused(choice: &PathChoice) -> Option<&'static str> {
+        let text = "expected true, with routing.kind = \"ecmp\": credits of expresspass take the links of their data in \
+                    reverse";
+        (!choice.is_symmetric()).then_some(text)
     }
 
     /// Mean size of a credit, in IP bytes.

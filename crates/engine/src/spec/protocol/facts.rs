@@ -16,10 +16,8 @@ pub struct Facts {
     pub waits_for_nic: bool,
     /// True if losses are detected by the headers of trimmed packets.
     pub needs_trimming: bool,
-    /// True if trimming queues may drop instead of trimming, and if they must.
+    /// True if trimming queues may drop instead of trimming.
     pub works_without_trimming: bool,
-    /// See `works_without_trimming`.
-    pub refuses_trimming: bool,
     /// True if senders take back trimmed headers that switches return.
     pub takes_returned_headers: bool,
     /// True if every packet needs a credit that ports shape.
@@ -45,7 +43,6 @@ impl Facts {
             waits_for_nic: true,
             needs_trimming: false,
             works_without_trimming: false,
-            refuses_trimming: false,
             takes_returned_headers: false,
             needs_credit_shaping: false,
             has_pulls: false,

@@ -113,7 +113,6 @@ impl Uet {
             data_slot_period: 11,
             needs_trimming: true,
             works_without_trimming: true,
-            refuses_trimming: self.sleek,
             has_pulls: self.credit(),
             ..Facts::of("uet")
         }

@@ -113,7 +113,7 @@ impl Check for DcPim {
                 .is_none_or(|own| own == self && (other.sizes.mss, other.sizes.header) == (t.sizes.mss, t.sizes.header))
         };
         if !spec.transports.iter().all(one) {
-            return invalid("two transports of dcpim with different values, expected one: all hosts match".to_owned());
+            return invalid("expected one setting for all traffic: all hosts match".to_owned());
         }
         tokens::check(spec, t, self)?;
         // the first thousand suffice to refuse before set-up: a fabric has few path lengths

@@ -26,10 +26,7 @@ const CREDITS: u8 = 0;
 
 impl Check for ExpressPass {
     fn check(&self, spec: &Spec, _t: &TransportSpec) -> Result<(), RunError> {
-        match spec.choice.is_symmetric() {
-            true => Ok(()),
-            false => invalid("expresspass needs credits on the links of their data, expected symmetric routing".into()),
-        }
+        ExpressPass::refused(&spec.choice).map_or(Ok(()), |text| invalid(format!("routing.symmetric: {text}")))
     }
 
     fn check_flow(&self, spec: &Spec, fabric: &Fabric, f: FlowId) -> Result<(), RunError> {

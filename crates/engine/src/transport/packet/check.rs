@@ -3,7 +3,7 @@
 use crate::ids::FlowId;
 use crate::map::ideal::Fabric;
 use crate::spec::refusal::{invalid, refuse_flow, refuse_link};
-use crate::spec::{Discipline, FlowSpec, LinkSpec, Protocol, QuerySpec, RunError, Spec, TransportSpec};
+use crate::spec::{About, Discipline, FlowSpec, LinkSpec, Protocol, QuerySpec, RunError, Spec, TransportSpec};
 
 /// Parameters of a transport, as its folder validates them.
 pub trait Check {
@@ -53,13 +53,12 @@ pub fn check_classes<'s>(
 pub fn check_features(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
     let name = t.protocol.name();
     if !spec.host_costs.is_empty() {
-        return invalid(format!("{name} does not support [hosts] processing times"));
+        let text = format!("{name} does not support processing times of hosts; expected none");
+        return Err(RunError::Refused(About::Hosts, text));
     }
     let fair = |link: &&LinkSpec| matches!(spec.queues[link.queue as usize].discipline, Discipline::FairNic { .. });
     if let Some(link) = spec.links.iter().find(fair) {
-        let text =
-            format!("link {}: {name} does not support a fair NIC: it has a queue of its own in the host", link.name);
-        return refuse_link(spec, link, text);
+        return refuse_link(spec, link, format!("expected another kind: {name} has its own queue in the host"));
     }
     let whole = |q: &QuerySpec| q.close.is_none();
     if !spec.queries.iter().all(whole) {

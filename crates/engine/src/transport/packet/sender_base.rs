@@ -9,6 +9,7 @@ use crate::transport::ip::IpSource;
 use crate::transport::opening::Opening;
 use crate::transport::packet::app_source::AppSource;
 use crate::transport::packet::outstanding::Outstanding;
+use crate::transport::timer::Alarm;
 use incast_cc::Time;
 use incast_record::{FlowRecord, FlowState, Recorder};
 
@@ -28,8 +29,6 @@ pub struct Outgoing {
 /// Common part of these senders.
 #[derive(Debug)]
 pub struct SenderBase {
-    /// Index of the probe observing this flow, if any.
-    pub probe: Option<u32>,
     /// The IP layer below.
     pub ip: IpSource,
     /// Index of the transport.
@@ -44,8 +43,8 @@ pub struct SenderBase {
     pub waits_for_nic: bool,
     /// Payload size and header size of a full packet.
     pub sizes: (u32, u32),
-    /// Time of the retransmission timer's event.
-    at: Time,
+    /// Retransmission timer.
+    retransmit: Alarm,
     timeouts: u64,
     rtt_count: u64,
     rtt_sum: Time,
@@ -62,7 +61,6 @@ impl SenderBase {
             ip.flags |= flag::DUPLEX;
         }
         SenderBase {
-            probe: None,
             ip,
             transport: net.flow(flow).transport,
             app: AppSource::new(net, flow),
@@ -70,7 +68,7 @@ impl SenderBase {
             opening: Opening::new(net, flow),
             waits_for_nic: false,
             sizes: (t.sizes.mss, t.sizes.header),
-            at: Time::NEVER,
+            retransmit: Alarm::default(),
             timeouts: 0,
             rtt_count: 0,
             rtt_sum: Time::ZERO,
@@ -92,19 +90,14 @@ impl SenderBase {
     /// Sets the retransmission timer, unless it fires before `deadline` anyway.
     pub fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>, deadline: Time) {
         let deadline = deadline.max(ctx.now);
-        if deadline != Time::NEVER && (self.at == Time::NEVER || deadline < self.at) {
-            self.at = deadline;
+        if self.retransmit.advance(deadline) {
             ctx.timer(deadline, Timer::Retransmit(self.ip.flow));
         }
     }
 
     /// Returns whether a retransmission timer that fires at `now` is the one set last, and clears it.
     pub fn timer_fires(&mut self, now: Time) -> bool {
-        let fires = self.at == now;
-        if fires {
-            self.at = Time::NEVER;
-        }
-        fires
+        self.retransmit.fires(now)
     }
 
     /// Takes the NIC of the host, if it is free; else the sender waits for it, before senders with more bytes `left`.

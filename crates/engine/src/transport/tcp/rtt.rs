@@ -1,7 +1,10 @@
-//! Round-trip time estimator and retransmission timeout (RFC 6298).
+//! Round-trip time: samples, estimator and retransmission timeout (RFC 6298).
 
+use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{RtoLimits, RtoRule, TransportSpec};
 use incast_cc::Time;
+use incast_record::Recorder;
+use std::mem::offset_of;
 
 /// Tick of Linux' TCP time stamps.
 pub const STAMP: Time = Time::ms(1);
@@ -119,5 +122,51 @@ impl RttEstimator {
     /// Resets the back-off on new acknowledged data.
     pub fn reset_backoff(&mut self) {
         self.backoff = 0;
+    }
+}
+
+/// RTT samples: their count, and the ACKs that give them.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Samples {
+    /// Measured ones.
+    pub counted: RttCount,
+    /// Set if samples are taken per segment (Linux).
+    pub of_segments: bool,
+    /// Number up to which ACKs give no samples: a timeout declared the data lost.
+    pub not_below: u64,
+    /// Segment timed for Karn's rule: its end and its send time.
+    pub timed: Option<(u64, Time)>,
+}
+
+impl Samples {
+    /// Bytes that every sample touches, from the first on.
+    pub const HOT: usize = offset_of!(Samples, of_segments);
+
+    /// No samples so far. `group`: that of the flow; `of_segments`: samples are taken per segment.
+    pub fn new(group: u32, of_segments: bool) -> Samples {
+        Samples { counted: RttCount { count: 0, sum: Time::ZERO, group }, of_segments, not_below: 0, timed: None }
+    }
+}
+
+/// Number and sum of measured RTT samples of a flow of `group`.
+#[derive(Debug)]
+pub struct RttCount {
+    /// Number.
+    pub count: u64,
+    /// Sum.
+    pub sum: Time,
+    group: u32,
+}
+
+impl RttCount {
+    /// Counts a sample, if it is measured.
+    #[inline]
+    pub fn add(&mut self, ctx: &mut NodeCtx<impl Effects>, rtt: Time) {
+        if ctx.measured() {
+            self.count += 1;
+            self.sum += rtt;
+            ctx.rec.rtt(self.group, rtt.0);
+        }
     }
 }

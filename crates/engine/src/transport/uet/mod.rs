@@ -14,7 +14,7 @@ mod spread;
 mod wire;
 
 use crate::spec::refusal::invalid;
-use crate::spec::{Discipline, QueueSpec, RunError, Spec, TransportSpec, Uet};
+use crate::spec::{About, Discipline, LinkSpec, RunError, Spec, TransportSpec, Uet};
 use crate::transport::packet::check::Check;
 pub use receiver::Receiver;
 pub use sender::Sender;
@@ -33,11 +33,13 @@ fn pull_quanta(t: &TransportSpec) -> u32 {
 
 impl Check for Uet {
     fn check(&self, spec: &Spec, _t: &TransportSpec) -> Result<(), RunError> {
-        let cuts = |queue: &QueueSpec| matches!(queue.discipline, Discipline::Trimming(_)) && !queue.drops_uncut();
-        if self.sleek && spec.queues.iter().any(cuts) {
-            return invalid(
-                "SLEEK needs switches that drop instead of trimming: with trimming, NACKs report losses".to_owned(),
-            );
+        let cuts = |link: &LinkSpec| {
+            let queue = &spec.queues[link.queue as usize];
+            self.sleek && matches!(queue.discipline, Discipline::Trimming(_)) && !queue.drops_uncut()
+        };
+        if let Some(link) = (0..).zip(&spec.links).find_map(|(number, link)| cuts(link).then_some(number)) {
+            let text = "expected \"none\" with transport.uet.sleek: trimmed packets are reported by NACKs".to_owned();
+            return Err(RunError::Refused(About::Cuts(link), text));
         }
         let ratio = self.oversubscription;
         let others = spec.transports.iter().filter_map(|t| t.protocol.of::<Uet>()).map(|other| other.oversubscription);

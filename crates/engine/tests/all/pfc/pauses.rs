@@ -97,8 +97,8 @@ fn a_paused_port_counts_all_that_it_has() {
 /// A single queue, and the first of two classes, give the same figures in two ways.
 #[test]
 fn a_second_class_without_packets_changes_nothing() {
-    let mut paused = 0;
-    for seed in 0..60 {
+    let (mut paused, tried) = (0, seeds(60));
+    for seed in tried.clone() {
         let mut spec = draft(seed, Some(Headroom::Bytes(4000)));
         fail(&mut spec, seed);
         let mut queue = match &spec.queues[0].discipline {
@@ -112,7 +112,7 @@ fn a_second_class_without_packets_changes_nothing() {
             let size = spec.buffer.as_ref().unwrap().size;
             let o = run(&fit(Spec { queues: vec![queue], buffer: with(pfc, size), ..spec.clone() }));
             let ports = o.ports.into_iter().map(|p| PortRecord { classes: Vec::new(), ..p }).collect::<Vec<_>>();
-            paused += u32::from(ports.iter().any(|p| p.pauses > 0));
+            paused += u64::from(ports.iter().any(|p| p.pauses > 0));
             format!("{ports:#?}")
         };
         let two = ports(vec![true, false], strict(&queue, 2));
@@ -120,7 +120,7 @@ fn a_second_class_without_packets_changes_nothing() {
         let differ = two.lines().zip(one.lines()).find(|(two, one)| two != one);
         assert!(differ.is_none(), "seed {seed}: {differ:?}");
     }
-    assert!(paused > 50, "{paused}");
+    assert!(6 * paused > 5 * tried.end, "{paused}");
 }
 
 /// Two paths from one switch to another, one of which leads to a link of a tenth of the rate: its port is paused most
@@ -166,7 +166,7 @@ fn a_paused_port_is_known_by_its_queue_alone() {
 fn frames_that_become_one_while_a_port_is_paused_count_the_pause_once() {
     // `run` compares the frames' sums with the ports' own; no frame is paused for longer than it lasts
     let mut paused = 0;
-    for seed in 0..40 {
+    for seed in seeds(40) {
         let mut spec = random(seed, Some(Headroom::Link));
         spec.observe.timeline = Some(TimelineSpec { every: Time::ns(10), most: 100 + seed as u32 });
         let o = run(&spec);

@@ -113,8 +113,8 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
         pick(&RULES),
     );
     let paced =
-        |restart_at_max| PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::mbps(200), restart_at_max };
-    let pacing = pick(&[PacingSpec::Controller, PacingSpec::Controller, paced(true), paced(false)]);
+        |restart_at_max| Some(WindowPacing { slow_start: 2.0, avoidance: 1.2, max: Rate::mbps(200), restart_at_max });
+    let pacing = pick(&[None, None, paced(true), paced(false)]);
     let ranks = pick(&[None, None, Some(Rank::Remaining), Some(Rank::Sent), Some(Rank::Size)]);
     let tick = || pick(&[Time::ZERO, Time::ms(1)]);
     let ticks = (tick(), tick(), pick(&[Time::ZERO, Time::ZERO, Time::ms(10)]));

@@ -120,7 +120,7 @@ pub fn htsim() -> TransportSpec {
             demotion_by: Rank::Sent,
             rank: None,
             probe_after: 0,
-            pacing: PacingSpec::Controller,
+            pacing: None,
             extra_packets: 1,
         },
     }

@@ -269,7 +269,7 @@ fn after_a_timeout_an_ack_ends_the_back_off_without_a_sample() {
 #[test]
 fn a_fast_retransmission_may_space_what_follows_at_the_highest_rate() {
     let gap = |restart_at_max| {
-        let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::gbps(1), restart_at_max };
+        let pacing = Some(WindowPacing { slow_start: 2.0, avoidance: 1.2, max: Rate::gbps(1), restart_at_max });
         let mut bench = sender(
             changed!(
                 ns3(20.0),

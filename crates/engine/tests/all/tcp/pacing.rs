@@ -7,9 +7,9 @@ fn pacing_holds_back_new_data_but_nothing_that_goes_again() {
     // 10 goes at 20 ms, and 100 kb/s let nothing else go before 100 ms (tcp_write_xmit checks pacing,
     // __tcp_retransmit_skb does not)
     let max = Rate(100_000);
-    let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max, restart_at_max: false };
+    let pacing = Some(WindowPacing { slow_start: 2.0, avoidance: 1.2, max, restart_at_max: false });
     let paced = |segments| {
-        let mut bench = probing(changed!(linux(10.0), output.pacing = pacing), segments);
+        let mut bench = probing(changed!(linux(10.0), output.pacing = pacing.clone()), segments);
         assert_eq!(ack(&mut bench, 1, &[]), [10]);
         bench
     };
@@ -24,7 +24,7 @@ fn pacing_holds_back_new_data_but_nothing_that_goes_again() {
 #[test]
 fn a_paced_window_leaves_evenly() {
     // factor 1: a window of 20 segments over a round trip of 20 ms is one a millisecond
-    let pacing = PacingSpec::Window { slow_start: 1.0, avoidance: 1.0, max: Rate::INFINITE, restart_at_max: false };
+    let pacing = Some(WindowPacing { slow_start: 1.0, avoidance: 1.0, max: Rate::INFINITE, restart_at_max: false });
     let transport =
         changed!(plain(), output.pacing = pacing, windows.receive_buffer = 20_000, windows.initial_window = 20.0);
     let mut spec = wire(Rate::gbps(10), Time::ms(5), transport, "newreno", bulk(0, 1, Some(2_000_000)));
@@ -42,7 +42,7 @@ fn pacing_spaces_packets_by_factor_and_ceiling() {
     // srtt 20 ms, cwnd 10 kB: 4 Mb/s; factor 2 makes it 8, 1000 B a millisecond; at most 5 Mb/s
     // 1.6 ms
     for (max, gap) in [(Rate::INFINITE, MS), (Rate::mbps(5), 1_600_000_000)] {
-        let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 2.0, max, restart_at_max: false };
+        let pacing = Some(WindowPacing { slow_start: 2.0, avoidance: 2.0, max, restart_at_max: false });
         let transport =
             changed!(plain(), output.pacing = pacing, windows.initial_window = 1.0, windows.cwnd_limited = true);
         let mut bench = bench(transport, "newreno", bulk(0, 1, None));
@@ -71,7 +71,7 @@ fn pacing_spaces_packets_by_factor_and_ceiling() {
 fn pacing_takes_avoidances_factor_from_half_of_ssthresh_on() {
     // a timeout halves the window of `initial_window` segments to ssthresh; the ACK of all leaves a window of two
     for (initial_window, gap) in [(20.0, 5), (6.0, 10)] {
-        let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.0, max: Rate::INFINITE, restart_at_max: false };
+        let pacing = Some(WindowPacing { slow_start: 2.0, avoidance: 1.0, max: Rate::INFINITE, restart_at_max: false });
         let transport = changed!(
             plain(),
             output.pacing = pacing,
@@ -110,7 +110,7 @@ fn below_one_packet_a_window_is_a_gap() {
 
 #[test]
 fn a_rate_of_windows_a_round_trip_spares_the_initial_window() {
-    let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::INFINITE, restart_at_max: false };
+    let pacing = Some(WindowPacing { slow_start: 2.0, avoidance: 1.2, max: Rate::INFINITE, restart_at_max: false });
     let transport = changed!(plain(), windows.initial_window = 4.0, output.pacing = pacing);
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     let first = bench.open();

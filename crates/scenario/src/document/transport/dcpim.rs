@@ -1,27 +1,12 @@
-//! Links that dcPIM needs, and whether its rounds leave room for other packets.
+//! Note on rounds of dcPIM without room for other packets.
 
-use super::rule::{Around, PacketTransport};
+use super::rule::PacketTransport;
 use super::tables::DcPim;
-use crate::text::problem::Problem;
-use incast_cc::Rate;
 use incast_engine::FlowId;
 use incast_engine::map::ideal::Fabric;
 use incast_engine::spec;
 
 impl PacketTransport for DcPim {
-    fn check_network(around: &Around, problems: &mut Vec<Problem>) {
-        let of_host = |from: u32| from < around.network.hosts;
-        if around.transports.iter().any(|t| t.protocol.of::<spec::DcPim>().is_some())
-            && let Some(link) = around.network.links.iter().find(|l| l.rate == Rate::INFINITE && of_host(l.from))
-        {
-            let message = format!(
-                "expected all links of hosts with a finite rate, unlike {}: a channel is a share of a link",
-                link.name
-            );
-            problems.push(Problem::new("transport.dcpim", message));
-        }
-    }
-
     /// A note on rounds in which control packets may not wait for one full packet.
     fn note(run: &spec::Spec) -> Option<String> {
         let own = run.transports.iter().any(|t| t.protocol.of::<spec::DcPim>().is_some());

@@ -12,9 +12,7 @@ impl PacketTransport for ExpressPass {
             |t: &TransportSpec| Some((t.protocol.of::<spec::ExpressPass>()?.clone(), t.sizes.mss + t.sizes.header));
         let own: Vec<_> = around.transports.iter().filter_map(sizes).collect();
         let Some((largest, _)) = own.iter().max_by_key(|(t, _)| t.mean_credit()) else { return };
-        if !around.symmetric {
-            let message = "expected true, with routing.kind = \"ecmp\": credits of expresspass take the links of their \
-                           data in reverse";
+        if let Some(message) = spec::ExpressPass::refused(around.choice) {
             problems.push(Problem::with_value("routing.symmetric", false, message));
         }
         let packet = own.iter().map(|(_, packet)| *packet).max().unwrap_or(0);

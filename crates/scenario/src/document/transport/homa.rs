@@ -2,26 +2,16 @@
 
 use super::rule::PacketTransport;
 use super::tables::Homa;
-use crate::text::problem::Problem;
 use incast_engine::spec::{self, App, FlowSpec, QuerySpec, TransportSpec};
 
 impl PacketTransport for Homa {
-    fn derive(
-        transports: &mut [TransportSpec],
-        flows: &[FlowSpec],
-        queries: &[QuerySpec],
-        problems: &mut Vec<Problem>,
-    ) {
+    fn derive(transports: &mut [TransportSpec], flows: &[FlowSpec], queries: &[QuerySpec]) {
         let Some(homa) = transports.iter().find_map(|t| t.protocol.of::<spec::Homa>()).cloned() else { return };
         let own: Vec<bool> = transports.iter().map(|t| t.protocol.of::<spec::Homa>().is_some()).collect();
-        if transports.iter().filter_map(|t| t.protocol.of::<spec::Homa>()).any(|other| *other != homa) {
-            let message = "expected one setting for all traffic: a host grants messages of all its flows";
-            problems.push(Problem::new("transport.homa", message));
-        }
         let cutoffs = homa.cutoffs.clone().unwrap_or_else(|| homa.derive(message_sizes(&own, flows, queries)));
         for t in transports.iter_mut() {
             if let spec::Protocol::Homa(spec::Homa { cutoffs: to, .. }) = &mut t.protocol {
-                *to = Some(cutoffs.clone());
+                to.get_or_insert_with(|| cutoffs.clone());
             }
         }
     }

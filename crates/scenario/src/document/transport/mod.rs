@@ -8,17 +8,18 @@
 mod dcpim;
 mod expresspass;
 mod homa;
+mod pacing;
 mod phost;
 pub(crate) mod rule;
 mod tables;
 mod words;
 
-use crate::document::pacing::Pacing;
 use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Auto, Size, Time};
 use crate::text::words::Word;
 use incast_cc::{self as cc, Ecn};
 use incast_engine::spec::{self, Flush, LossFlight, Rank, Recovery, RtoRule, Rules, WindowUpdate};
+use pacing::Pacing;
 use rule::{Around, PacketTransport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,9 +92,8 @@ macro_rules! keys {
             transports: &mut [spec::TransportSpec],
             flows: &[spec::FlowSpec],
             queries: &[spec::QuerySpec],
-            problems: &mut Vec<Problem>,
         ) {
-            $($table::derive(transports, flows, queries, problems);)+
+            $($table::derive(transports, flows, queries);)+
         }
 
         /// Reports a network that lacks what the transports of its flows need.

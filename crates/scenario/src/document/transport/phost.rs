@@ -1,27 +1,12 @@
-//! Links that pHost needs, and whether a message has enough tokens.
+//! Note on messages of pHost with too few tokens.
 
-use super::rule::{Around, PacketTransport};
+use super::rule::PacketTransport;
 use super::tables::PHost;
-use crate::text::problem::Problem;
-use incast_cc::Rate;
 use incast_engine::FlowId;
 use incast_engine::map::ideal::Fabric;
 use incast_engine::spec;
 
 impl PacketTransport for PHost {
-    fn check_network(around: &Around, problems: &mut Vec<Problem>) {
-        let of_host = |from: u32| from < around.network.hosts;
-        if around.transports.iter().any(|t| t.protocol.of::<spec::PHost>().is_some())
-            && let Some(link) = around.network.links.iter().find(|l| l.rate == Rate::INFINITE && of_host(l.from))
-        {
-            let message = format!(
-                "expected all links of hosts with a finite rate, unlike {}: a host sends one token per packet time",
-                link.name
-            );
-            problems.push(Problem::new("transport.phost", message));
-        }
-    }
-
     /// A note on messages that may have fewer tokens than an idle round trip needs.
     fn note(run: &spec::Spec) -> Option<String> {
         let own = run.transports.iter().any(|t| t.protocol.of::<spec::PHost>().is_some());

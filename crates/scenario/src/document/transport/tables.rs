@@ -2,10 +2,9 @@
 //! names, types, bounds and texts.
 
 use super::rule::PacketTransport;
-use crate::document::pacing::Pacing;
-use crate::text::quantity::{Auto, Size, Time};
+use crate::text::quantity::{Auto, Rate, Size, Time};
 use crate::text::words::{Word, Words};
-use incast_engine::spec::{self, Control, Feedback, Free, PacingSpec, Spread, Walk};
+use incast_engine::spec::{self, Control, Feedback, Free, Spread, Walk};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -63,7 +62,7 @@ values! {
     Auto<NonZeroU32> => Option<u32>: |n| n.given().map(NonZeroU32::get);
     // 0 stands for `auto`, until the controller is known
     Auto<NonZeroU32> => u32: |n| n.given().map_or(0, NonZeroU32::get);
-    Pacing => PacingSpec: |pacing| pacing.into();
+    Rate => incast_cc::Rate: |rate| rate.0;
 }
 
 impl<T: Words> Written<T> for Word<T> {

@@ -14,7 +14,7 @@ macro_rules! of_engine {
         })+
     };
 }
-of_engine!(Recovery, WindowUpdate, RtoRule, Flush, Rules, LossFlight, Walk, Free, Spread, Feedback, Control);
+of_engine!(Recovery, WindowUpdate, RtoRule, Flush, Rules, LossFlight, Rank, Walk, Free, Spread, Feedback, Control);
 
 words! {
     /// ECN.
@@ -30,29 +30,15 @@ words! {
     }
 }
 
-words! {
-    /// Ranks of data.
-    "Rank" Option<spec::Rank> {
-        /// None.
-        "none" => None,
-        /// Bytes of the transfer, message or write neither acknowledged nor SACKed when the packet leaves (pFabric).
-        /// The highest rank if endless.
-        "remaining" => Some(spec::Rank::Remaining),
-        /// Bytes sent before the packet in the transfer, message or write: no size has to be known.
-        "sent" => Some(spec::Rank::Sent),
-        /// Size of the transfer, message or write. The highest rank if endless.
-        "size" => Some(spec::Rank::Size),
-    }
+impl Words for Option<spec::Rank> {
+    const NAME: &'static str = "RankOrNone";
+    const DOC: &'static str = spec::Rank::DOC;
+    const WORDS: &'static [(&'static str, Option<spec::Rank>, &'static str)] =
+        &[("none", None, "None."), ranked(0), ranked(1), ranked(2)];
 }
 
-words! {
-    /// Measure that determines the class of packets.
-    "DemotionBy" spec::Rank {
-        /// Bytes sent before the packet in its transfer, message or write (PIAS): no size has to be known.
-        "sent" => spec::Rank::Sent,
-        /// Size of the transfer, message or write: all its packets have one class. The highest if endless.
-        "size" => spec::Rank::Size,
-        /// Bytes of it neither acknowledged nor SACKed when the packet leaves. The highest if endless.
-        "remaining" => spec::Rank::Remaining,
-    }
+/// A word of a rank where there may be none.
+const fn ranked(number: usize) -> (&'static str, Option<spec::Rank>, &'static str) {
+    let (word, rank, text) = spec::Rank::WORDS[number];
+    (word, Some(rank), text)
 }

@@ -47,8 +47,8 @@ fn credits_need_ports_that_shape_them_and_links_there_and_back() {
         all.lines().collect::<Vec<_>>(),
         [
             "transport.mss = 0: expected a whole number from 1 to 65535",
-            "transport.expresspass.alpha = 0: expected a number above 0, at most 1",
-            "transport.expresspass.jitter = 1: expected a number >= 0, below 1",
+            "transport.expresspass.alpha = 0: expected a number above 0, at most 1, such as 0.6 or \"60%\"",
+            "transport.expresspass.jitter = 1: expected a number >= 0, below 1, such as 0.6 or \"60%\"",
             "transport.expresspass.alhpa: unknown key (did you mean \"alpha\"?)",
         ],
         "all at once"

@@ -27,7 +27,7 @@ fn rounds_are_longer_than_a_round_trip_and_priorities_queues_that_tell_them_apar
     );
     said(
         refused(&good.replace("rate = \"1Gbps\"", "rate = \"inf\"")),
-        "transport.dcpim: expected all links of hosts with a finite rate",
+        "transport.preset = \"dcpim\": expected a finite rate",
     );
     said(
         refused(&good.replace("flows = 10", "flows = 10\nclass = 2")),

@@ -170,6 +170,11 @@ fn values_without_effect_are_noted() {
             "transport.ecn_fallback = true does nothing with handshake = false",
         ]
     );
+}
+
+#[test]
+fn values_of_emulation_and_routing_without_effect_are_noted() {
+    let without = ("transport.sack", "false");
     let inflation = ("transport.inflation_survives_timeout", "true");
     let go_back_n = [("transport.go_back_n_point", "true"), ("transport.go_back_n_new_path", "true")];
     let by_counter = [("routing.kind", "spray"), ("routing.by", "counter")];

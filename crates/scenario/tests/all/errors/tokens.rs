@@ -35,10 +35,7 @@ fn tokens_need_a_time_for_a_packet_and_priorities_queues_that_tell_them_apart() 
         assert!(own.contains(from), "{from}");
         check(&own.replace(from, to)).expect_err(to).to_string()
     };
-    said(
-        refused("rate = \"1Gbps\"", "rate = \"inf\""),
-        "transport.phost: expected all links of hosts with a finite rate",
-    );
+    said(refused("rate = \"1Gbps\"", "rate = \"inf\""), "transport.preset = \"phost\": expected a finite rate");
     said(
         refused(preset, &format!("{preset}\nrto_min = \"0s\"")),
         "transport.rto_min = \"0s\": expected a time above 0",

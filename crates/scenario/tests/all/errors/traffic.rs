@@ -183,7 +183,7 @@ fn elephants_that_cannot_be() {
 fn datagrams_that_cannot_be() {
     let udp = |rate: &str| set("traffic.app", &format!("{{ kind = \"udp\", rate = \"{rate}\" }}"));
     let expected = "expected a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a \
-                    rate with a unit (bps, kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"";
+                    rate with a unit (bps, kbps, Mbps, Gbps, Tbps; k, M, G, T for short), such as \"10Gbps\"";
     for wrong in ["50", "0%", "101%", "-1%", "0.00001%", "inf", "0bps", "%", "a lot"] {
         assert_eq!(udp(wrong), format!("traffic.app.rate = \"{wrong}\": {expected}"));
     }

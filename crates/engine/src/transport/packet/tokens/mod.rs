@@ -9,7 +9,7 @@ pub mod sender;
 pub mod served;
 pub mod wire;
 
-use crate::spec::refusal::refuse_link;
+use crate::spec::refusal::invalid;
 use crate::spec::{LinkSpec, Protocol, RunError, Spec, TransportSpec};
 use crate::transport::packet::check::{check_classes, flows_of};
 use incast_cc::Rate;
@@ -19,18 +19,13 @@ pub fn check<'s, T: PartialEq>(spec: &'s Spec, t: &TransportSpec, own: &'s T) ->
 where
     &'s T: TryFrom<&'s Protocol>,
 {
-    let name = t.protocol.name();
     check_classes(spec, &t.protocol, flows_of(spec, own))?;
     let ends = |l: &&LinkSpec| flows_of(spec, own).any(|f| l.from == f.src || l.from == f.dst);
     match spec.links.iter().filter(|l| l.rate == Rate::INFINITE).find(ends) {
-        Some(link) => refuse_link(
-            spec,
-            link,
-            format!(
-                "link {}: {name} at a host with infinite rate, expected a rate: a host sends one token per packet time",
-                link.name
-            ),
-        ),
+        Some(link) => invalid(format!(
+            "expected a finite rate at the hosts of its flows, unlike {}: a host sends one token per packet time",
+            link.name
+        )),
         None => Ok(()),
     }
 }

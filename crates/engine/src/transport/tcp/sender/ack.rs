@@ -57,8 +57,8 @@ impl Sender {
     pub(super) fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         let t = ctx.net.transport(self.transport);
         // a FIN on the last data segment takes a number of its own
-        let ack = if self.fin_rides(&t.connection) && self.closing.fin { p.ack.min(self.nxt) } else { p.ack };
-        if ack > self.nxt || ack < self.una {
+        let ack = if self.fin_rides(&t.connection) && self.closing.fin { p.ack.min(self.snd.nxt) } else { p.ack };
+        if ack > self.snd.nxt || ack < self.snd.una {
             return;
         }
         if self.predicts(ext, ack) {
@@ -81,7 +81,7 @@ impl Sender {
         }
         self.end_backoff(t, info.acked, rtt.is_some());
         if t.loss.recovery == Recovery::PrrNs3 && info.acked > 0 {
-            self.prr.count_segments(info.delivered, self.mss);
+            self.recovery.prr.count_segments(info.delivered, self.mss);
         }
         if self.profile.delivery {
             self.report_delivery(ctx.now, &t.timing, info.delivered);
@@ -90,7 +90,7 @@ impl Sender {
         // losses, and undone reductions
         let ece = self.preempt_by_ecn(ctx, &t.loss, &info);
         self.recovery.newly_lost = false;
-        self.undo.due |= info.marked;
+        self.recovery.undo.due |= info.marked;
         let (repaired, dubious) = match t.loss.tail_loss_probe || t.loss.adaptive_reordering {
             true => self.on_ack_of_probe(&info, ext.map_or(0, |ext| ext.sack.near(p.ack)[0].1)),
             false => (false, false),
@@ -102,7 +102,7 @@ impl Sender {
         if !t.loss.ecn_preempts {
             self.leave_cwr(ctx);
         }
-        if dubious && self.phase == Phase::Open {
+        if dubious && self.recovery.phase == Phase::Open {
             self.recovery.disorder = self.board.is_disordered();
         }
 
@@ -121,10 +121,10 @@ impl Sender {
             ece,
             in_flight,
             lost_bytes: self.board.take_found_lost(),
-            round: Round { acked: self.una, sent: self.nxt },
-            tcp: TcpAck { sent_to: self.sent_to },
+            round: Round { acked: self.snd.una, sent: self.snd.nxt },
+            tcp: TcpAck { sent_to: self.snd.sent_to },
             cwnd_limited: !t.windows.cwnd_limited || self.usage.is_limited(self.cc.cwnd(), self.cc.ssthresh()),
-            phase: self.phase,
+            phase: self.recovery.phase,
         });
         self.reduce(ctx, t, &info, lost, repaired);
 
@@ -134,7 +134,7 @@ impl Sender {
             self.watch_late(ctx);
         }
         self.pump(ctx);
-        if self.una >= self.app.written {
+        if self.snd.una >= self.app.written {
             self.check_finished(ctx);
         }
     }
@@ -143,17 +143,16 @@ impl Sender {
     #[inline(always)]
     fn read_ack(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>, ack: u64) -> AckInfo {
         let t = ctx.net.transport(self.transport);
-        let outstanding = self.nxt - self.una;
+        let outstanding = self.snd.outstanding();
         let old_edge = self.peer.edge;
-        self.peer.take(t.windows.window_update, self.una, ack, p.wnd);
+        self.peer.take(t.windows.window_update, self.snd.una, ack, p.wnd);
         self.board.begin_ack(t.clock(ctx.now), self.rtt.min().unwrap_or_default());
 
-        let acked = ack - self.una;
+        let acked = ack - self.snd.una;
         let (mut delivered, mut newly_sacked, mut twice, mut was_retransmitted) = (0, 0, 0, false);
         let before = self.board.len();
         if acked > 0 {
-            self.una = ack;
-            self.sent_to = self.sent_to.max(ack);
+            self.snd.acknowledge(ack);
             (delivered, was_retransmitted) = self.board.acked(ack);
         }
         let segments = before - self.board.len();
@@ -163,11 +162,11 @@ impl Sender {
             }
             let blocks = ext.sack.near(p.ack);
             for (start, end) in blocks {
-                newly_sacked += self.board.sack(start, end, self.una);
+                newly_sacked += self.board.sack(start, end, self.snd.una);
             }
             delivered += newly_sacked;
             if t.loss.undo || t.loss.tail_loss_probe || t.loss.adaptive_reordering {
-                twice = self.undo.duplicate_sack(ack, &blocks);
+                twice = self.recovery.undo.duplicate_sack(ack, &blocks);
                 // duplicates that left the network count with `undo` only; the other switches measure the effect of
                 // their own rules
                 if t.loss.undo {
@@ -176,7 +175,7 @@ impl Sender {
             }
         }
         // the sequence number of the FIN is no data
-        if self.closing.fin && acked > 0 && Some(self.una) == self.app.end().map(|e| e + 1) {
+        if self.closing.fin && acked > 0 && Some(self.snd.una) == self.app.end().map(|e| e + 1) {
             delivered = delivered.saturating_sub(1);
         }
         let idle = acked == 0 && self.peer.edge == old_edge && !p.is(Kind::Piggyback);
@@ -190,7 +189,7 @@ impl Sender {
             newly_sacked,
             twice,
             was_retransmitted,
-            marked: p.has(flag::ECE) && self.ecn_mode != Ecn::Off,
+            marked: p.has(flag::ECE) && self.output.ecn != Ecn::Off,
             opens: self.peer.edge > old_edge,
             echoed: if t.timing.timestamps { p.echo() } else { NEVER },
         }
@@ -216,17 +215,19 @@ impl Sender {
             }
         } else if marked
             && !t.loss.ecn_preempts
-            && self.ecn.is_past(self.una)
-            && self.phase == Phase::Open
+            && self.ecn.is_past(self.snd.una)
+            && self.recovery.phase == Phase::Open
             && self.cc.heeds_mark()
         {
             self.reduce_for_ecn(ctx, &t.loss);
         } else if repaired {
             self.reduce_for_probe(ctx);
         }
-        if matches!(self.phase, Phase::Cwr | Phase::Recovery) && self.prr_governs(&t.loss) {
+        if self.recovery.is_reducing() && self.prr_governs(&t.loss) {
             match t.loss.recovery {
-                Recovery::PrrNs3 if self.phase == Phase::Cwr && acked > 0 && self.prr.whole_segment => {
+                Recovery::PrrNs3
+                    if self.recovery.phase == Phase::Cwr && acked > 0 && self.recovery.prr.whole_segment =>
+                {
                     self.reduce_rate_as_ns3(delivered, false, false)
                 }
                 Recovery::PrrNs3 => {}
@@ -245,7 +246,7 @@ impl Sender {
         later_sample: bool,
     ) {
         // a window below a segment may hold everything back: only the timer ends that
-        let stalled = !t.windows.least_segment && self.app.written > self.nxt;
+        let stalled = !t.windows.least_segment && self.app.written > self.snd.nxt;
         if self.board.is_empty() && !stalled {
             self.timer.rest(info.opens);
         } else if t.loss.reordering_timer
@@ -254,7 +255,7 @@ impl Sender {
             self.wait_for_reordering(ctx, t, wait);
         } else if later_sample
             || info.acked > 0
-                && (self.recovery.inflates || self.phase != Phase::Recovery || self.recovery.partial_acks <= 1)
+                && (self.recovery.inflates || self.recovery.phase != Phase::Recovery || self.recovery.partial_acks <= 1)
         {
             if t.loss.tail_loss_probe || t.loss.reordering_timer {
                 self.restart_timer(ctx, t);

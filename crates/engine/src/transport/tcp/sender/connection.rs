@@ -4,7 +4,6 @@ use super::peer_window::PeerWindow;
 use super::{BARE, Connection, Sender};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
-use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{AtStop, ConnectionRules, Done, TransportSpec};
 use incast_cc::{Ack, Controller, Ecn, Env, Time};
@@ -28,7 +27,7 @@ impl Sender {
             self.connection = Connection::Dead;
             return self.cut(ctx);
         }
-        if self.passive {
+        if self.duplex.passive {
             return;
         }
         self.connect(ctx, t);
@@ -40,7 +39,7 @@ impl Sender {
             self.connection = Connection::SynSent;
             self.send_syn(ctx);
         } else {
-            self.peer = PeerWindow::opened(self.una, t.windows.receive_buffer, 0);
+            self.peer = PeerWindow::opened(self.snd.una, t.windows.receive_buffer, 0);
             self.establish(ctx);
         }
     }
@@ -48,7 +47,7 @@ impl Sender {
     pub(super) fn send_syn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         // ECN is requested in the first SYN only (RFC 3168 6.1.1): a node on the path may drop such SYNs
-        let asks = t.acks.ecn_fallback && self.ecn_mode != Ecn::Off && self.timer.consecutive == 0;
+        let asks = t.acks.ecn_fallback && self.output.ecn != Ecn::Off && self.timer.consecutive == 0;
         self.emit(ctx, Kind::Syn, 0, 0, if asks { flag::ECE | flag::CWR } else { 0 }, t.sizes.syn_size);
         self.arm_in(ctx, t, t.connection.syn_timeout.saturating_mul(1 << self.timer.consecutive.min(20)));
     }
@@ -60,12 +59,12 @@ impl Sender {
             self.bound_mss(ctx, t);
         }
         self.note_write(ctx);
-        if ctx.tcbs.get(self.tcb as usize).is_some_and(|tcb| tcb.without_ecn) {
-            self.ecn_mode = Ecn::Off;
+        if ctx.tcbs.get(self.duplex.tcb as usize).is_some_and(|tcb| tcb.without_ecn) {
+            self.output.ecn = Ecn::Off;
         }
         // a SYN that timed out is a loss too (Linux, tcp_enter_loss)
         let after_loss = self.timer.consecutive > 0 && ctx.net.transport(self.transport).loss.cwr_after_loss;
-        self.ecn.announce(after_loss && self.ecn_mode != Ecn::Off);
+        self.ecn.announce(after_loss && self.output.ecn != Ecn::Off);
         self.timer.consecutive = 0;
         self.timer.stop();
         self.app.open(ctx.now);
@@ -112,7 +111,7 @@ impl Sender {
     /// Handles a packet: a SYN-ACK or an acknowledgement.
     #[inline]
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
-        if self.was_in_order && p.is(Kind::Ack) && !p.has(flag::FIN) {
+        if self.prediction.was_in_order && p.is(Kind::Ack) && !p.has(flag::FIN) {
             self.report_entropy(ctx, p);
             return self.on_ack(ctx, p, ext);
         }
@@ -130,8 +129,8 @@ impl Sender {
             Connection::SynSent if p.is(Kind::Syn) => {
                 let t = ctx.net.transport(self.transport);
                 if t.acks.ecn_fallback && t.connection.handshake && !p.has(flag::ECE) {
-                    self.ecn_mode = Ecn::Off;
-                    if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
+                    self.output.ecn = Ecn::Off;
+                    if let Some(tcb) = ctx.tcbs.get_mut(self.duplex.tcb as usize) {
                         tcb.without_ecn = true;
                     }
                 }
@@ -142,8 +141,8 @@ impl Sender {
                 if let Some(metadata) = ext.and_then(|ext| ext.metadata.as_deref()) {
                     self.on_metadata(ctx, p, metadata);
                 }
-                let number = ctx.tcbs.get(self.tcb as usize).map_or(0, |tcb| tcb.ack);
-                self.peer = PeerWindow::opened(self.una, p.wnd as u64, number);
+                let number = ctx.tcbs.get(self.duplex.tcb as usize).map_or(0, |tcb| tcb.ack);
+                self.peer = PeerWindow::opened(self.snd.una, p.wnd as u64, number);
                 if t.connection.lone_syn {
                     self.syn_acked(ctx);
                 } else {
@@ -160,7 +159,7 @@ impl Sender {
                     self.closing.by_peer = true;
                     self.closing.peer_last = self.closing.fin;
                     let t = ctx.net.transport(self.transport);
-                    self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.sizes.ack_size);
+                    self.emit(ctx, Kind::Ack, self.snd.nxt, 0, flag::ACK, t.sizes.ack_size);
                 } else {
                     self.on_ack(ctx, p, ext);
                 }
@@ -181,7 +180,7 @@ impl Sender {
         if p.has(flag::FIN) && self.connection == Connection::Done {
             let t = ctx.net.transport(self.transport);
             if self.fin_rides(&t.connection) {
-                self.emit(ctx, Kind::Ack, self.una + 1, 0, flag::ACK, t.sizes.ack_size);
+                self.emit(ctx, Kind::Ack, self.snd.una + 1, 0, flag::ACK, t.sizes.ack_size);
             }
         }
     }
@@ -200,7 +199,7 @@ impl Sender {
         if p.is_reverse() {
             if let Some(ext) = ext.filter(|_| p.is(Kind::Syn)) {
                 // the SYN-ACK opens this side; later packets echo its time stamp
-                let tcb = &mut ctx.tcbs[self.tcb as usize];
+                let tcb = &mut ctx.tcbs[self.duplex.tcb as usize];
                 tcb.ext.ts = ext.ts;
                 tcb.open = true;
             } else if let Some(ext) =
@@ -210,14 +209,14 @@ impl Sender {
             }
             return self.on_packet(ctx, p, ext);
         }
-        if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
+        if let Some(tcb) = ctx.tcbs.get_mut(self.duplex.tcb as usize) {
             tcb.rto_before = tcb.rto;
         }
         if p.is(Kind::Rst) && self.is_up() {
             return self.die();
         }
         let Some(ext) = ext.filter(|_| p.has(flag::ACK)) else { return };
-        if self.connection == Connection::Closed && self.passive {
+        if self.connection == Connection::Closed && self.duplex.passive {
             if p.is(Kind::Rst) {
                 return;
             }
@@ -225,16 +224,16 @@ impl Sender {
             if t.connection.handshake {
                 self.take_rtt(ctx, ext.ts);
             }
-            self.peer = PeerWindow::opened(self.una, p.wnd as u64, p.seq() + 1);
+            self.peer = PeerWindow::opened(self.snd.una, p.wnd as u64, p.seq() + 1);
             self.establish(ctx);
             return;
         }
         if !self.is_up() {
             return;
         }
-        let is_new = p.ack > self.una || p.has(flag::ECE) || !ext.sack.is_empty();
+        let is_new = p.ack > self.snd.una || p.has(flag::ECE) || !ext.sack.is_empty();
         let rule = ctx.net.transport(self.transport).windows.window_update;
-        let moved = p.ack >= self.una && self.peer.is_moved(rule, p.seq() + 1, p.ack + p.wnd as u64);
+        let moved = p.ack >= self.snd.una && self.peer.is_moved(rule, p.seq() + 1, p.ack + p.wnd as u64);
         if is_new || moved {
             if self.connection == Connection::Silent {
                 self.hears(ctx);
@@ -250,7 +249,7 @@ impl Sender {
 
     /// Ends the connection at once.
     pub(super) fn die(&mut self) {
-        (self.connection, self.in_order) = (Connection::Dead, false);
+        (self.connection, self.prediction.in_order) = (Connection::Dead, false);
         self.timer.stop();
     }
 
@@ -277,7 +276,7 @@ impl Sender {
                 self.cut(ctx);
             }
             AtStop::Reset => {
-                self.emit(ctx, Kind::Rst, self.nxt, 0, 0, ctx.net.transport(self.transport).sizes.ack_size);
+                self.emit(ctx, Kind::Rst, self.snd.nxt, 0, 0, ctx.net.transport(self.transport).sizes.ack_size);
                 self.die();
                 self.cut(ctx);
             }
@@ -295,7 +294,11 @@ impl Sender {
 
     pub(super) fn check_finished(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let Some(end) = self.app.end() else { return };
-        if self.renumbering.hung || self.una < end || self.app.written < end || self.connection != Connection::Open {
+        if self.recovery.renumbering.hung
+            || self.snd.una < end
+            || self.app.written < end
+            || self.connection != Connection::Open
+        {
             return;
         }
         if self.stats.finished.is_none() && !self.reconnects(ctx.net) {
@@ -314,19 +317,19 @@ impl Sender {
             self.connection = Connection::Done;
         } else if self.fin_rides(&t.connection) {
             // the answer to the peer's FIN is sent on its arrival
-            if self.closing.fin && self.una >= self.nxt {
+            if self.closing.fin && self.snd.una >= self.snd.nxt {
                 self.connection = Connection::Done;
             }
-        } else if self.closing.fin && self.una > end {
+        } else if self.closing.fin && self.snd.una > end {
             self.connection = Connection::Done;
-            if self.tcb == NO_TCB {
+            if self.duplex.is_single() {
                 // the receiver has sent its FIN with the ACK; on a two-way connection the other flow does
-                self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.sizes.ack_size);
+                self.emit(ctx, Kind::Ack, self.snd.nxt, 0, flag::ACK, t.sizes.ack_size);
             }
         }
         if self.connection == Connection::Done {
             self.timer.stop();
-            self.in_order = false;
+            self.prediction.in_order = false;
         }
     }
 }

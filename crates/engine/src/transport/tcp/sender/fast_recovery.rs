@@ -2,7 +2,6 @@
 
 use super::Sender;
 use super::ack::AckInfo;
-use super::undo::Undo;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Emulation, LossFlight, LossRules, Recovery, Rules, TransportSpec};
 use incast_cc::{Congestion, Controller, Ecn, Phase, Time};
@@ -12,10 +11,10 @@ impl Sender {
     pub(super) fn flight(&self, loss: &LossRules) -> u64 {
         match loss.loss_flight {
             // limited transmit's segments are not part of the flight (RFC 5681)
-            LossFlight::Outstanding => (self.nxt - self.una).saturating_sub(self.recovery.limited),
+            LossFlight::Outstanding => self.snd.outstanding().saturating_sub(self.recovery.limited),
             LossFlight::Pipe if loss.sack => self.board.pipe(),
             // each duplicate stands for a segment that has arrived
-            LossFlight::Pipe => (self.nxt - self.una).saturating_sub(self.recovery.dupacks as u64 * self.mss as u64),
+            LossFlight::Pipe => self.snd.outstanding().saturating_sub(self.recovery.dupacks as u64 * self.mss as u64),
         }
     }
 
@@ -30,21 +29,21 @@ impl Sender {
         // with classic ECN one reduction per window, and a mark has already caused it (RFC 3168 6.1.2); DCTCP reacts to
         // a loss all the same (RFC 8257 3.5)
         let window = self.window();
-        if !(self.phase == Phase::Cwr && self.ecn_mode == Ecn::Classic) {
+        if !(self.recovery.phase == Phase::Cwr && self.output.ecn == Ecn::Classic) {
             self.cc.on_loss(&self.congestion(ctx));
         }
-        self.begin_undo(&t.loss, self.phase == Phase::Cwr || marked);
-        let reducing = self.phase == Phase::Cwr && t.loss.recovery == Recovery::Linux && t.loss.ecn_by_prr;
+        self.recovery.begin_undo(&t.loss, self.snd.una, self.recovery.phase == Phase::Cwr || marked);
+        let reducing = self.recovery.phase == Phase::Cwr && t.loss.recovery == Recovery::Linux && t.loss.ecn_by_prr;
         if !reducing {
-            self.tlp.cancel();
-            self.ecn.announce(t.loss.cwr_after_loss && self.ecn_mode != Ecn::Off);
+            self.recovery.tlp.cancel();
+            self.ecn.announce(t.loss.cwr_after_loss && self.output.ecn != Ecn::Off);
         }
-        self.phase = Phase::Recovery;
+        self.recovery.phase = Phase::Recovery;
         (self.recovery.partial_acks, self.recovery.rescued) = (0, false);
         if reducing {
             // Linux continues the current reduction
             self.recovery.point = self.ecn.end();
-            self.prr.ssthresh = self.cc.cwnd();
+            self.recovery.prr.ssthresh = self.cc.cwnd();
         } else {
             self.recovery.point = self.recovery_end(&t.emulation);
             self.start_prr(&t.loss, window);
@@ -63,9 +62,9 @@ impl Sender {
                 Recovery::NewReno | Recovery::Htsim | Recovery::PrrNs3 => self.board.next_hole(),
             };
             if let Some(hole) = hole {
-                self.restarting = true;
+                self.recovery.restarting = true;
                 self.retransmit(ctx, hole);
-                self.restarting = false;
+                self.recovery.restarting = false;
             }
         } else {
             let window = self.cc.cwnd() + (self.recovery.dupacks * self.mss) as f64;
@@ -79,28 +78,19 @@ impl Sender {
         }
     }
 
-    /// Begins a reduction that may have to be undone.
-    pub(super) fn begin_undo(&mut self, loss: &LossRules, due: bool) {
-        if loss.undo {
-            // a probe that repeated old data may be reported as a duplicate too
-            let retransmissions = if self.tlp.repeats() { 1 } else { -1 };
-            self.undo = Undo { marker: Some(self.una), retransmissions, due, ..Undo::default() };
-        }
-    }
-
     /// End of a recovery that begins now: all below has been sent, or retransmitted by go-back-N.
     pub(super) fn recovery_end(&mut self, emulation: &Emulation) -> u64 {
         let hole = if emulation.go_back_n_point && self.recovery.inflates { self.board.next_hole() } else { None };
-        hole.map_or(self.nxt, |hole| hole.seq)
+        hole.map_or(self.snd.nxt, |hole| hole.seq)
     }
 
     /// Ends the recovery. Returns whether a segment sent during it is lost.
     pub(super) fn leave_recovery(&mut self, now: Time, t: &TransportSpec, info: &AckInfo) -> bool {
-        self.phase = Phase::Open;
+        self.recovery.phase = Phase::Open;
         self.recovery.dupacks = 0;
         self.cc.on_recovered(now, self.board.pipe());
-        if self.undo.was_mistaken(info.echoed) {
-            self.undo.take_back(&mut self.cc);
+        if self.recovery.undo.was_mistaken(info.echoed) {
+            self.recovery.undo.take_back(&mut self.cc);
         } else {
             self.board.recovered();
         }
@@ -119,7 +109,7 @@ impl Sender {
         }
         if acked > 0 && t.loss.scoreboard == Rules::Ns3 {
             self.partial_ack_ns3(ctx, t, delivered, was_retransmitted);
-        } else if acked > 0 && t.loss.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
+        } else if acked > 0 && t.loss.recovery == Recovery::PrrNs3 && self.recovery.prr.whole_segment {
             self.reduce_rate_as_ns3(delivered, false, was_retransmitted);
         }
     }
@@ -158,15 +148,15 @@ impl Sender {
         was_retransmitted: bool,
     ) {
         self.recovery.partial_acks += 1;
-        if t.loss.recovery == Recovery::PrrNs3 && self.prr.whole_segment {
+        if t.loss.recovery == Recovery::PrrNs3 && self.recovery.prr.whole_segment {
             self.reduce_rate_as_ns3(delivered, false, was_retransmitted);
         }
-        let Some(first) = self.board.first().filter(|_| !self.board.retransmitted_to(self.una + self.mss as u64))
+        let Some(first) = self.board.first().filter(|_| !self.board.retransmitted_to(self.snd.una + self.mss as u64))
         else {
             return;
         };
-        let unsent = self.app.written.saturating_sub(self.nxt);
-        let room = self.peer.edge.saturating_sub(self.nxt);
+        let unsent = self.app.written.saturating_sub(self.snd.nxt);
+        let room = self.peer.edge.saturating_sub(self.snd.nxt);
         if let Some(hole) = self.next_repair(t) {
             self.retransmit(ctx, hole);
         } else if unsent > 0 && room > 0 {
@@ -178,35 +168,31 @@ impl Sender {
 
     /// Begins a reduction from `window`.
     pub(super) fn start_prr(&mut self, loss: &LossRules, window: f64) {
-        let recover_fs = if loss.recovery == Recovery::Linux { window as u64 } else { self.nxt - self.una };
-        self.prr.begin(recover_fs, self.cc.cwnd());
+        let recover_fs = if loss.recovery == Recovery::Linux { window as u64 } else { self.snd.outstanding() };
+        self.recovery.prr.begin(recover_fs, self.cc.cwnd());
     }
 
     /// Returns whether PRR sets the window.
     pub(super) fn prr_governs(&self, loss: &LossRules) -> bool {
-        !self.profile.own_recovery
-            && match self.phase {
-                Phase::Recovery if loss.recovery == Recovery::Linux => true,
-                Phase::Recovery => loss.sack && !matches!(loss.recovery, Recovery::NewReno | Recovery::Htsim),
-                Phase::Cwr => loss.ecn_by_prr,
-                _ => false,
-            }
+        !self.profile.own_recovery && self.recovery.prr_governs(loss)
     }
 
     /// Updates the window of PRR after an ACK of `delivered` bytes; `advanced`: its number advanced too.
     pub(super) fn reduce_rate(&mut self, loss: &LossRules, delivered: u64, advanced: bool) {
         if loss.recovery != Recovery::Linux {
-            self.recovery.window = self.prr.window(self.board.pipe(), delivered, self.mss);
+            self.recovery.window = self.recovery.prr.window(self.board.pipe(), delivered, self.mss);
         } else if delivered > 0 {
             let (pipe, grows) = (self.pipe(loss), advanced && !self.recovery.newly_lost);
-            self.recovery.window = self.prr.window_of_linux(pipe, delivered, self.mss as u64, grows);
+            self.recovery.window = self.recovery.prr.window_of_linux(pipe, delivered, self.mss as u64, grows);
         }
     }
 
     /// As [`Sender::reduce_rate`], with ns-3's rules; arguments as in
     /// [`Prr::window_of_ns3`](super::prr::Prr::window_of_ns3).
     pub(super) fn reduce_rate_as_ns3(&mut self, delivered: u64, duplicate: bool, safe: bool) {
-        if let Some(window) = self.prr.window_of_ns3(self.board.pipe() as u32, delivered, self.mss, duplicate, safe) {
+        if let Some(window) =
+            self.recovery.prr.window_of_ns3(self.board.pipe() as u32, delivered, self.mss, duplicate, safe)
+        {
             self.recovery.window = window;
         }
     }

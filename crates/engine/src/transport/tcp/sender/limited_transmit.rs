@@ -9,19 +9,11 @@ impl Sender {
     /// the pipe without making room yet.
     #[cold]
     pub(super) fn limited_transmit(&self, loss: &LossRules) -> (u32, u64) {
-        let counts = self.phase == Phase::Open && !self.profile.own_recovery;
+        let counts = self.recovery.phase == Phase::Open && !self.profile.own_recovery;
         match (loss.limited_transmit, loss.sack) {
             (true, false) if counts && loss.recovery != Recovery::Linux => (self.recovery.dupacks.min(2) * self.mss, 0),
             (false, true) if counts => (0, self.board.sacked_bytes()),
             _ => (0, 0),
-        }
-    }
-
-    /// Counts new data sent on duplicates before a fast retransmit, which is no part of the flight (RFC 5681).
-    #[inline(always)]
-    pub(super) fn count_limited(&mut self, len: u32) {
-        if self.recovery.dupacks > 0 && self.phase == Phase::Open {
-            self.recovery.limited += len as u64;
         }
     }
 }

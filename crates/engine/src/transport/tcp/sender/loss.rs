@@ -25,19 +25,19 @@ impl Sender {
             self.recovery.dupacks = 0;
             self.recovery.limited = 0;
         }
-        if self.undo.retransmissions == 0
-            && self.undo.marker.is_some()
-            && matches!(self.phase, Phase::Open | Phase::Recovery)
+        if self.recovery.undo.retransmissions == 0
+            && self.recovery.undo.marker.is_some()
+            && matches!(self.recovery.phase, Phase::Open | Phase::Recovery)
         {
-            if self.phase == Phase::Recovery {
-                self.phase = Phase::Open;
+            if self.recovery.phase == Phase::Recovery {
+                self.recovery.phase = Phase::Open;
                 self.cc.on_recovered(ctx.now, self.board.pipe());
             }
-            self.undo.take_back(&mut self.cc);
+            self.recovery.undo.take_back(&mut self.cc);
         }
-        match self.phase {
+        match self.recovery.phase {
             Phase::Open | Phase::Cwr => self.find_losses(ctx.now, t, info.duplicate),
-            Phase::Recovery if self.una >= self.recovery.point => self.leave_recovery(ctx.now, t, info),
+            Phase::Recovery if self.snd.una >= self.recovery.point => self.leave_recovery(ctx.now, t, info),
             Phase::Recovery if t.loss.sack => {
                 self.go_on_with_sack(ctx, t, info);
                 false
@@ -56,7 +56,7 @@ impl Sender {
         if self.board.waits_for_late() {
             return self.board.has_sacked() && self.update_late(now, &t.loss);
         }
-        if self.phase == Phase::Cwr && t.loss.ecn_preempts {
+        if self.recovery.phase == Phase::Cwr && t.loss.ecn_preempts {
             if t.loss.sack && duplicate {
                 self.update_lost(t);
             }
@@ -69,7 +69,7 @@ impl Sender {
                 return false;
             }
             self.update_lost(t);
-            if self.recovery.dupacks == t.loss.dupthresh && self.una >= self.recovery.point {
+            if self.recovery.dupacks == t.loss.dupthresh && self.snd.una >= self.recovery.point {
                 self.board.mark_first_lost();
             }
             return self.board.first_is_lost();
@@ -85,7 +85,7 @@ impl Sender {
                 }
                 self.recovery.newly_lost = lost;
             }
-        } else if self.recovery.dupacks == t.loss.dupthresh && self.is_beyond_recovery() {
+        } else if self.recovery.dupacks == t.loss.dupthresh && self.recovery.is_past(self.snd.una) {
             lost = true;
             if self.profile.own_recovery {
                 self.board.mark_first_lost();
@@ -94,12 +94,6 @@ impl Sender {
             }
         }
         lost
-    }
-
-    /// Returns whether duplicates are of data sent after the last recovery (RFC 6582 section 3.2, step 1).
-    fn is_beyond_recovery(&self) -> bool {
-        let point = self.recovery.point;
-        self.una > point || point == 0 || self.recovery.inflates && self.una == point
     }
 
     /// Marks losses by the scoreboard's rules. Returns whether there are new ones.
@@ -121,9 +115,8 @@ impl Sender {
     /// Sets the timer for the next late segment.
     pub(super) fn watch_late(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Some(until) = self.board.late_until()
-            && self.pace_at > until
+            && self.timers.pace.advance(until)
         {
-            self.pace_at = until;
             ctx.timer(until, Timer::Pace(self.ip.flow));
         }
     }

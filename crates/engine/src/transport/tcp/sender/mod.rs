@@ -1,5 +1,5 @@
-//! TCP sender. This file has its state, grouped by mechanism (RFC 9293's transmission control block). Each neighbouring
-//! file is one mechanism; [`ack`] is the order in which an ACK passes them.
+//! TCP sender: RFC 9293's transmission control block. Each neighbouring file is one mechanism, with its state;
+//! [`ack`] is the order in which an ACK passes them.
 //!
 //! States follow the connection (closed, SYN sent, open, done) and, while open, loss recovery ([`Phase`]). The
 //! congestion window belongs to the controller. During fast recovery and ECN reductions, unless the controller has a
@@ -24,6 +24,7 @@ mod prr;
 mod rack;
 mod rank;
 mod reconnect;
+mod recovery;
 mod reno_sack;
 mod retransmission_timer;
 mod rto;
@@ -35,27 +36,25 @@ mod tlp;
 mod undo;
 mod window_usage;
 
-use super::rtt::RttEstimator;
+use super::rtt::{RttEstimator, Samples};
 use super::scoreboard::Scoreboard;
 use crate::app::{AppState, Start};
 use crate::event::packet::flag;
 use crate::host::messages::NO_TCB;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
-use crate::spec::{Recovery, Rules, TransportSpec};
+use crate::spec::{Rules, TransportSpec};
 use crate::transport::ip::IpSource;
 use crate::transport::opening::Opening;
+use crate::transport::timer::Alarm;
 use ecn::EcnState;
-use frto::Frto;
 use incast_cc::{Asks, Cc, Controller, Ecn, Phase, Profile, Time};
 use incast_record::{FlowRecord, FlowState};
 use peer_window::PeerWindow;
-use prr::Prr;
+use recovery::LossRecovery;
 use retransmission_timer::RetransmissionTimer;
 use std::collections::VecDeque;
 use std::mem::offset_of;
-use tlp::Tlp;
-use undo::Undo;
 use window_usage::WindowUsage;
 
 const NEVER: Time = Time::NEVER;
@@ -80,6 +79,28 @@ pub enum Connection {
     Silent,
 }
 
+/// Place in a two-way connection.
+#[derive(Debug)]
+struct Duplex {
+    /// Index of the control block of a two-way connection, or [`NO_TCB`].
+    tcb: u32,
+    /// Set if the other side opens it.
+    passive: bool,
+}
+
+impl Default for Duplex {
+    fn default() -> Duplex {
+        Duplex { tcb: NO_TCB, passive: false }
+    }
+}
+
+impl Duplex {
+    /// Returns whether the connection has one direction.
+    fn is_single(&self) -> bool {
+        self.tcb == NO_TCB
+    }
+}
+
 /// Progress of the connection's end.
 #[derive(Default, Debug)]
 struct Closing {
@@ -95,61 +116,45 @@ struct Closing {
     peer_last: bool,
 }
 
-/// Selection of the ACKs that give RTT samples.
+/// Output: contents of packets, and what holds them back.
 #[derive(Debug)]
-struct Samples {
-    /// Set if samples are taken per segment (Linux).
-    of_segments: bool,
-    /// Number up to which ACKs give no samples: a timeout declared the data lost.
-    not_below: u64,
-    /// Segment timed for Karn's rule: its end and its send time.
-    timed: Option<(u64, Time)>,
+struct Output {
+    /// Negotiated ECN mode.
+    ecn: Ecn,
+    /// Set if packets carry labels: requests to switches, a traffic class, or a rank.
+    labels: bool,
+    /// Set if trying to send again changes nothing until the next event: the window holds everything back, or all is
+    /// sent.
+    settled: bool,
+    /// Set if the NIC had no room.
+    refused: bool,
+    /// Set while only lost segments may go.
+    repairs_only: bool,
 }
 
-/// Fast recovery.
+impl Output {
+    /// State before the first packet.
+    fn new(t: &TransportSpec, profile: &Profile) -> Output {
+        let labels = profile.asks != Asks::Nothing || !t.output.demotion.is_empty() || t.output.rank.is_some();
+        let ecn = t.marks.ecn.unwrap_or(profile.ecn);
+        Output { ecn, labels, settled: false, refused: false, repairs_only: false }
+    }
+}
+
+/// State of the fast paths.
 #[derive(Default, Debug)]
-struct RecoveryState {
-    /// End of the recovery: all below is acknowledged.
-    point: u64,
-    /// Recovery window in bytes; below 0 if the controller's window counts.
-    window: f64,
-    dupacks: u32,
-    /// Number of duplicates that signal a loss, without SACK.
-    dupthresh: u32,
-    /// Bytes sent by limited transmit since the first duplicate.
-    limited: u64,
-    partial_acks: u32,
-    /// Set once RFC 6675's rescue retransmission went.
-    rescued: bool,
-    /// Set if `window` is the inflation of the controller's window.
-    inflates: bool,
-    /// Set if a timeout ended a recovery whose inflation stays.
-    left_inflated: bool,
-    /// Set if the current ACK showed a loss.
-    newly_lost: bool,
-    /// Set if nothing is being repaired, but segments are SACKed or were retransmitted (Linux: Disorder).
-    disorder: bool,
-}
-
-/// Data that a timeout gave up and that is retransmitted as new data (htsim's Swift).
-#[derive(Default, Debug)]
-struct Renumbering {
-    /// Range of the data: all but its first segment is renumbered. (0, 0) if there is none.
-    range: (u64, u64),
-    /// Set if such data was lost for good.
-    hung: bool,
-}
-
-/// If timers of a tick fire in reverse order of setting: tick of the retransmission timer, [`NEVER`] before it is set,
-/// and its number among the host's timers.
-#[derive(Debug)]
-struct TimerOrder {
-    slot: Time,
-    setting: u64,
+struct Prediction {
+    /// Set if the rules allow ACKs that only acknowledge the next data to be predicted.
+    acks: bool,
+    /// Set if the rules let new data go without a check of each segment.
+    output: bool,
+    /// Set if [`Sender::is_in_order`] is known to hold, and to have held when the current event began.
+    in_order: bool,
+    was_in_order: bool,
 }
 
 /// Pacing.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 struct PacingState {
     /// Time from which the pacing rate allows the next packet.
     from: Time,
@@ -158,10 +163,10 @@ struct PacingState {
 }
 
 /// Process of the application.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 struct Process {
-    /// Time of the next write, if a timer is set.
-    at: Time,
+    /// Next write.
+    at: Alarm,
     /// Set while the process runs.
     woken: bool,
     /// Set if the process runs only until it has sent one segment.
@@ -170,6 +175,18 @@ struct Process {
     pushed: u64,
     /// Ends of writes not yet sent; only if segments carry them (`push_ack`).
     writes: VecDeque<u64>,
+}
+
+/// Timers beside that of retransmissions.
+#[derive(Default, Debug)]
+struct Timers {
+    /// Pacing, and late segments.
+    pace: Alarm,
+    /// The controller's.
+    wake: Alarm,
+    /// Tick of the retransmission timer, and its number among the host's timers, if timers of a tick fire in reverse order
+    /// of setting.
+    order: Option<(Time, u64)>,
 }
 
 /// Counters for the flow's record.
@@ -186,11 +203,28 @@ struct SenderStats {
     rtt_min: Option<Time>,
 }
 
-/// Number and sum of measured RTT samples.
+/// Sequence numbers of sent data (RFC 9293 section 3.3.1).
 #[derive(Default, Debug)]
-struct RttCount {
-    count: u64,
-    sum: Time,
+struct SendSequence {
+    /// First unacknowledged byte (SND.UNA), and first unsent byte (SND.NXT).
+    una: u64,
+    nxt: u64,
+    /// End of the last segment sent.
+    sent_to: u64,
+}
+
+impl SendSequence {
+    /// Bytes sent and not acknowledged.
+    fn outstanding(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// Takes an acknowledgement up to `ack`.
+    #[inline(always)]
+    fn acknowledge(&mut self, ack: u64) {
+        self.una = ack;
+        self.sent_to = self.sent_to.max(ack);
+    }
 }
 
 /// TCP sender. Fields of a [predicted](prediction) ACK come first, line by line, rarer ones last.
@@ -199,72 +233,31 @@ struct RttCount {
 pub struct Sender {
     /// IP layer below.
     pub ip: IpSource,
-    /// First unacknowledged byte, and first unsent byte.
-    una: u64,
-    nxt: u64,
-    /// End of the last segment sent.
-    sent_to: u64,
+    snd: SendSequence,
     peer: PeerWindow,
     timer: RetransmissionTimer,
     pacing: PacingState,
     rtt: RttEstimator,
-    rtts: RttCount,
     transport: u32,
-    group: u32,
     /// Payload of a full segment, in bytes.
     mss: u32,
-    /// Index of the probe observing this flow, if any.
-    pub probe: Option<u32>,
-    /// Set if [`Sender::is_in_order`] is known to hold, and to have held when the current event began.
-    in_order: bool,
-    was_in_order: bool,
-    /// Set if trying to send again changes nothing until the next event: the window holds everything back, or all is
-    /// sent.
-    settled: bool,
-    /// Set if the NIC had no room.
-    refused: bool,
-    /// Set if the rules let new data go without a check of each segment.
-    output_is_plain: bool,
-    /// Negotiated ECN mode.
-    ecn_mode: Ecn,
+    prediction: Prediction,
+    output: Output,
     app: AppState,
-
     samples: Samples,
+
     profile: Profile,
     board: Scoreboard,
     cc: Cc,
 
-    /// Set if the rules allow ACKs that only acknowledge the next data to be [predicted](prediction).
-    predictable: bool,
-    /// Set if packets carry labels: requests to switches, a traffic class, or a rank.
-    labels: bool,
     /// State of the connection.
     pub connection: Connection,
-    phase: Phase,
-    /// Set while only lost segments may go.
-    repairs_only: bool,
-    /// Set if the other side of a two-way connection opens it.
-    passive: bool,
-    /// Set while the segment being sent opens a fast recovery or follows a timeout.
-    restarting: bool,
-    frto: Frto,
-    /// Index of the control block of a two-way connection, or [`NO_TCB`].
-    tcb: u32,
-    /// Consecutive probes of a closed window.
-    persist_backoff: u32,
-    recovery: RecoveryState,
-    undo: Undo,
+    duplex: Duplex,
+    recovery: LossRecovery,
     ecn: EcnState,
     closing: Closing,
     usage: WindowUsage,
-    prr: Prr,
-    tlp: Tlp,
-    renumbering: Renumbering,
-    timer_order: TimerOrder,
-    /// Time of the pacing timer.
-    pace_at: Time,
-    /// Time of the controller's timer.
-    wake_at: Time,
+    timers: Timers,
     process: Process,
     opening: Opening,
     stats: SenderStats,
@@ -282,7 +275,7 @@ pub const SNAPSHOT: [usize; 4] = [
 ];
 
 // lines of the sender itself, and those of scoreboard and controller
-const _: () = assert!(offset_of!(Sender, samples) <= HOT[0].1 * 64);
+const _: () = assert!(offset_of!(Sender, samples) + Samples::HOT <= HOT[0].1 * 64);
 const _: () = assert!(offset_of!(Sender, board) + Scoreboard::HOT == HOT[1].0);
 
 impl Sender {
@@ -294,56 +287,32 @@ impl Sender {
         let profile = config.profile();
         let of_segments =
             t.timing.segment_rtt && t.timing.timestamps && t.loss.scoreboard != Rules::Ns3 && !profile.own_recovery;
-        let inflates = t.loss.recovery == Recovery::Htsim && !t.loss.sack;
         let extra = t.output.extra_packets as u64 * t.sizes.mss as u64;
         let start = Start { at: spec.start, stop: spec.stop, extra, seed: net.spec.seed, flow };
         let mut sender = Sender {
             ip: IpSource::new(net, flow, host, profile.telemetry),
-            transport: spec.transport,
-            group: spec.group,
-            predictable: false,
-            output_is_plain: false,
-            in_order: false,
-            was_in_order: false,
-            refused: false,
-            rtts: RttCount::default(),
-            labels: profile.asks != Asks::Nothing || !t.output.demotion.is_empty() || t.output.rank.is_some(),
-            connection: Connection::Closed,
-            probe: None,
-            una: 0,
-            nxt: 0,
-            sent_to: 0,
-            mss: t.sizes.mss,
-            board: scoreboard(t, &profile, of_segments),
+            snd: SendSequence::default(),
             peer: PeerWindow::default(),
+            timer: RetransmissionTimer::new(),
+            pacing: PacingState::default(),
+            rtt: RttEstimator::new(t),
+            transport: spec.transport,
+            mss: t.sizes.mss,
+            prediction: Prediction::default(),
+            output: Output::new(t, &profile),
+            app: AppState::new(spec.app, start),
+            samples: Samples::new(spec.group, of_segments),
+            board: scoreboard(t, &profile, of_segments),
             cc: config.build(&net.envs[flow]),
             profile,
+            connection: Connection::Closed,
+            duplex: Duplex::default(),
+            recovery: LossRecovery::new(t),
             ecn: EcnState::default(),
-            ecn_mode: t.marks.ecn.unwrap_or(profile.ecn),
-            rtt: RttEstimator::new(t),
-            samples: Samples { of_segments, not_below: 0, timed: None },
-            phase: Phase::Open,
-            recovery: RecoveryState { dupthresh: t.loss.dupthresh, inflates, ..RecoveryState::default() },
-            prr: Prr::default(),
-            frto: Frto::default(),
-            undo: Undo::default(),
-            tlp: Tlp::default(),
-            renumbering: Renumbering::default(),
-            repairs_only: false,
-            settled: false,
-            usage: WindowUsage::default(),
-            timer: RetransmissionTimer::new(),
-            timer_order: TimerOrder { slot: NEVER, setting: 0 },
-            persist_backoff: 0,
-            pacing: PacingState { from: Time::ZERO, last_send: Time::ZERO },
-            pace_at: NEVER,
-            restarting: false,
-            wake_at: NEVER,
-            app: AppState::new(spec.app, start),
-            process: Process { at: NEVER, woken: false, interrupted: false, pushed: 0, writes: VecDeque::new() },
             closing: Closing::default(),
-            tcb: NO_TCB,
-            passive: false,
+            usage: WindowUsage::default(),
+            timers: Timers::default(),
+            process: Process::default(),
             opening: Opening::new(net, flow),
             stats: SenderStats::default(),
         };
@@ -354,8 +323,7 @@ impl Sender {
     /// Makes the flow one direction of a two-way connection. `tcb`: index of the control block; `passive`: the other
     /// host opens it.
     pub fn make_duplex(&mut self, tcb: u32, passive: bool) {
-        self.tcb = tcb;
-        self.passive = passive;
+        self.duplex = Duplex { tcb, passive };
         self.ip.flags |= flag::DUPLEX;
     }
 
@@ -367,8 +335,8 @@ impl Sender {
         record.finish_ps = self.stats.finished.filter(|_| self.stats.stopped.is_none()).map(|t| t.0);
         record.stopped_ps = self.stats.stopped.map(|t| t.0);
         record.timeouts = self.stats.timeouts;
-        record.rtt_count = self.rtts.count;
-        record.rtt_sum_ps = self.rtts.sum.0;
+        record.rtt_count = self.samples.counted.count;
+        record.rtt_sum_ps = self.samples.counted.sum.0;
         record.rtt_min_ps = self.rtt.min().into_iter().chain(self.stats.rtt_min).min().map(|t| t.0);
     }
 
@@ -377,8 +345,8 @@ impl Sender {
         visit("cwnd_bytes", self.window());
         visit("ssthresh_bytes", self.cc.ssthresh());
         visit("in_flight_bytes", self.board.pipe() as f64);
-        visit("offered_bytes", self.peer.edge.saturating_sub(self.una) as f64);
-        visit("acked_bytes", (self.stats.written + self.una) as f64);
+        visit("offered_bytes", self.peer.edge.saturating_sub(self.snd.una) as f64);
+        visit("acked_bytes", (self.stats.written + self.snd.una) as f64);
         if self.rtt.min().is_some() {
             visit("rtt_s", self.rtt.latest.as_secs_f64());
             visit("srtt_s", self.rtt.srtt.as_secs_f64());
@@ -390,7 +358,7 @@ impl Sender {
     pub fn snapshot(&self) -> Option<(Option<u64>, FlowState)> {
         self.opening.opened()?;
         let over = matches!(self.connection, Connection::Done | Connection::Dead) || self.stats.finished.is_some();
-        let state = match self.phase {
+        let state = match self.recovery.phase {
             _ if over => FlowState::Done,
             Phase::Loss => FlowState::Timeout,
             Phase::Recovery => FlowState::Recovery,

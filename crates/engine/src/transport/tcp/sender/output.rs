@@ -2,7 +2,7 @@
 
 use super::super::scoreboard::Hole;
 use super::retransmission_timer::Waiting;
-use super::{Connection, Sender};
+use super::{Connection, NEVER, Sender};
 use crate::event::metadata::{Metadata, Telemetry};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
@@ -23,9 +23,9 @@ impl Sender {
         size: u32,
     ) {
         let t = ctx.net.transport(self.transport);
-        self.settled = false;
+        self.output.settled = false;
         let control = len == 0;
-        let ect = match self.ecn_mode {
+        let ect = match self.output.ecn {
             Ecn::Off => false,
             Ecn::Classic => !control && flags & flag::RETX == 0,
             // a packet for a former connection is not ECN-capable: no connection sends it
@@ -42,7 +42,7 @@ impl Sender {
             // ports stamp the packet
             ext.get_or_insert_default().metadata = Some(Box::new(Metadata::Stamps(Telemetry::default())));
         }
-        if self.labels {
+        if self.output.labels {
             self.label(ctx, &t.output, seq, &mut packet, &mut ext);
         }
         self.ip.send(ctx, &t.sizes, &packet, ext.as_mut());
@@ -52,8 +52,8 @@ impl Sender {
     #[cold]
     pub(super) fn piggyback(&self, ctx: &mut NodeCtx<impl Effects>, packet: &mut Packet) -> Option<Ext> {
         let t = ctx.net.transport(self.transport);
-        let tcb = ctx.tcbs.get_mut(self.tcb as usize)?;
-        tcb.nxt = self.nxt;
+        let tcb = ctx.tcbs.get_mut(self.duplex.tcb as usize)?;
+        tcb.nxt = self.snd.nxt;
         packet.shift(tcb.ahead, 0);
         if !tcb.open {
             if packet.is(Kind::Syn) {
@@ -103,9 +103,9 @@ impl Sender {
             }
             self.emit(ctx, Kind::Data, seq, len, flags, t.sizes.header + len);
         }
-        self.sent_to = seq + len as u64;
-        if matches!(self.phase, Phase::Recovery | Phase::Cwr) {
-            self.prr.out += len as u64;
+        self.snd.sent_to = seq + len as u64;
+        if self.recovery.is_reducing() {
+            self.recovery.prr.out += len as u64;
         }
         if is_retransmission {
             if self.samples.timed.is_some_and(|(end, _)| seq < end) {
@@ -120,7 +120,7 @@ impl Sender {
     /// Effective congestion window, in bytes.
     #[inline]
     pub(super) fn window(&self) -> f64 {
-        if self.window_is_ours() { self.window_in_recovery() } else { self.cc.cwnd() }
+        if self.recovery.has_window() { self.window_in_recovery() } else { self.cc.cwnd() }
     }
 
     #[cold]
@@ -128,17 +128,8 @@ impl Sender {
         if self.recovery.inflates { self.cc.cwnd() + self.recovery.window } else { self.recovery.window }
     }
 
-    /// Returns whether the transport's recovery window replaces the controller's.
-    #[inline]
-    pub(super) fn window_is_ours(&self) -> bool {
-        match self.phase {
-            Phase::Open | Phase::Loss => self.recovery.left_inflated,
-            Phase::Recovery | Phase::Cwr => self.recovery.window >= 0.0,
-        }
-    }
-
     pub(super) fn space(&self, windows: &Windows) -> u64 {
-        (self.una + windows.send_buffer).saturating_sub(self.app.written)
+        (self.snd.una + windows.send_buffer).saturating_sub(self.app.written)
     }
 
     /// Lets the application write what is due by now; a bulk one writes on demand.
@@ -153,9 +144,9 @@ impl Sender {
     /// Handles room at the NIC. htsim's NIC calls back only senders that it refused, so a single segment of a timeout
     /// or a third duplicate stays alone.
     pub fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if std::mem::take(&mut self.refused) || !self.recovery.inflates {
-            debug_assert!(!self.was_in_order || self.is_in_order());
-            match self.was_in_order {
+        if std::mem::take(&mut self.output.refused) || !self.recovery.inflates {
+            debug_assert!(!self.prediction.was_in_order || self.is_in_order());
+            match self.prediction.was_in_order {
                 true => self.pump_in_order(ctx, ctx.net.transport(self.transport)),
                 false => self.pump(ctx),
             }
@@ -165,15 +156,15 @@ impl Sender {
     /// Begins an event of the flow.
     #[inline(always)]
     pub fn begin(&mut self) {
-        self.settled = false;
-        self.was_in_order = std::mem::take(&mut self.in_order);
+        self.output.settled = false;
+        self.prediction.was_in_order = std::mem::take(&mut self.prediction.in_order);
     }
 
     /// Returns whether the sender might act on room at its NIC. Data that the window holds back waits for an ACK,
     /// whatever the NIC does.
     #[inline(always)]
     pub fn waits_for_room(&self) -> bool {
-        !self.settled
+        !self.output.settled
     }
 
     /// Sends what windows, pacing and data allow, and notes whether the window limits sending.
@@ -182,24 +173,24 @@ impl Sender {
             return;
         }
         let t = ctx.net.transport(self.transport);
-        self.pump_on(ctx, t, self.nxt);
+        self.pump_on(ctx, t, self.snd.nxt);
     }
 
     /// As [`Sender::pump`], after new data was sent from `before` on.
     pub(super) fn pump_on(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, before: u64) {
         let mut settled = self.send_allowed(ctx, t);
-        if self.frto.new_data_first() {
+        if self.recovery.frto.new_data_first() {
             settled = false;
-            if self.frto.tried_new_data(self.nxt > before) {
+            if self.recovery.frto.tried_new_data(self.snd.nxt > before) {
                 self.send_allowed(ctx, t);
             }
         }
         self.note_usage(t, before);
-        if t.loss.tail_loss_probe && self.nxt > before {
+        if t.loss.tail_loss_probe && self.snd.nxt > before {
             self.arm_probe(ctx, t, false);
         }
-        self.settled = settled && !self.refused && !self.board.is_empty();
-        self.in_order = self.is_in_order();
+        self.output.settled = settled && !self.output.refused && !self.board.is_empty();
+        self.prediction.in_order = self.is_in_order();
     }
 
     /// Notes whether the window limits sending, after new data was sent from `before` on. Retransmissions do not count:
@@ -208,8 +199,8 @@ impl Sender {
     pub(super) fn note_usage(&mut self, t: &TransportSpec, before: u64) {
         if t.windows.cwnd_limited {
             let limited = (self.pipe(&t.loss) + self.mss as u64) as f64 > self.window() || self.usage.blocked;
-            if self.nxt > before || self.app.written > before && limited {
-                self.usage.note(self.una, self.nxt, limited);
+            if self.snd.nxt > before || self.app.written > before && limited {
+                self.usage.note(self.snd.una, self.snd.nxt, limited);
             }
         }
     }
@@ -238,19 +229,19 @@ impl Sender {
         self.usage.blocked = false;
         loop {
             if !ctx.has_room(self.ip.host, self.ip.flow) {
-                self.refused = true;
+                self.output.refused = true;
                 return false;
             }
-            let hole = if self.frto.new_data_first() { None } else { self.next_repair(t) };
-            if self.repairs_only && hole.is_none() {
+            let hole = if self.recovery.frto.new_data_first() { None } else { self.next_repair(t) };
+            if self.output.repairs_only && hole.is_none() {
                 return false;
             }
             if let Some(hole) = hole
-                && self.is_renumbered(hole)
-                && !self.app.has_beyond(self.nxt, hole.len)
+                && self.recovery.renumbering.covers(hole.seq)
+                && !self.app.has_beyond(self.snd.nxt, hole.len)
             {
                 // no new data can take its place: nothing goes any more
-                self.renumbering.hung = true;
+                self.recovery.renumbering.hung = true;
                 self.timer.stop();
                 return false;
             }
@@ -262,7 +253,7 @@ impl Sender {
             };
             if len == 0 && hole.is_none() {
                 self.nothing_to_send(ctx);
-                return self.phase == Phase::Open && self.fills_at_will(&t.windows);
+                return self.recovery.phase == Phase::Open && self.fills_at_will(&t.windows);
             }
             if !self.window_takes(t, len) {
                 self.usage.blocked = true;
@@ -276,7 +267,7 @@ impl Sender {
             if let Some(hole) = hole {
                 self.retransmit(ctx, hole);
                 if t.emulation.go_back_n_new_path
-                    && self.phase == Phase::Loss
+                    && self.recovery.phase == Phase::Loss
                     && let Some(entropy) = &mut self.ip.entropy
                 {
                     entropy.advance();
@@ -305,13 +296,13 @@ impl Sender {
     /// Length of the next new segment; 0 if there is no data.
     #[inline(always)]
     pub(super) fn next_len(&mut self, t: &TransportSpec) -> u32 {
-        if self.app.written == self.nxt {
+        if self.app.written == self.snd.nxt {
             self.app.write_one(self.space(&t.windows), t.windows.whole_writes);
             if t.windows.notsent_lowat > 0 && t.acks.push_ack {
                 self.process.writes.push_back(self.app.written);
             }
         }
-        let unsent = self.app.written - self.nxt.min(self.app.written);
+        let unsent = self.app.written - self.snd.nxt.min(self.app.written);
         if self.mss as u64 <= unsent { self.mss } else { unsent as u32 }
     }
 
@@ -331,11 +322,11 @@ impl Sender {
     /// (RFC 1122 4.2.3.4), or nothing.
     #[inline(always)]
     fn peer_takes(&self, windows: &Windows, len: u32) -> u32 {
-        let room = self.peer.edge.saturating_sub(self.nxt);
-        if room >= len as u64 && !self.peer.is_split(self.nxt) {
+        let room = self.peer.edge.saturating_sub(self.snd.nxt);
+        if room >= len as u64 && !self.peer.is_split(self.snd.nxt) {
             len
         } else if windows.whole_segments {
-            self.peer.rest(self.nxt)
+            self.peer.rest(self.snd.nxt)
         } else if !windows.sws_avoidance || room >= self.peer.max / 2 {
             room as u32
         } else {
@@ -344,11 +335,11 @@ impl Sender {
     }
 
     pub(super) fn send_new(&mut self, ctx: &mut NodeCtx<impl Effects>, len: u32) {
-        let seq = self.nxt;
+        let seq = self.snd.nxt;
         self.ecn.answered_by(seq);
         self.board.sent(seq, len);
-        self.nxt += len as u64;
-        self.count_limited(len);
+        self.snd.nxt += len as u64;
+        self.recovery.count_limited(len);
         self.send_segment(ctx, seq, len, false);
         self.time_sent(ctx);
     }
@@ -363,17 +354,12 @@ impl Sender {
         }
     }
 
-    /// Returns whether a hole is retransmitted as new data.
-    fn is_renumbered(&self, hole: Hole) -> bool {
-        self.renumbering.range.0 < hole.seq && hole.seq < self.renumbering.range.1
-    }
-
     /// Next lost segment to retransmit.
     #[inline]
     pub(super) fn next_repair(&mut self, t: &TransportSpec) -> Option<Hole> {
         let hole = self.board.next_hole()?;
         let allowed = t.loss.scoreboard != Rules::Ns3 || self.board.is_below_sacked(hole.seq);
-        let allowed = allowed && self.peer.lets_repair(t.windows.window_update, self.una, hole.seq);
+        let allowed = allowed && self.peer.lets_repair(t.windows.window_update, self.snd.una, hole.seq);
         allowed.then_some(hole)
     }
 
@@ -387,15 +373,15 @@ impl Sender {
             _ => hole,
         };
         self.board.retransmitted(hole.seq, false);
-        if self.is_renumbered(hole) {
+        if self.recovery.renumbering.covers(hole.seq) {
             // the flow ends that much earlier, and the data lost here stays lost
             self.app.forget(hole.len as u64);
-            self.renumbering.hung = true;
+            self.recovery.renumbering.hung = true;
         }
-        self.undo.retransmitted(ctx.now);
+        self.recovery.undo.retransmitted(ctx.now);
         self.send_segment(ctx, hole.seq, hole.len, true);
         let linux = ctx.net.transport(self.transport).loss.recovery == Recovery::Linux;
-        if self.timer.is_off() || linux && hole.seq == self.una && self.timer.waiting != Waiting::Reordering {
+        if self.timer.is_off() || linux && hole.seq == self.snd.una && self.timer.waiting != Waiting::Reordering {
             self.arm_rto(ctx);
         }
     }
@@ -420,9 +406,8 @@ impl Sender {
         if t.windows.notsent_lowat > 0 {
             if self.process.woken {
                 let ends = t.acks.push_ack.then_some(&mut self.process.writes);
-                self.app.top_up(space, self.nxt, t.windows.notsent_lowat, self.mss, ends);
-            } else if self.process.at > ctx.now && self.app.wants(self.nxt, t.windows.notsent_lowat) {
-                self.process.at = ctx.now;
+                self.app.top_up(space, self.snd.nxt, t.windows.notsent_lowat, self.mss, ends);
+            } else if self.app.wants(self.snd.nxt, t.windows.notsent_lowat) && self.process.at.advance(ctx.now) {
                 ctx.timer(ctx.now, Timer::App(self.ip.flow));
             }
         } else {
@@ -436,7 +421,11 @@ impl Sender {
         if self.profile.delivery && (self.board.pipe() as f64) < self.window() {
             self.board.limited_by_application();
         }
-        if self.phase == Phase::Recovery && t.loss.sack && t.loss.forward_retransmit && !self.profile.own_recovery {
+        if self.recovery.phase == Phase::Recovery
+            && t.loss.sack
+            && t.loss.forward_retransmit
+            && !self.profile.own_recovery
+        {
             // RFC 6675 NextSeg rules 3 and 4, once there is no new data
             let fits = |len: u32, s: &Sender| (s.board.pipe() + len as u64) as f64 <= s.window();
             if t.loss.scoreboard == Rules::Ns3 {
@@ -457,19 +446,16 @@ impl Sender {
         }
         match self.app.end() {
             Some(end) if end == self.app.written => {
-                if t.connection.handshake && !self.closing.fin && self.nxt == end {
+                if t.connection.handshake && !self.closing.fin && self.snd.nxt == end {
                     (self.closing.fin, self.closing.apart) = (true, t.connection.close_after_write);
                     self.send_new(ctx, 1);
                 }
             }
             _ => {
                 // no write fits into a full buffer: the ACK that frees it tries again
-                if let Some(at) = self.app.next_at(self.space(&t.windows)) {
-                    let at = at.max(ctx.now);
-                    if self.process.at > at {
-                        self.process.at = at;
-                        ctx.timer(at, Timer::App(self.ip.flow));
-                    }
+                let at = self.app.next_at(self.space(&t.windows)).map_or(NEVER, |at| at.max(ctx.now));
+                if self.process.at.advance(at) {
+                    ctx.timer(at, Timer::App(self.ip.flow));
                 }
             }
         }

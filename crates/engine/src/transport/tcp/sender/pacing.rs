@@ -3,7 +3,6 @@
 use super::Sender;
 use crate::event::order::Timer;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::PacingSpec;
 use incast_cc::{Controller, Pacing, Time};
 
 impl Sender {
@@ -14,30 +13,30 @@ impl Sender {
         let rate = match self.cc.pacing() {
             Pacing::Rate(rate) => rate,
             Pacing::Gap(_) => return,
-            Pacing::None => match t.output.pacing {
-                PacingSpec::Controller => return,
-                PacingSpec::Window { max, restart_at_max: true, .. } if self.restarting => max.as_f64(),
-                PacingSpec::Window { slow_start, avoidance, max, .. } => {
+            Pacing::None => match &t.output.pacing {
+                None => return,
+                Some(own) if own.restart_at_max && self.recovery.restarting => own.max.as_f64(),
+                Some(own) => {
                     if self.rtt.srtt == Time::ZERO {
                         return;
                     }
                     // the last segment of the initial window is paced: the sequence numbers count SYN
-                    if ((self.nxt + 1) as f64) <= t.windows.initial_window * self.mss as f64 {
+                    if ((self.snd.nxt + 1) as f64) <= t.windows.initial_window * self.mss as f64 {
                         return;
                     }
                     let window = self.window();
-                    let factor = if window < self.cc.ssthresh() / 2.0 { slow_start } else { avoidance };
+                    let is_slow_start = window < self.cc.ssthresh() / 2.0;
+                    let factor = if is_slow_start { own.slow_start } else { own.avoidance };
                     let window = window.max(self.board.pipe() as f64);
-                    (factor * window * 8.0 / self.rtt.srtt.as_secs_f64()).min(max.as_f64())
+                    (factor * window * 8.0 / self.rtt.srtt.as_secs_f64()).min(own.max.as_f64())
                 }
             },
         };
         if rate > 0.0 {
             let gap = Time((len as f64 * 8e12 / rate) as u64);
-            match t.output.pacing {
-                // a packet sent in spite of pacing does not delay the paced ones
-                PacingSpec::Window { .. } if self.pacing.from > ctx.now => {}
-                _ => self.pacing.from = self.pacing.from.max(ctx.now) + gap,
+            // a packet sent in spite of pacing does not delay the paced ones
+            if t.output.pacing.is_none() || self.pacing.from <= ctx.now {
+                self.pacing.from = self.pacing.from.max(ctx.now) + gap;
             }
         }
     }
@@ -55,8 +54,7 @@ impl Sender {
     #[inline(always)]
     pub(super) fn pace_lets_go(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         let from = self.paced_until();
-        if from > ctx.now && self.pace_at > from {
-            self.pace_at = from;
+        if from > ctx.now && self.timers.pace.advance(from) {
             ctx.timer(from, Timer::Pace(self.ip.flow));
         }
         from <= ctx.now

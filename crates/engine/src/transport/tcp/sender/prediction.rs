@@ -3,12 +3,11 @@
 //! that cannot apply.
 
 use super::ack::AckInfo;
-use super::{Connection, RecoveryState, Sender};
+use super::{Connection, Prediction, Sender};
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::fast_paths::{FastPath, Feature, Features};
-use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{PacingSpec, Recovery, Sizes, TransportSpec, Windows};
+use crate::spec::{Recovery, Sizes, TransportSpec, Windows};
 use incast_cc::{Ack, Controller, Ecn, Pacing, Phase, Round, TcpAck};
 
 impl Sender {
@@ -29,40 +28,37 @@ impl Sender {
             (Feature::HalfWindow, t.acks.push_half_window),
             (Feature::UnsentLimit, t.windows.notsent_lowat > 0),
             (Feature::Fragments, t.sizes.mtu > 0),
-            (Feature::OwnPacing, !matches!(t.output.pacing, PacingSpec::Controller)),
+            (Feature::OwnPacing, t.output.pacing.is_some()),
             (Feature::Telemetry, self.profile.telemetry),
-            (Feature::Labels, self.labels),
+            (Feature::Labels, self.output.labels),
         ]);
-        self.predictable = FastPath::AckPrediction.fits(features);
-        self.output_is_plain = FastPath::PlainOutput.fits(features);
+        self.prediction.acks = FastPath::AckPrediction.fits(features);
+        self.prediction.output = FastPath::PlainOutput.fits(features);
     }
 
     /// Turns off prediction.
     pub fn disable_fast_paths(&mut self) {
-        (self.predictable, self.output_is_plain, self.in_order) = (false, false, false);
+        self.prediction = Prediction::default();
     }
 
     /// Returns whether nothing is lost, reduced, about to end or to be reported: an ACK of new data says only that, and
-    /// new data goes next. [`Sender::in_order`] keeps the result over events that do not change it (predicted ACKs,
+    /// new data goes next. [`Prediction::in_order`] keeps the result over events that do not change it (predicted ACKs,
     /// room at the NIC), so that these read one flag and not the state of each rule.
     pub(super) fn is_in_order(&self) -> bool {
-        let RecoveryState { dupacks, limited, newly_lost, left_inflated, .. } = self.recovery;
-        self.predictable
-            && self.phase == Phase::Open
+        self.prediction.acks
+            && self.recovery.is_in_order()
             && self.connection == Connection::Open
-            && self.tcb == NO_TCB
+            && self.duplex.is_single()
             && self.board.is_in_order()
-            && (dupacks, limited, newly_lost, left_inflated) == (0, 0, false, false)
-            && self.undo.marker.is_none()
-            && !(self.frto.is_active() || self.repairs_only)
+            && !self.output.repairs_only
             && !(self.ecn.is_active() || self.closing.fin)
-            && (self.una >= self.samples.not_below || self.profile.own_recovery)
+            && (self.snd.una >= self.samples.not_below || self.profile.own_recovery)
     }
 
     /// Returns whether a packet acknowledges new data and does no more, while all is in order.
     #[inline(always)]
     pub(super) fn predicts(&self, ext: Option<&Ext>, ack: u64) -> bool {
-        ext.is_none() && ack > self.una && (self.was_in_order || self.is_in_order())
+        ext.is_none() && ack > self.snd.una && (self.prediction.was_in_order || self.is_in_order())
     }
 
     /// Handles a predicted ACK up to `ack`.
@@ -71,17 +67,16 @@ impl Sender {
         debug_assert!(self.is_in_order());
         let t = ctx.net.transport(self.transport);
         let in_flight = self.board.pipe();
-        let acked = ack - self.una;
+        let acked = ack - self.snd.una;
         let old_edge = self.peer.edge;
         self.peer.edge = ack + p.wnd as u64;
         self.peer.max = self.peer.max.max(p.wnd as u64);
-        self.una = ack;
-        self.sent_to = self.sent_to.max(ack);
+        self.snd.acknowledge(ack);
         self.board.acked_in_order(ack);
         let rtt = self.take_rtt(ctx, p.echo());
         self.timer.consecutive = 0;
         self.rtt.reset_backoff();
-        let marked = p.has(flag::ECE) && self.ecn_mode != Ecn::Off;
+        let marked = p.has(flag::ECE) && self.output.ecn != Ecn::Off;
 
         let host = p.host_delay() + ctx.held;
         self.cc.on_ack(&Ack {
@@ -96,14 +91,14 @@ impl Sender {
             ece: marked,
             in_flight,
             lost_bytes: 0,
-            round: Round { acked: ack, sent: self.nxt },
-            tcp: TcpAck { sent_to: self.sent_to },
+            round: Round { acked: ack, sent: self.snd.nxt },
+            tcp: TcpAck { sent_to: self.snd.sent_to },
             cwnd_limited: !t.windows.cwnd_limited || self.usage.is_limited(self.cc.cwnd(), self.cc.ssthresh()),
             phase: Phase::Open,
         });
         let opens = self.peer.edge > old_edge;
         if marked {
-            self.undo.due = true;
+            self.recovery.undo.due = true;
             self.reduce(ctx, t, &AckInfo::predicted(acked, opens, p.echo()), false, false);
         }
         self.restart_timer_in_order(ctx, &t.windows, opens);
@@ -112,7 +107,7 @@ impl Sender {
         } else {
             self.pump(ctx);
         }
-        if self.una >= self.app.written {
+        if self.snd.una >= self.app.written {
             self.check_finished(ctx);
         }
     }
@@ -120,7 +115,7 @@ impl Sender {
     /// Does what [`Sender::restart_timers`] does, after a predicted ACK; `opens`: the peer's window reaches further.
     #[inline(always)]
     fn restart_timer_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, windows: &Windows, opens: bool) {
-        if !self.board.is_empty() || !windows.least_segment && self.app.written > self.nxt {
+        if !self.board.is_empty() || !windows.least_segment && self.app.written > self.snd.nxt {
             self.arm_rto(ctx);
         } else {
             self.timer.rest(opens);
@@ -131,8 +126,8 @@ impl Sender {
     /// window.
     #[inline(always)]
     pub(super) fn pump_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        let before = self.nxt;
-        if !self.output_is_plain
+        let before = self.snd.nxt;
+        if !self.prediction.output
             || self.board.pipe() == 0
             || !matches!(self.cc.pacing(), Pacing::None)
             || self.pacing.from > ctx.now
@@ -142,14 +137,14 @@ impl Sender {
         let (mut blocked, window) = (false, self.cc.cwnd());
         let settled = loop {
             if !ctx.has_room(self.ip.host, self.ip.flow) {
-                self.refused = true;
+                self.output.refused = true;
                 break false;
             }
             let len = self.next_len(t);
             if len == 0 && !t.connection.handshake && self.app.end() == Some(self.app.written) {
                 break true;
             }
-            if len == 0 || self.peer.edge < self.nxt + len as u64 {
+            if len == 0 || self.peer.edge < self.snd.nxt + len as u64 {
                 return self.pump_on(ctx, t, before);
             }
             let pipe = self.board.pipe();
@@ -164,22 +159,22 @@ impl Sender {
             self.usage.blocked = blocked;
             self.note_usage(t, before);
         }
-        self.settled = settled && !self.refused;
-        self.in_order = true;
+        self.output.settled = settled && !self.output.refused;
+        self.prediction.in_order = true;
     }
 
     /// Sends the next segment of `len` bytes.
     #[inline(always)]
     fn send_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, sizes: &Sizes, len: u32) {
-        let seq = self.nxt;
+        let seq = self.snd.nxt;
         self.board.sent(seq, len);
-        self.nxt += len as u64;
-        let ect = if self.ecn_mode == Ecn::Off { 0 } else { flag::ECT };
+        self.snd.nxt += len as u64;
+        let ect = if self.output.ecn == Ecn::Off { 0 } else { flag::ECT };
         let packet = self.ip.packet(ctx, Kind::Data, seq, len, ect, sizes.header + len);
-        self.settled = false;
+        self.output.settled = false;
         self.pacing.last_send = ctx.now;
         ctx.send(self.ip.host, &packet, None);
-        self.sent_to = self.nxt;
+        self.snd.sent_to = self.snd.nxt;
         self.time_sent(ctx);
     }
 }

@@ -75,7 +75,7 @@ impl Sender {
     /// Records closed-loop writes that are acknowledged now.
     #[cold]
     pub(super) fn complete_writes(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        while let Some(write) = self.app.on_acked(self.una, ctx.now) {
+        while let Some(write) = self.app.on_acked(self.snd.una, ctx.now) {
             let message = writes::record(ctx.net, self.ip.flow, write, Some(ctx.now));
             ctx.rec.message(message);
         }
@@ -91,7 +91,7 @@ impl Sender {
         let Some(work) = self.app.work() else { return };
         // messages are counted here, or by connections of their own
         let (number, begun) = match ctx.net.duplex(self.ip.flow) {
-            Some(duplex) if duplex.close.is_some() => (ctx.tcbs[self.tcb as usize].number, ctx.now),
+            Some(duplex) if duplex.close.is_some() => (ctx.tcbs[self.duplex.tcb as usize].number, ctx.now),
             Some(duplex) => (work.end.saturating_sub(1) / duplex.size.max(1), ctx.now),
             None => (work.number, work.begun.or(self.opening.opened()).unwrap_or(ctx.now)),
         };

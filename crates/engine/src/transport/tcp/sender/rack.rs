@@ -16,7 +16,7 @@ impl Sender {
 
     /// Reordering window: the time for which a segment may arrive after a later one.
     pub(super) fn reordering_window(&self, t: &TransportSpec) -> Time {
-        let sure = !matches!(self.phase, Phase::Open | Phase::Cwr)
+        let sure = !matches!(self.recovery.phase, Phase::Open | Phase::Cwr)
             || if t.loss.reordering_timer {
                 self.board.has_sacked_segments(t.loss.dupthresh)
             } else {
@@ -41,16 +41,16 @@ impl Sender {
         let window = self.reordering_window(t);
         if self.board.look_again(Some(t.clock(ctx.now)), window) {
             self.recovery.newly_lost = true;
-            if !self.profile.own_recovery && self.phase != Phase::Recovery {
+            if !self.profile.own_recovery && self.recovery.phase != Phase::Recovery {
                 self.enter_recovery(ctx, self.mss as u64, false);
                 if self.prr_governs(&t.loss) {
                     self.reduce_rate(&t.loss, self.mss as u64, false);
                 }
             }
             // new data waits for the next ACK
-            self.repairs_only = true;
+            self.output.repairs_only = true;
             self.send_allowed(ctx, t);
-            self.repairs_only = false;
+            self.output.repairs_only = false;
             // the controller learns of the loss afterwards: no ACK may come to make room in the reduced window (in
             // Linux BBR learns of it at the next ACK)
             if self.profile.own_recovery {

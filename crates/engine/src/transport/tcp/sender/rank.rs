@@ -18,7 +18,7 @@ impl Sender {
             _ if end == u64::MAX => end,
             Rank::Size => end - begin,
             Rank::Remaining => {
-                let left = end.saturating_sub(self.una.max(begin));
+                let left = end.saturating_sub(self.snd.una.max(begin));
                 left.saturating_sub(if self.board.has_sacked() { self.board.sacked_bytes() } else { 0 })
             }
         }

@@ -9,9 +9,9 @@ impl Sender {
     /// Replaces the connection by the next one. Returns the former one.
     pub fn reconnect(&mut self, net: &FabricMap) -> Sender {
         let mut next = Sender::new(net, self.ip.flow, self.ip.host);
-        next.make_duplex(self.tcb, self.passive);
-        (next.predictable, next.output_is_plain) = (self.predictable, self.output_is_plain);
-        (next.opening, next.probe) = (self.opening, self.probe.take());
+        next.make_duplex(self.duplex.tcb, self.duplex.passive);
+        (next.prediction.acks, next.prediction.output) = (self.prediction.acks, self.prediction.output);
+        next.opening = self.opening;
         let mut last = std::mem::replace(self, next);
         self.swap_shared(&mut last);
         self.stats.written += last.app.written;
@@ -22,7 +22,7 @@ impl Sender {
     /// Exchanges the state that all connections of a flow share: IP layer and counters.
     pub fn swap_shared(&mut self, to: &mut Sender) {
         std::mem::swap(&mut self.ip, &mut to.ip);
-        std::mem::swap(&mut self.rtts, &mut to.rtts);
+        std::mem::swap(&mut self.samples.counted, &mut to.samples.counted);
         std::mem::swap(&mut self.stats, &mut to.stats);
     }
 
@@ -33,7 +33,7 @@ impl Sender {
 
     /// Index of the control block of a two-way connection.
     pub fn tcb(&self) -> u32 {
-        self.tcb
+        self.duplex.tcb
     }
 
     /// Opens a connection after the first.
@@ -66,7 +66,7 @@ impl Sender {
 
     /// Answers a packet of a former connection with a reset.
     pub fn refuse(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        self.emit(ctx, Kind::Rst, self.nxt, 0, 0, ctx.net.transport(self.transport).sizes.ack_size);
+        self.emit(ctx, Kind::Rst, self.snd.nxt, 0, 0, ctx.net.transport(self.transport).sizes.ack_size);
     }
 
     /// Returns whether the connection has nothing left to send.

@@ -22,10 +22,10 @@ impl Sender {
             self.limit_duplicates(loss, segments);
             return (segments.saturating_sub(counted).max(1) as u64 * mss).min(acked);
         }
-        let counts = match self.phase {
+        let counts = match self.recovery.phase {
             Phase::Open | Phase::Cwr => true,
-            Phase::Recovery => self.una < self.recovery.point,
-            Phase::Loss => self.una < self.recovery.point && self.nxt > self.recovery.point,
+            Phase::Recovery => self.snd.una < self.recovery.point,
+            Phase::Loss => self.snd.una < self.recovery.point && self.snd.nxt > self.recovery.point,
         };
         if !duplicate || !counts {
             return 0;
@@ -54,20 +54,20 @@ impl Sender {
     /// Updates the loss state. Returns true if a loss was found that the controller has to react to.
     pub(super) fn recover_as_reno_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, info: &AckInfo) -> bool {
         let advanced = info.acked > 0;
-        if self.phase == Phase::Recovery && self.una >= self.recovery.point {
+        if self.recovery.phase == Phase::Recovery && self.snd.una >= self.recovery.point {
             self.recovery.dupacks = 0;
-            if self.undo.was_mistaken(info.echoed) {
-                self.undo.take_back(&mut self.cc);
+            if self.recovery.undo.was_mistaken(info.echoed) {
+                self.recovery.undo.take_back(&mut self.cc);
             }
             // the state stays until data beyond the old is acknowledged: duplicates of data sent twice start nothing
             // (RFC 6582)
-            if self.una == self.recovery.point {
+            if self.snd.una == self.recovery.point {
                 return false;
             }
-            self.phase = Phase::Open;
+            self.recovery.phase = Phase::Open;
             self.cc.on_recovered(ctx.now, self.board.pipe());
         }
-        match self.phase {
+        match self.recovery.phase {
             Phase::Recovery => {
                 if advanced {
                     self.recovery.newly_lost = !self.board.first_is_lost();
@@ -77,7 +77,7 @@ impl Sender {
             }
             Phase::Loss => {
                 self.repair_as_reno_sack(info, advanced);
-                if self.phase == Phase::Loss {
+                if self.recovery.phase == Phase::Loss {
                     return false;
                 }
             }
@@ -98,21 +98,21 @@ impl Sender {
     fn repair_as_reno_sack(&mut self, info: &AckInfo, advanced: bool) {
         // an ACK that covers a retransmission does not tell which of its segments had arrived before
         let original = self.board.original_arrived() && !self.board.acked_retransmission();
-        if advanced && self.undo.was_mistaken(info.echoed) {
-            self.undo.take_back(&mut self.cc);
-            self.board.nothing_is_lost(self.una);
+        if advanced && self.recovery.undo.was_mistaken(info.echoed) {
+            self.recovery.undo.take_back(&mut self.cc);
+            self.board.nothing_is_lost(self.snd.una);
             return;
         }
-        if self.frto.is_on() && original {
-            self.undo.take_back(&mut self.cc);
-            self.board.nothing_is_lost(self.una);
-            if self.una != self.recovery.point {
-                self.phase = Phase::Open;
+        if self.recovery.frto.is_on() && original {
+            self.recovery.undo.take_back(&mut self.cc);
+            self.board.nothing_is_lost(self.snd.una);
+            if self.snd.una != self.recovery.point {
+                self.recovery.phase = Phase::Open;
             }
-        } else if self.frto.is_on() && self.check_by_new_data(info) {
-        } else if self.una > self.recovery.point {
-            self.phase = Phase::Open;
-        } else if advanced && self.una < self.recovery.point {
+        } else if self.recovery.frto.is_on() && self.check_by_new_data(info) {
+        } else if self.snd.una > self.recovery.point {
+            self.recovery.phase = Phase::Open;
+        } else if advanced && self.snd.una < self.recovery.point {
             self.recovery.dupacks = 0;
         }
     }

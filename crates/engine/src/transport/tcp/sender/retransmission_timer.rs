@@ -37,12 +37,14 @@ pub(super) struct RetransmissionTimer {
     at: Time,
     /// Consecutive timeouts.
     pub consecutive: u32,
+    /// Consecutive probes of a closed window.
+    pub probes: u8,
 }
 
 impl RetransmissionTimer {
     /// A timer that is off.
     pub fn new() -> RetransmissionTimer {
-        RetransmissionTimer { waiting: Waiting::Ack, deadline: Time::NEVER, at: Time::NEVER, consecutive: 0 }
+        RetransmissionTimer { waiting: Waiting::Ack, deadline: Time::NEVER, at: Time::NEVER, consecutive: 0, probes: 0 }
     }
 
     /// True if it is off.

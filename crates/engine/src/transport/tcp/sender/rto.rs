@@ -1,10 +1,9 @@
 //! Timers of a sender: the retransmission timeout (RFC 6298), and probes of a closed window (RFC 1122 4.2.2.17).
 
 use super::retransmission_timer::{Fired, Waiting};
-use super::{Connection, NEVER, Sender};
+use super::{Connection, Sender};
 use crate::event::order::Timer;
 use crate::event::packet::Kind;
-use crate::host::messages::NO_TCB;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{LossFlight, Recovery, TransportSpec};
 use crate::transport::timer::{fires_at, scanned_at};
@@ -26,10 +25,10 @@ impl Sender {
         if t.timing.timer_scan > Time::ZERO {
             deadline = scanned_at(t.timing.timer_scan, deadline);
         }
-        if t.acks.last_set_first && deadline != self.timer_order.slot {
+        if t.acks.last_set_first && self.timers.order.is_none_or(|(tick, _)| tick != deadline) {
             let queue = &mut ctx.hosts[self.ip.host].run_queue;
             queue.settings += 1;
-            (self.timer_order.slot, self.timer_order.setting) = (deadline, queue.settings);
+            self.timers.order = Some((deadline, queue.settings));
         }
         self.arm(ctx, deadline);
     }
@@ -37,7 +36,7 @@ impl Sender {
     /// Publishes the timeout on a two-way connection: it bounds the wait of the other flow's ACKs.
     #[inline]
     pub(super) fn publish_timeout(&self, ctx: &mut NodeCtx<impl Effects>) {
-        if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
+        if let Some(tcb) = ctx.tcbs.get_mut(self.duplex.tcb as usize) {
             tcb.rto = self.rtt.rto(ctx.net.transport(self.transport));
             tcb.srtt = self.rtt.srtt;
         }
@@ -57,24 +56,21 @@ impl Sender {
             Timer::Start(_) if self.opening.starts(ctx.now) => self.start(ctx),
             Timer::Opening(_) => self.open(ctx),
             Timer::Stop(_) => self.stop(ctx),
-            Timer::Pace(_) if self.pace_at == ctx.now => {
-                self.pace_at = NEVER;
+            Timer::Pace(_) if self.timers.pace.fires(ctx.now) => {
                 if self.board.waits_for_late() {
                     self.update_late(ctx.now, &ctx.net.transport(self.transport).loss);
                     self.watch_late(ctx);
                 }
                 self.pump(ctx);
             }
-            Timer::Wake(_) if self.wake_at == ctx.now => {
-                self.wake_at = NEVER;
+            Timer::Wake(_) if self.timers.wake.fires(ctx.now) => {
                 if self.connection == Connection::Open {
                     self.cc.on_wake(ctx.now);
                     self.watch_clock(ctx);
                     self.pump(ctx);
                 }
             }
-            Timer::App(_) if self.process.at == ctx.now => {
-                self.process.at = NEVER;
+            Timer::App(_) if self.process.at.fires(ctx.now) => {
                 self.process.woken = true;
                 self.pump(ctx);
                 self.process.woken = false;
@@ -82,15 +78,16 @@ impl Sender {
             Timer::Retransmit(flow) => match self.timer.fire(ctx.now) {
                 Fired::Nothing => {}
                 Fired::Later(at) => ctx.timer(at, Timer::Retransmit(flow)),
-                Fired::Expired if self.timer_order.slot == NEVER => {
-                    self.timer.stop();
-                    self.expired(ctx);
-                }
-                Fired::Expired => {
-                    self.timer_order.slot = NEVER;
-                    ctx.hosts[self.ip.host].run_queue.due.push((self.timer_order.setting, flow, false));
-                    ctx.timer(ctx.now, Timer::RunQueue(flow));
-                }
+                Fired::Expired => match self.timers.order.take() {
+                    None => {
+                        self.timer.stop();
+                        self.expired(ctx);
+                    }
+                    Some((_, setting)) => {
+                        ctx.hosts[self.ip.host].run_queue.due.push((setting, flow, false));
+                        ctx.timer(ctx.now, Timer::RunQueue(flow));
+                    }
+                },
             },
             _ => {}
         }
@@ -99,9 +96,10 @@ impl Sender {
     /// Sets the timer that the controller asks for.
     pub(super) fn watch_clock(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let at = self.cc.wake_at();
-        if at < self.wake_at {
-            self.wake_at = at.max(ctx.now + Time::ps(1));
-            ctx.timer(self.wake_at, Timer::Wake(self.ip.flow));
+        if self.timers.wake.is_after(at) {
+            let at = at.max(ctx.now + Time::ps(1));
+            self.timers.wake.set(at);
+            ctx.timer(at, Timer::Wake(self.ip.flow));
         }
     }
 
@@ -128,7 +126,7 @@ impl Sender {
 
     pub(super) fn timed_out(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.stats.timeouts += ctx.measured() as u64;
-        let timeout_is_shared = self.tcb != NO_TCB || self.app.under_way().is_some();
+        let timeout_is_shared = !self.duplex.is_single() || self.app.under_way().is_some();
         if timeout_is_shared || ctx.net.spec.observe.timeline.is_some() {
             ctx.rec.timeout(self.ip.flow.0, ctx.now.0);
         }
@@ -141,7 +139,7 @@ impl Sender {
             entropy.timed_out(ctx.now);
         }
         let in_flight = match t.loss.loss_flight {
-            LossFlight::Outstanding => self.nxt - self.una,
+            LossFlight::Outstanding => self.snd.outstanding(),
             LossFlight::Pipe => self.flight(&t.loss),
         };
         self.cc.on_timeout(&Timeout {
@@ -149,48 +147,47 @@ impl Sender {
             in_flight,
             window: self.window(),
             rtt: self.rtt.latest,
-            sent: self.nxt,
+            sent: self.snd.nxt,
             consecutive: self.timer.consecutive,
             emptying: t.connection.emptying_timeout,
-            phase: self.phase,
+            phase: self.recovery.phase,
         });
         self.rtt.back_off();
         self.publish_timeout(ctx);
-        let reducing = matches!(self.phase, Phase::Cwr | Phase::Recovery);
-        if self.timer.consecutive == 1 && !reducing {
-            self.begin_undo(&t.loss, false);
+        if self.timer.consecutive == 1 && !self.recovery.is_reducing() {
+            self.recovery.begin_undo(&t.loss, self.snd.una, false);
         }
-        let first_in_repair = self.timer.consecutive <= 1 && !matches!(self.phase, Phase::Open | Phase::Cwr);
-        self.frto.on_timeout(t.loss.frto && !self.profile.own_recovery && !first_in_repair);
-        self.tlp.cancel();
-        self.ecn.announce(t.loss.cwr_after_loss && self.ecn_mode != Ecn::Off);
-        self.board.watch_below(if self.frto.is_on() { self.nxt } else { 0 });
-        if t.emulation.inflation_survives_timeout && self.recovery.inflates && self.phase == Phase::Recovery {
+        let first_in_repair = self.timer.consecutive <= 1 && !matches!(self.recovery.phase, Phase::Open | Phase::Cwr);
+        self.recovery.frto.on_timeout(t.loss.frto && !self.profile.own_recovery && !first_in_repair);
+        self.recovery.tlp.cancel();
+        self.ecn.announce(t.loss.cwr_after_loss && self.output.ecn != Ecn::Off);
+        self.board.watch_below(if self.recovery.frto.is_on() { self.snd.nxt } else { 0 });
+        if t.emulation.inflation_survives_timeout && self.recovery.inflates && self.recovery.phase == Phase::Recovery {
             self.recovery.left_inflated = true;
         }
-        self.phase = Phase::Loss;
+        self.recovery.phase = Phase::Loss;
         self.recovery.point = self.recovery_end(&t.emulation);
         self.recovery.dupacks = 0;
         self.recovery.limited = 0;
         self.samples.timed = None;
         if !t.marks.rtt_after_timeout {
-            self.samples.not_below = self.nxt;
+            self.samples.not_below = self.snd.nxt;
         }
-        self.board.timed_out(self.una, self.nxt);
+        self.board.timed_out(self.snd.una, self.snd.nxt);
         self.pacing.from = ctx.now;
-        self.restarting = true;
+        self.recovery.restarting = true;
         if t.emulation.timeout_renumbers && self.app.is_bulk() {
-            self.renumbering.range = (self.una, self.nxt);
+            self.recovery.renumbering.range = (self.snd.una, self.snd.nxt);
         }
         match self.board.next_hole().filter(|_| t.loss.recovery == Recovery::Htsim && !t.loss.sack) {
             _ if t.output.probe_after > 0 && self.falls_silent(ctx, t) => {}
             Some(hole) => self.retransmit(ctx, hole),
             None => self.pump(ctx),
         }
-        self.restarting = false;
+        self.recovery.restarting = false;
         // a window that timeouts have reduced to zero, so that nothing is sent, waits for an ACK alone
         let emptied = t.connection.emptying_timeout > 0 && self.window() == 0.0;
-        if self.timer.is_off() && self.pace_at == NEVER && !emptied {
+        if self.timer.is_off() && self.timers.pace.is_off() && !emptied {
             // something other than pacing holds the retransmission back: keep a timer running
             self.arm_rto(ctx);
         }
@@ -201,7 +198,7 @@ impl Sender {
     pub(super) fn wait_for_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if self.board.is_empty() && self.timer.waiting != Waiting::Window {
             self.timer.waiting = Waiting::Window;
-            self.persist_backoff = 0;
+            self.timer.probes = 0;
             self.arm_in(ctx, t, t.windows.persist_timeout);
         }
     }
@@ -209,16 +206,16 @@ impl Sender {
     /// Handles the persist timer: sends a stalled small segment, or probes the closed window with an old byte that the
     /// receiver answers at once (RFC 1122 4.2.2.17).
     pub(super) fn probe_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        let room = self.peer.edge.saturating_sub(self.nxt).min(self.app.written - self.nxt);
+        let room = self.peer.edge.saturating_sub(self.snd.nxt).min(self.app.written - self.snd.nxt);
         if room > 0 {
-            let whole = self.nxt + (self.mss as u64).min(self.app.written - self.nxt);
-            let end = if t.windows.whole_segments { self.peer.split(self.nxt, whole) } else { whole };
-            self.send_new(ctx, room.min(end - self.nxt) as u32);
+            let whole = self.snd.nxt + (self.mss as u64).min(self.app.written - self.snd.nxt);
+            let end = if t.windows.whole_segments { self.peer.split(self.snd.nxt, whole) } else { whole };
+            self.send_new(ctx, room.min(end - self.snd.nxt) as u32);
             return;
         }
-        self.emit(ctx, Kind::Data, self.una.saturating_sub(1), 0, 0, t.sizes.ack_size);
-        self.persist_backoff += 1;
-        let wait = t.windows.persist_timeout.saturating_mul(1 << self.persist_backoff.min(20)).min(t.rto.rto_max);
+        self.emit(ctx, Kind::Data, self.snd.una.saturating_sub(1), 0, 0, t.sizes.ack_size);
+        self.timer.probes = self.timer.probes.saturating_add(1);
+        let wait = t.windows.persist_timeout.saturating_mul(1 << self.timer.probes.min(20)).min(t.rto.rto_max);
         self.arm_in(ctx, t, wait);
     }
 }

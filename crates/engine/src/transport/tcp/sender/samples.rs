@@ -6,7 +6,6 @@ use super::ack::AckInfo;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Rules, TransportSpec};
 use incast_cc::Time;
-use incast_record::Recorder;
 
 impl Sender {
     /// RTT sample of an ACK that echoes `echoed`, if it gives one, for the controller. Second: set if the
@@ -22,9 +21,9 @@ impl Sender {
         if self.samples.of_segments {
             let (samples, later) = self.sample_segments(t.clock(ctx.now), info.acked, echoed);
             let rtt = samples.map(|(first, last)| {
-                self.rtt.sample(&t.rto, first, self.una, self.nxt);
+                self.rtt.sample(&t.rto, first, self.snd.una, self.snd.nxt);
                 self.rtt.lower(last);
-                self.count_rtt(ctx, first);
+                self.samples.counted.add(ctx, first);
                 last
             });
             return (rtt, later);
@@ -32,7 +31,7 @@ impl Sender {
         let sent = if t.timing.timestamps {
             let takes = match info.acked {
                 0 => t.emulation.duplicate_rtt || self.profile.own_recovery,
-                _ => self.una > self.samples.not_below || self.profile.own_recovery,
+                _ => self.snd.una > self.samples.not_below || self.profile.own_recovery,
             };
             takes.then_some(echoed)
         } else if t.loss.scoreboard == Rules::Ns3 {
@@ -45,7 +44,7 @@ impl Sender {
 
     /// Ends the timing of a segment that is acknowledged. Returns its send time.
     fn end_timing(&mut self) -> Option<Time> {
-        let (_, sent) = self.samples.timed.filter(|(end, _)| self.una >= *end)?;
+        let (_, sent) = self.samples.timed.filter(|(end, _)| self.snd.una >= *end)?;
         self.samples.timed = None;
         Some(sent)
     }
@@ -74,8 +73,8 @@ impl Sender {
             Time::ZERO if t.timing.timestamp_clock > Time::ZERO => Time::us(1),
             rtt => rtt,
         };
-        self.rtt.sample(&t.rto, rtt, self.una, self.nxt);
-        self.count_rtt(ctx, rtt);
+        self.rtt.sample(&t.rto, rtt, self.snd.una, self.snd.nxt);
+        self.samples.counted.add(ctx, rtt);
         rtt
     }
 
@@ -95,14 +94,5 @@ impl Sender {
         let first = of_acked.or(of_sacked).map(|(first, _)| first).or_else(stamped);
         let last = of_sacked.or(of_acked).map(|(_, last)| last).or(first);
         (first.zip(last), later)
-    }
-
-    #[inline]
-    pub(super) fn count_rtt(&mut self, ctx: &mut NodeCtx<impl Effects>, rtt: Time) {
-        if ctx.measured() {
-            self.rtts.count += 1;
-            self.rtts.sum += rtt;
-            ctx.rec.rtt(self.group, rtt.0);
-        }
     }
 }

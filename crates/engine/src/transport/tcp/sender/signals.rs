@@ -71,7 +71,7 @@ impl Sender {
         let unit = self.unit(net);
         let begin = seq - seq % unit;
         let end = begin.saturating_add(unit).min(self.app.end().unwrap_or(u64::MAX));
-        let first = self.una <= begin;
+        let first = self.snd.una <= begin;
         let last = end < u64::MAX && seq as f64 + self.cc.cwnd().max(len as f64) >= end as f64;
         BoltSignal::new(first, last)
     }

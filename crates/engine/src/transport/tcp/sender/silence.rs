@@ -16,9 +16,9 @@ impl Sender {
             return false;
         }
         self.connection = Connection::Silent;
-        self.emit(ctx, Kind::Data, self.una, 0, 0, t.sizes.ack_size);
+        self.emit(ctx, Kind::Data, self.snd.una, 0, 0, t.sizes.ack_size);
         self.arm_rto(ctx);
-        self.settled = true;
+        self.output.settled = true;
         true
     }
 

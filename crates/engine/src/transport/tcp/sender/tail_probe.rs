@@ -14,7 +14,7 @@ impl Sender {
     /// if none may: while losses are repaired or segments are SACKed.
     #[inline(never)]
     pub(super) fn arm_probe(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, restarts: bool) -> bool {
-        let open = match self.phase {
+        let open = match self.recovery.phase {
             Phase::Open => !self.recovery.disorder,
             Phase::Cwr => true,
             Phase::Recovery | Phase::Loss => false,
@@ -67,26 +67,27 @@ impl Sender {
     /// retransmission; the flow's record does.
     pub(super) fn probe_tail(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.catch_up(ctx);
-        let before = self.nxt;
-        let new = (self.app.written.saturating_sub(self.nxt)).min(self.mss as u64);
-        let is_retransmission = new == 0 || new > self.peer.edge.saturating_sub(self.nxt);
+        let before = self.snd.nxt;
+        let new = (self.app.written.saturating_sub(self.snd.nxt)).min(self.mss as u64);
+        let is_retransmission = new == 0 || new > self.peer.edge.saturating_sub(self.snd.nxt);
         // one probe at a time; none while the NIC is full, as if the segment still waited there; pacing holds new data,
         // but no retransmission
         let held = !ctx.has_room(self.ip.host, self.ip.flow) || !is_retransmission && self.paced_until() > ctx.now;
-        let may_go = |seq| !is_retransmission || self.peer.lets_repair(t.windows.window_update, self.una, seq);
-        let Some(last) = self.board.last().filter(|last| !self.tlp.is_out() && !held && may_go(last.seq)) else {
+        let may_go = |seq| !is_retransmission || self.peer.lets_repair(t.windows.window_update, self.snd.una, seq);
+        let Some(last) = self.board.last().filter(|last| !self.recovery.tlp.is_out() && !held && may_go(last.seq))
+        else {
             return self.resume_rto(ctx);
         };
         if is_retransmission {
             self.board.probed(last.seq);
-            let out = self.prr.out;
+            let out = self.recovery.prr.out;
             self.send_segment(ctx, last.seq, last.len, true);
-            self.prr.out = out;
+            self.recovery.prr.out = out;
         } else {
             self.send_new(ctx, new as u32);
             self.note_usage(t, before);
         }
-        self.tlp.sent(self.nxt, is_retransmission);
+        self.recovery.tlp.sent(self.snd.nxt, is_retransmission);
         self.arm_rto(ctx);
     }
 
@@ -95,13 +96,13 @@ impl Sender {
     #[inline(never)]
     pub(super) fn on_ack_of_probe(&mut self, info: &AckInfo, first: u64) -> (bool, bool) {
         let AckInfo { newly_sacked, twice, .. } = *info;
-        let of_probe = self.tlp.is_reported(twice, first, self.mss);
+        let of_probe = self.recovery.tlp.is_reported(twice, first, self.mss);
         if twice > 0 && !of_probe {
-            self.board.reported_twice(self.una, self.nxt);
+            self.board.reported_twice(self.snd.una, self.snd.nxt);
         }
-        let quiet = self.phase == Phase::Open && !self.recovery.disorder;
+        let quiet = self.recovery.phase == Phase::Open && !self.recovery.disorder;
         let dubious = info.idle || newly_sacked > 0 || twice > 0 || info.marked || !quiet;
-        let repaired = self.tlp.on_ack(self.una, of_probe, info.idle && newly_sacked == 0);
+        let repaired = self.recovery.tlp.on_ack(self.snd.una, of_probe, info.idle && newly_sacked == 0);
         (repaired, dubious)
     }
 
@@ -118,8 +119,8 @@ impl Sender {
             return;
         }
         self.cc.on_ecn(&event);
-        self.ecn.announce(ctx.net.transport(self.transport).loss.cwr_after_loss && self.ecn_mode != Ecn::Off);
-        self.phase = Phase::Open;
+        self.ecn.announce(ctx.net.transport(self.transport).loss.cwr_after_loss && self.output.ecn != Ecn::Off);
+        self.recovery.phase = Phase::Open;
         self.cc.on_recovered(ctx.now, self.board.pipe());
     }
 }

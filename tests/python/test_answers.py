@@ -443,6 +443,14 @@ def test_figures_in_which_controllers_do_not_differ_are_told_beside_those_in_whi
     assert "Within" not in text_of(answers_to(found), Kind.TRADE_OFF), "both are as good as can be"
 
 
+def test_values_within_1_percent_of_one_another_are_not_undecided() -> None:
+    near = {"a": reading(1, 1.001, 1.002), "b": reading(1.001, 1.002, 1.001)}
+    assert (
+        text_of(answers_to(of_values(**near)), Kind.UNDECIDED)
+        == "No figure differs by 1 %, as far as these seeds show."
+    )
+
+
 def test_controllers_without_any_difference_are_told_so() -> None:
     same = reading(9, 10, 11)
     found = of_pair((RATES, same, same), (DELAYS, same, same))

@@ -40,13 +40,20 @@ def answers_of(comparison: Comparison) -> list[Answer]:
         value = _reference(facts[other], choices.choices_of(facts[other]))
         found += between_scenarios.crossed(comparison, (one, other), facts[one], facts[other], value)
         found += between_scenarios.answers(facts[one], facts[other], value)
-    return _ordered(found, comparison.study.key)
+    return _ordered([answer for answer in found if answer.claims] or found[:1], comparison.study.key)
 
 
 def answers_to(facts: Facts) -> list[Answer]:
     """Return the answers that the readings of one scenario carry."""
     if not any(any(reading.high.values()) for reading in facts.readings.values()):
-        return [Answer(Kind.WARNING, "Nothing was delivered", " in the measured interval of any run.", ())]
+        return [
+            Answer(
+                Kind.WARNING,
+                "Nothing was delivered",
+                " in the measured interval of any run.",
+                (Claim("summary", "none", ""),),
+            )
+        ]
     found = choices.choices_of(facts)
     reference = _reference(facts, found)
     parts: list[Iterable[Answer]] = [
@@ -61,7 +68,14 @@ def answers_to(facts: Facts) -> list[Answer]:
     ]
     answers = list(chain.from_iterable(parts))
     if not answers and len(facts.points()) > 1:
-        answers = [Answer(Kind.UNDECIDED, f"No figure differs by 1{SPACE}%", ", as far as these seeds show.", ())]
+        answers = [
+            Answer(
+                Kind.UNDECIDED,
+                f"No figure differs by 1{SPACE}%",
+                ", as far as these seeds show.",
+                (Claim("summary", "alike", ""),),
+            )
+        ]
     elif not answers:
         answers = [Answer(Kind.UNDECIDED, "Nothing to compare", ": one controller at one value.", ())]
     return _ordered(answers, facts.key)

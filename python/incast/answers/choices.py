@@ -129,7 +129,7 @@ def undecided(facts: Facts, choices: Sequence[Choice]) -> Iterator[Answer]:
     """Yield one answer a controller on the figures at which no value of the key is told apart."""
     for controller in facts.controllers:
         found = [choice for choice in choices if choice.controller == controller and not choice.decided]
-        found = [choice for choice in found if not all(_is_flat(reading) for reading in choice.readings.values())]
+        found = [choice for choice in found if any(one.verdict is not Verdict.ALIKE for one in choice.ranking.among)]
         if not found:
             continue
         who = f" for {controller}" if len(facts.controllers) > 1 else ""
@@ -165,8 +165,3 @@ def seeds_text(pairs: Sequence[tuple[str, Apart]], key: str = "") -> str:
     if there:
         return f" Differences of this size would need more than {MOST_SEEDS} seeds, or are below 1{SPACE}%."
     return ""
-
-
-def _is_flat(reading: Reading) -> bool:
-    """Return whether a reading is one number under every seed, such as a loss of 0."""
-    return reading.exact and len(set(reading.low.values())) == 1

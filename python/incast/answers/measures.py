@@ -29,7 +29,7 @@ JAIN = "flows.jain"
 PAUSES = "queues.pauses"
 
 FEW = 100
-"""Values below which their p99 by nearest rank is the largest one."""
+"""Number of values below which their p99 by nearest rank is the maximum."""
 
 _UNIT = re.compile(r"(?<=[0-9]) (?=[kMGT]?B)")
 """Space between a size and its unit."""
@@ -98,19 +98,19 @@ _ACTIVE = Measure(ACTIVE, "throughput per active flow", "b/s", "higher")
 
 
 def measures_of(comparison: Comparison, scenario: str) -> list[Measure]:
-    """Return the figures of a scenario in the order of their importance; a p99 of few values is named the largest."""
-    return [_largest(comparison, scenario, measure) for measure in _measures(comparison, scenario)]
+    """Return the figures of a scenario in the order of their importance; a p99 of few values is named the maximum."""
+    return [_maximum(comparison, scenario, measure) for measure in _measures(comparison, scenario)]
 
 
-def _largest(comparison: Comparison, scenario: str, measure: Measure) -> Measure:
-    """Return a p99 by nearest rank as what it is if no run has 100 values: the largest one."""
+def _maximum(comparison: Comparison, scenario: str, measure: Measure) -> Measure:
+    """Return a p99 by nearest rank as what it is if no run has 100 values: the maximum."""
     if measure.statistic != "p99":
         return measure
     points = product(comparison.study.controllers, comparison.study.values)
     readings = (measure.of(comparison, scenario, controller.text, value) for controller, value in points)
     most = max((one.count / len(one.low) for one in readings if one is not None), default=0.0)
     name = NAMES["p99"]
-    return replace(measure, title=measure.title.replace(name, "largest", 1)) if most < FEW else measure
+    return replace(measure, title=measure.title.replace(name, "maximum", 1)) if most < FEW else measure
 
 
 def _measures(comparison: Comparison, scenario: str) -> list[Measure]:

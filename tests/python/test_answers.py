@@ -27,7 +27,7 @@ from incast.answers.facts import Facts, Point, Timers, facts_of
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, further_seeds
 from incast.answers.showing import html_of, lines_of
-from incast.commands.calls import Compared
+from incast.commands.compared import Compared
 from incast.comparisons.comparison import Band
 from incast.comparisons.declaration import ComparisonStudy, Controller
 from incast.errors import IncastError, StudyError
@@ -502,6 +502,18 @@ def test_controllers_that_govern_no_flow_are_not_compared(tmp_path: Path) -> Non
     assert Controller(".").beside(["phost+udp"]).is_idle and not Controller(".").beside(["newreno+udp"]).is_idle
 
 
+@pytest.mark.slow("two runs and their report")
+def test_controllers_with_the_same_figures_in_every_run_are_found(tmp_path: Path) -> None:
+    set_ = {"run.duration": "100us", "run.warmup": "0s"}  # nothing is marked or late so early
+    done = compare("dumbbell", ["dctcp", "dctcp:g=0.5"], seeds=1, settings=set_, out=tmp_path / "c", workers=1)
+    found = facts_of(done.comparison, "dumbbell")
+    assert (found.alike, found.controllers) == ((("dctcp", "dctcp g=0.5"),), ("dctcp",))
+    text = "dctcp and dctcp g=0.5 have the same figures in every run: which of them is set changes nothing here."
+    assert text_of(answers_to(found), Kind.WARNING).startswith(text)
+    beside = replace(found, controllers=("dctcp", "dctcp g=0.5", "swift"))
+    assert text_of(answers_to(beside), Kind.NO_EFFECT) == text
+
+
 @pytest.mark.slow("runs and their reports")
 def test_runs_are_too_short_for_timers_only_where_flows_wait_for_them(tmp_path: Path) -> None:
     def facts(name: str, **keys: str) -> Facts:
@@ -513,6 +525,7 @@ def test_runs_are_too_short_for_timers_only_where_flows_wait_for_them(tmp_path: 
     assert found.timers is not None
     ((finished, count),) = [parts["fct"] for parts in found.began.values()]
     assert (found.timers.lossy, found.timers.flows) == (count - finished, count) and finished < count
+    assert found.measures[0].title == "maximum completion time of a flow", "the p99 of 40"
     assert text_of(answers_to(found), Kind.WARNING).endswith(
         f"of 40 flows in the worst run, {count - finished} lost packets and were not done at the end, and a timeout "
         "takes 1 s at least. One seed has no interval: no difference is decided. Use at least three seeds."

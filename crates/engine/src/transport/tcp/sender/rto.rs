@@ -63,12 +63,10 @@ impl Sender {
                 }
                 self.pump(ctx);
             }
-            Timer::Wake(_) if self.timers.wake.fires(ctx.now) => {
-                if self.connection == Connection::Open {
-                    self.cc.on_wake(ctx.now);
-                    self.watch_clock(ctx);
-                    self.pump(ctx);
-                }
+            Timer::Wake(_) if self.timers.wake.fires(ctx.now) && self.connection == Connection::Open => {
+                self.cc.on_wake(ctx.now);
+                self.watch_clock(ctx);
+                self.pump(ctx);
             }
             Timer::App(_) if self.process.at.fires(ctx.now) => {
                 self.process.woken = true;

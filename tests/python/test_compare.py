@@ -86,7 +86,7 @@ def test_report_fetches_nothing(made: Path) -> None:
     loads = Loads()
     loads.feed(page)
     assert page.count("<figure") == len(FIGURES) - 2 + 1
-    assert all(found.startswith(("#", "data:text/csv;base64,")) for found in loads.found)
+    assert all(found.startswith(("#", "data:application/octet-stream;base64,")) for found in loads.found)
     assert not re.search(r"url\((?!#)", page)
     assert "@import" not in page
     assert not re.search(r"https?://(?!www\.w3\.org/)", page), "names of XML, not addresses"
@@ -266,7 +266,7 @@ def test_report_can_be_made_again(made: Path, incast: Command) -> None:
 @pytest.mark.extended(part="python")
 def test_the_command_in_the_report_makes_the_same_figures(made: Path, incast: Command, tmp_path: Path) -> None:
     page = (made / "report.html").read_text()
-    found = re.search(r"<pre><code>(incast compare .*?)</code></pre>", page, re.DOTALL)
+    found = re.search(r"<pre class=\"copy\"><code>(incast compare .*?)</code></pre>", page, re.DOTALL)
     assert found
     words = shlex.split(html.unescape(found[1]))
     assert words[0] == "incast"

@@ -134,7 +134,7 @@ def test_the_page_answers_first_and_fetches_nothing(report: Report, tmp_path: Pa
     assert page.ids[:2] == ["answer", "simulated"] and "numbers" in page.ids
     assert page.images == len(report.figures)
     for address in page.addresses:
-        inside = ("data:image/png", "data:application/json;base64,", "#")
+        inside = ("data:image/png", "data:application/octet-stream;base64,", "#")
         assert address.startswith(inside) or (tmp_path / address).is_file(), address
         assert not address.startswith("#") or address[1:] in page.ids
     for sentence in report.answer:

@@ -114,7 +114,7 @@ def html(
         f"{place} --run RUN --out DIR</code> writes its folder. The means are in <code>pairs.csv</code> and "
         "<code>pairs.json</code>, beside this page."
     )
-    parts.append(reproduce.section(command, body, reproduce.ran_in(pairs, home), reproduce.others(pairs)))
+    parts.append(reproduce.section(command, body, reproduce.ran_in(pairs, home, [said.name]), reproduce.others(pairs)))
     return document(title, parts)
 
 

@@ -443,4 +443,6 @@ export {escape(place)} --run RUN --out DIR</code> writes the folder of one run w
 scenario, and <code>incast run DIR/scenario.toml</code> repeats it with identical results. The means
 above are in <code>comparison.json</code>, beside this page."""
     command = study.command(str(comparison.folder), bins, formats, given)
-    return reproduce.section(command, body, reproduce.ran_in(study, comparison.home), reproduce.others(study))
+    return reproduce.section(
+        command, body, reproduce.ran_in(study, comparison.home, study.scenario_names()), reproduce.others(study)
+    )

@@ -57,12 +57,12 @@ def others(study: ComparisonStudy) -> list[str]:
     return found + ([f"seed {' or '.join(map(str, range(2, study.seeds + 1)))}"] if study.seeds > 1 else [])
 
 
-def ran_in(study: ComparisonStudy, home: Home) -> list[Ran]:
-    """Return each scenario of a comparison as its first run had it."""
+def ran_in(study: ComparisonStudy, home: Home, called: Sequence[str]) -> list[Ran]:
+    """Return each scenario of a comparison as its first run had it; ``called`` are their names."""
     points = files.read_table(home.folder / POINTS_FILE).select(["scenario", "arm", "values", "toml"]).to_pylist()
     tomls = {(row["scenario"], row["arm"], row["values"]): row["toml"] for row in points}
     given = ", ".join(f"{key} = {value}" for key, value in study.settings)
-    found, names = [], dict(zip(study.scenarios, study.scenario_names(), strict=True))
+    found, names = [], dict(zip(study.scenarios, called, strict=True))
     for case in study.first_cases():
         if case.scenario in names:
             words = [f"controller {' beside '.join(case.texts)}"]
@@ -86,6 +86,5 @@ def beside(name: str, data: str | None = None) -> str:
     content = (data or "").encode()
     if data is None or len(content) > SMALL:
         return f'<a href="{escape(name)}">{escape(name)}</a> (a file of its own, beside this page)'
-    kind = "application/json" if name.endswith(".json") else "text/csv"
-    link = f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
+    link = f"data:application/octet-stream;base64,{base64.b64encode(content).decode('ascii')}"
     return f'<a href="{link}" download="{escape(name)}">{escape(name)}</a>'

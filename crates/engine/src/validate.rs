@@ -148,7 +148,8 @@ fn check_shaping(spec: &Spec) -> Result<(), RunError> {
             spec,
             link,
             format!(
-                "link {}: credit shaping, expected a burst of at least 1 credit, and credits and packets of at least 1 B",
+                "link {}: credit shaping, expected a burst of at least 1 credit, and credits and packets of at least \
+                 1 B",
                 link.name
             ),
         ),

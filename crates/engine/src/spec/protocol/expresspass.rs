@@ -56,8 +56,8 @@ impl ExpressPass {
 
     /// Reason to refuse a choice of paths.
     pub fn refused(choice: &PathChoice) -> Option<&'static str> {
-        let text = "expected true, with routing.kind = \"ecmp\": credits of expresspass take the links of their data in \
-                    reverse";
+        let text = "expected true, with routing.kind = \"ecmp\": credits of expresspass take the links of their data \
+                    in reverse";
         (!choice.is_symmetric()).then_some(text)
     }
 

@@ -227,8 +227,8 @@ pub fn fat_tree(k: u32, rate: Rate, delay: Time) -> Spec {
 
 /// Outcome of the reference engine, compared to the byte with every partition and every order of visits: eleven runs,
 /// and five with the domains distributed to threads in turn, which also share set-up and outcome. Two of the five
-/// switch between one worker and several after about every third window. `make test` takes every third of the runs, from
-/// one on that changes from specification to specification. [`run`] is for tests that do not compare engines.
+/// switch between one worker and several after about every third window. `make test` takes every third of the runs,
+/// from one on that changes from specification to specification. [`run`] is for tests that do not compare engines.
 pub fn compared(spec: &Spec) -> Outcome {
     let nodes = spec.node_names.len() as u32;
     let one = Spec { domain_of: vec![0; nodes as usize], ..spec.clone() };

@@ -68,8 +68,8 @@ fn set(key: &str, value: &str) -> String {
 }
 
 const TIME: &str = "expected a time with a unit (ps, ns, us, ms, s), such as \"10us\"";
-const RATE: &str = "expected a rate with a unit (bps, kbps, Mbps, Gbps, Tbps; k, M, G, T for short) or \"inf\", such as \
-                    \"10Gbps\"";
+const RATE: &str = "expected a rate with a unit (bps, kbps, Mbps, Gbps, Tbps; k, M, G, T for short) or \"inf\", such \
+                    as \"10Gbps\"";
 const LIMIT: &str = "expected a limit in packets such as \"250p\", in bytes such as \"1MB\", or \"none\"";
 
 /// The error of an unknown controller.

@@ -184,8 +184,8 @@ struct Timers {
     pace: Alarm,
     /// The controller's.
     wake: Alarm,
-    /// Tick of the retransmission timer, and its number among the host's timers, if timers of a tick fire in reverse order
-    /// of setting.
+    /// Tick of the retransmission timer, and its number among the host's timers, if timers of a tick fire in reverse
+    /// order of setting.
     order: Option<(Time, u64)>,
 }
 

@@ -506,7 +506,8 @@ words! {
 
 keys! { $ window_pacing_keys
     /// Pacing at a multiple of cwnd, or of the bytes in flight if larger, over srtt (Linux and ns-3: 2 in slow start,
-    /// 1.2 afterwards). The initial window is not paced, nor is a fast retransmission, which does not delay later packets.
+    /// 1.2 afterwards). The initial window is not paced, nor is a fast retransmission, which does not delay later
+    /// packets.
     window: WindowPacing {
         /// Windows per round trip in slow start (Linux and ns-3: 2).
         #[schemars(extend("exclusiveMinimum" = 0))]

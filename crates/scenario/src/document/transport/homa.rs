@@ -9,9 +9,12 @@ impl PacketTransport for Homa {
         let Some(homa) = transports.iter().find_map(|t| t.protocol.of::<spec::Homa>()).cloned() else { return };
         let own: Vec<bool> = transports.iter().map(|t| t.protocol.of::<spec::Homa>().is_some()).collect();
         let cutoffs = homa.cutoffs.clone().unwrap_or_else(|| homa.derive(message_sizes(&own, flows, queries)));
+        // another setting stays as it is, for the engine to refuse
         for t in transports.iter_mut() {
-            if let spec::Protocol::Homa(spec::Homa { cutoffs: to, .. }) = &mut t.protocol {
-                to.get_or_insert_with(|| cutoffs.clone());
+            if let spec::Protocol::Homa(own) = &mut t.protocol
+                && *own == homa
+            {
+                own.cutoffs = Some(cutoffs.clone());
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Refusals of the engine in the user's terms: no user input ends in an error without its key.
 
+use super::{GOOD, check};
 use crate::wording::said;
 use incast_engine::About;
 use incast_scenario::Scenario;
@@ -43,6 +44,20 @@ fn datagrams_beside_homa_have_the_class_that_they_are_given() {
         dumbbell(&[("transport.preset", "homa"), ("queue", "{ kind = \"drop-tail\", limit = \"8p\" }"), UDP]),
         None
     );
+}
+
+#[test]
+fn two_settings_of_homa_are_refused_in_either_order() {
+    let (own, none) = ("homa = { cutoffs = [\"2kB\", \"9kB\"] }", "homa = {}");
+    for (first, second) in [(own, none), (none, own)] {
+        let other = format!(
+            "{}\n[[traffic]]\nname = \"other\"\npattern = \"hotspot\"\nflows = 1\n\
+             app = {{ kind = \"bulk\", size = \"1MB\" }}\ntransport = {{ preset = \"homa\", {second} }}\n",
+            GOOD.replace("preset = \"linux\"", &format!("preset = \"homa\"\n{first}"))
+        );
+        let told = check(&other).unwrap_err().to_string();
+        assert!(told.contains("expected one setting for all traffic"), "{told}");
+    }
 }
 
 #[test]

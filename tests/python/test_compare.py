@@ -245,9 +245,19 @@ def test_without_a_key_to_vary_there_is_one_point(incast: Command, tmp_path: Pat
     assert made_in(tmp_path / "c/runs") == {"0001-0000": 2 * 2, "0002-0000": 2}
     points = json.loads((tmp_path / "c/comparison.json").read_text())["points"]
     assert [(p["controller"], p["run.duration"]) for p in points] == [("swift", "20ms"), ("dctcp", "20ms")]
+    page = (tmp_path / "c/report.html").read_text()
+    assert "--vary" not in page[page.index("incast compare dumbbell") :].partition("</")[0], "as it was asked"
     incast("compare", "dumbbell", "two-senders", "--cc", "swift", "--out", "d").refused(
         "the scenarios differ in run.duration"
     )
+
+
+@pytest.mark.slow("a comparison with its report")
+def test_runs_that_end_long_before_their_duration_have_a_picture_over_time(incast: Command, tmp_path: Path) -> None:
+    bulk = 'traffic=[{name="t", pattern="hotspot", flows=2, app={kind="bulk", size="100kB"}}]'
+    words = ("compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", "--set", bulk, "--set", "run.warmup=0s")
+    assert incast(*words, "--set", "run.duration=30s", "--out", "c").status == 0
+    assert (tmp_path / "c/over-time.png").is_file()
 
 
 @pytest.mark.slow("comparisons and reports, each with six pictures")

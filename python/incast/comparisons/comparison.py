@@ -22,6 +22,7 @@ from incast.runs.completions import Bins, Completions, Reading, Sizes
 from incast.runs.result import COMPLETIONS, RATES, Result, rates_of
 from incast.statistics import Estimate, jain
 from incast.study import companions
+from incast.study.axes import in_base_unit
 from incast.study.definition import Definition
 from incast.view import chosen
 
@@ -30,6 +31,9 @@ SERIES_FLOWS = 3
 
 SERIES_POINTS = 1000
 """Points of a time series over a whole run: more than a picture's column has pixels."""
+
+MOST_STEPS = 1_000_000
+"""Intervals of a run that the engine allows for the series of a picture, a few flows and a port."""
 
 
 SERIES_FILE = "series.parquet"
@@ -393,8 +397,11 @@ def _series_study(comparison: Comparison, name: str) -> Definition:
         summary, flows = comparison.runs[case].summary, comparison.runs[case].first_flows()
         if not flows:
             raise StudyError(f"the run {case} has no flow that a controller governs")
-        # Whole nanoseconds, at least 1 us: below that a series would have one point per packet.
-        interval_ns = max(1000, round(summary["run"]["sim_s"] * 1e9 / SERIES_POINTS))
+        # Whole nanoseconds, at least 1 us: below that a series would have one point per packet. A long duration is
+        # refused short intervals, whenever the run ends.
+        _, longest_s = in_base_unit(comparison.study.scenario(case).resolved()["run"]["duration"]) or ("s", 0.0)
+        shortest_s = max(summary["run"]["sim_s"] / SERIES_POINTS, longest_s / MOST_STEPS)
+        interval_ns = max(1000, round(shortest_s * 1e9))
         extra[case.texts] = {
             "measure.series.flows": list(flows),
             "measure.series.ports": [_busiest(comparison, case)],

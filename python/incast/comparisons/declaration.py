@@ -5,6 +5,7 @@ A comparison has one controller for all flows of a run, pairs (``coexistence``) 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -579,6 +580,14 @@ class ComparisonStudy:
     def _names(self) -> tuple[dict[str, str], dict[tuple[str, ...], str]]:
         return self.called(), self.arms()
 
+    def _has_own_duration(self) -> bool:
+        """Return whether the only value is the duration that the scenarios have, as without ``--vary``."""
+        with contextlib.suppress(ScenarioError):  # a file that is gone
+            return not self._asked_keys and {_duration(name, self.settings) for name in self.scenarios} == set(
+                self.values
+            )
+        return False
+
     def command(
         self, out: str, bins: str | None = None, formats: Sequence[str] = ("png",), store: str | None = None
     ) -> str:
@@ -586,7 +595,7 @@ class ComparisonStudy:
         words = ["incast", self.COMMAND, *self.scenarios]
         for controller in self.controllers:
             words += ["--cc", controller.text]
-        for key, values in self.varied:
+        for key, values in () if self._has_own_duration() else self.varied:
             words += ["--vary", f"{key}={','.join(values)}"] if key else []
         words += ["--seeds", str(self.seeds)]
         for key, value in self.settings:

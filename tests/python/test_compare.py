@@ -256,8 +256,9 @@ def test_without_a_key_to_vary_there_is_one_point(incast: Command, tmp_path: Pat
 def test_runs_that_end_long_before_their_duration_have_a_picture_over_time(incast: Command, tmp_path: Path) -> None:
     bulk = 'traffic=[{name="t", pattern="hotspot", flows=2, app={kind="bulk", size="100kB"}}]'
     words = ("compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", "--set", bulk, "--set", "run.warmup=0s")
-    assert incast(*words, "--set", "run.duration=30s", "--out", "c").status == 0
-    assert (tmp_path / "c/over-time.png").is_file()
+    done = incast(*words, "--set", "run.duration=30s", "--set", "run.measure_until=100us", "--out", "c")
+    assert (tmp_path / "c/over-time.png").is_file(), done.err
+    assert "0 in the measured interval of all runs, which go on after it: " in done.out
 
 
 @pytest.mark.slow("comparisons and reports, each with six pictures")

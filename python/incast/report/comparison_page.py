@@ -97,7 +97,8 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
         if not paired:
             _print_slowdowns(comparison, scenario, name, console)
         left = tables.show(console, title, begin, columns, ends, cut=True)
-        notes = _not_printed([f.title for f in figures if f not in shown_figures], columns[-left:] if left else [])
+        zero = [f.title for f in figures if f not in shown_figures]
+        notes = _not_printed(zero, columns[-left:] if left else [], _where_zero(comparison))
         notes += without_datagrams(comparison, scenario) if paired else notes_of(comparison, scenario)
         for text in notes:
             console.print(text, highlight=False, soft_wrap=True)
@@ -114,11 +115,18 @@ def _finished_column(comparison: Comparison, scenario: str, points: Sequence[Poi
     return [Column("finished\n%", cells)] if shares else []
 
 
-def _not_printed(zero: Sequence[str], left: Sequence[Column]) -> list[str]:
+def _where_zero(comparison: Comparison) -> str:
+    """Say in which part of the runs a figure is zero; later timeouts, for one, are not counted."""
+    runs = [run.summary["run"] for run in comparison.runs.values()]
+    outlast = any(run["measure_to_s"] < run["sim_s"] for run in runs)
+    return "0 in the measured interval of all runs, which go on after it" if outlast else ZERO
+
+
+def _not_printed(zero: Sequence[str], left: Sequence[Column], where_zero: str = ZERO) -> list[str]:
     """Return notes on the figures that a table leaves out: zeros, and columns for which the terminal is too narrow."""
     heads = [" ".join(column.head.split()) for column in left]
     return [
-        *([f"0 in all runs: {', '.join(zero)}"] if zero else []),
+        *([f"{where_zero}: {', '.join(zero)}"] if zero else []),
         *([f"in the report alone, for lack of space: {', '.join(heads)}"] if heads else []),
     ]
 
@@ -212,7 +220,7 @@ def _figures(comparison: Comparison, pictures: dict[str, str], left_out: dict[st
             cells = _means(comparison, scenario, some, marks)
             parts.append(table(study, head + "".join(map(heading, some)), cells, marks=marks))
         zero = [figure.title for figure in figures if figure not in there]
-        parts += [f'<p class="note">{escape(", ".join(zero))}: 0 in all runs.</p>'] if zero else []
+        parts += [f'<p class="note">{escape(", ".join(zero))}: {_where_zero(comparison)}.</p>'] if zero else []
     parts.append(
         f'<p class="note">Means ± half the 95&nbsp;% interval over {counted(study.seeds, "seed")}. '
         f"{meaning(comparison)} A percentage in a cell is the share that finished, if not all did.</p>"

@@ -23,7 +23,7 @@ from incast.answers.answer import Answer, Claim, Kind
 from incast.answers.answering import answers_of, answers_to, shown_first
 from incast.answers.between_scenarios import answers as scenarios_apart
 from incast.answers.choices import choices_of
-from incast.answers.facts import Facts, Point, Timers, facts_of
+from incast.answers.facts import Facts, Point, Timers, facts_of, is_silent
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, further_seeds
 from incast.answers.showing import html_of, lines_of
@@ -516,10 +516,10 @@ def test_controllers_with_the_same_figures_in_every_run_are_found(tmp_path: Path
 
 @pytest.mark.slow("runs and their reports")
 def test_runs_are_too_short_for_timers_only_where_flows_wait_for_them(tmp_path: Path) -> None:
-    def facts(name: str, **keys: str) -> Facts:
+    def facts(name: str, scenario: str = "incast", cc: str = "dctcp", **keys: str) -> Facts:
         set_ = {"run.duration": "20ms", "transport.rto_min": "1s", **keys}
-        done = compare("incast", ["dctcp"], seeds=1, settings=set_, out=tmp_path / name, workers=1)
-        return facts_of(done.comparison, "incast")
+        done = compare(scenario, [cc], seeds=1, settings=set_, out=tmp_path / name, workers=1)
+        return facts_of(done.comparison, scenario)
 
     found = facts("lossy")
     assert found.timers is not None
@@ -527,11 +527,23 @@ def test_runs_are_too_short_for_timers_only_where_flows_wait_for_them(tmp_path: 
     assert (found.timers.lossy, found.timers.flows) == (count - finished, count) and finished < count
     assert found.measures[0].title == "maximum completion time of a flow", "the p99 of 40"
     assert text_of(answers_to(found), Kind.WARNING).endswith(
-        f"of 40 flows in the worst run, {count - finished} lost packets and were not done at the end, and a timeout "
+        f"of 40 flows in the worst run, {count - finished} lost packets and were silent until the end, and a timeout "
         "takes 1 s at least. One seed has no interval: no difference is decided. Use at least three seeds."
     )
     assert facts("quick", **{"transport.rto_min": "10ms"}).timers is None
     assert facts("whole", **{"traffic.answers.flows": "4"}).timers is None, "nothing is lost, though timers are as long"
+    lossy = facts("endless", "dumbbell", "newreno", **{"run.warmup": "5ms"})
+    assert any(reading.least and reading.least.mean for (key, _), reading in lossy.readings.items() if "loss" in key)
+    assert lossy.timers is None, "fast retransmissions repair all losses of endless flows"
+
+
+def test_flows_wait_if_they_miss_data_and_receive_nothing_for_a_round_trip() -> None:
+    flow = {"start_s": 0.0, "finish_s": None, "stopped_s": None, "written_bytes": 900, "delivered_bytes": 600}
+    flow |= {"idle_rtt_s": 20e-6, "delay_max_s": 80e-6, "fm_last_rx_s": 0.9}
+    assert is_silent(flow, 1.0) and not is_silent(flow | {"fm_last_rx_s": 0.99995}, 1.0)
+    assert is_silent(flow | {"fm_last_rx_s": None, "delay_max_s": None}, 1.0), "nothing arrived at all"
+    assert not is_silent(flow | {"delivered_bytes": 900}, 1.0), "nothing is left to send"
+    assert not is_silent(flow | {"stopped_s": 0.95}, 1.0)
 
 
 @pytest.fixture(scope="module")

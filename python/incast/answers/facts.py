@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from incast import _core
 from incast.answers.measures import ACTIVE, Measure, measures_of, throughput_of
@@ -41,7 +42,7 @@ class Timers:
     unopened: int
     """Flows that never opened, if a lost SYN is not sent again within the run."""
     lossy: int
-    """Flows that lost packets and did not finish, if no timeout is within the run."""
+    """Flows that lost packets and are silent until the end, if no timeout is within the run."""
     flows: int
 
     @property
@@ -177,9 +178,28 @@ def _timers_of(run: Run) -> Timers:
         for flow in run.rows("flows", _WAITS).to_pylist():
             opened = flow["throughput_bps"] is not None
             unopened += syn_s >= run_s and not opened and flow["start_s"] < run_s
-            ended = flow["finish_s"] is not None or flow["stopped_s"] is not None
-            lossy += rto_s >= run_s and opened and not ended and flow["dropped_total"] > 0
+            lossy += rto_s >= run_s and opened and flow["dropped_total"] > 0 and is_silent(flow, run_s)
     return Timers(run_s, rto_s, syn_s, unopened, lossy, max(1, int(run.figure("flows.count") or 0)))
 
 
-_WAITS = ["start_s", "finish_s", "stopped_s", "throughput_bps", "dropped_total"]
+_WAITS = [
+    "start_s",
+    "finish_s",
+    "stopped_s",
+    "throughput_bps",
+    "dropped_total",
+    "written_bytes",
+    "delivered_bytes",
+    "idle_rtt_s",
+    "delay_max_s",
+    "fm_last_rx_s",
+]
+
+
+def is_silent(flow: Mapping[str, Any], end_s: float) -> bool:
+    """Return whether a flow misses data at the end of a run, but received nothing for longer than a round trip."""
+    ended = flow["finish_s"] is not None or flow["stopped_s"] is not None
+    if ended or flow["written_bytes"] <= flow["delivered_bytes"]:
+        return False
+    last_s = flow["start_s"] if flow["fm_last_rx_s"] is None else flow["fm_last_rx_s"]
+    return bool(end_s - last_s > flow["idle_rtt_s"] + (flow["delay_max_s"] or 0.0))

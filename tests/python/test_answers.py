@@ -23,6 +23,7 @@ from incast.answers.answer import Answer, Claim, Kind
 from incast.answers.answering import answers_of, answers_to, shown_first
 from incast.answers.between_scenarios import answers as scenarios_apart
 from incast.answers.choices import choices_of
+from incast.answers.ends import ends_of
 from incast.answers.facts import Facts, Point, Timers, facts_of, is_silent
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, further_seeds
@@ -356,10 +357,10 @@ def text_of(answers: list[Answer], kind: Kind) -> str:
 
 
 def test_the_best_value_is_told_with_the_differences_of_the_others() -> None:
-    found = of_values(a=reading(1, 1.1, 1.2), b=reading(1.5, 1.7, 1.8), c=reading(4, 4.2, 4.6))
+    found = of_values(**{"5p": reading(1, 1.1, 1.2), "6p": reading(1.5, 1.7, 1.8), "7p": reading(4, 4.2, 4.6)})
     assert text_of(answers_to(found), Kind.CHOICE) == (
-        "queue.mark = a for the lowest p99 slowdown below 10 kB: 1.10 ± 0.25; b is 52 % higher [45, 58]; "
-        "c is 3.88 times as high [3.63, 4.13]. a is the lowest value tried: lower ones may be better still."
+        "queue.mark = 5p for the lowest p99 slowdown below 10 kB: 1.10 ± 0.25; 6p is 52 % higher [45, 58]; "
+        "7p is 3.88 times as high [3.63, 4.13]. 5p is the lowest value tried: lower ones may be better still."
     )
 
 
@@ -368,15 +369,35 @@ def test_a_best_value_within_those_tried_or_at_the_end_of_what_is_possible_has_n
         return text_of(answers_to(replace(of_values(**values), key=of)), Kind.CHOICE)
 
     good, bad, worse = reading(1.5, 1.7, 1.8), reading(4, 4.2, 4.6), reading(9, 9.2, 9.6)
-    assert "c is the highest value tried: higher ones may be better still." in told(a=worse, b=bad, c=good)
-    assert "tried" not in told(a=bad, b=good, c=bad)
+    text = told(KEY, **{"5p": worse, "6p": bad, "7p": good})
+    assert "7p is the highest value tried: higher ones may be better still." in text
+    assert "tried" not in told(KEY, **{"5p": bad, "6p": good, "7p": bad})
+    assert "tried" not in told(KEY, **{"5p": good, "6p": bad, "7p": good}), "both ends are level"
+    assert "tried" not in told(KEY, **{"5p": good, "6p": reading(1.6, 1.6, 1.9), "7p": bad}), "6p may be the best"
     ideal = reading(1, 1, 1)
-    assert "tried" not in told(a=ideal, b=bad), "no slowdown is below 1"
+    assert "tried" not in told(KEY, **{"5p": ideal, "6p": bad}), "no slowdown is below 1"
     assert "tried" not in told(KEY, **{"0p": good, "5p": bad}), "no threshold is below 0"
     assert "tried" in told(KEY, **{"0.5p": good, "5p": bad})
     assert "tried" not in told(KEY, **{"50%": bad, "100%": good})
-    assert told("traffic.flows", a=good, b=bad).startswith("traffic.flows = a has the lowest p99 slowdown below 10 kB")
-    assert "tried" not in told("traffic.flows", a=good, b=bad), "nobody chooses the load"
+    flows = told("traffic.flows", **{"5": good, "6": bad})
+    assert flows.startswith("traffic.flows = 5 has the lowest p99 slowdown below 10 kB")
+    assert "tried" not in flows, "nobody chooses the load"
+
+
+@pytest.mark.parametrize(
+    ("key", "tried", "ends"),
+    [
+        ("transport.expresspass.alpha", ["0.5", "1"], ["0.5"]),
+        ("transport.expresspass.alpha", ["50%", "100%"], ["50%"]),
+        ("transport.homa.levels", ["8", "1"], []),
+        ("transport.phost.levels", ["2", "3"], []),
+        ("traffic.bulk.controller.g", ["0.1", "0.5"], ["0.1", "0.5"]),
+        ("queue.mark", ["0p", "100p"], ["100p"]),
+        ("queue.mark", ["5p", "none"], []),
+    ],
+)
+def test_values_at_a_bound_of_their_key_have_none_beyond(key: str, tried: list[str], ends: list[str]) -> None:
+    assert list(ends_of(key, tried)) == ends
 
 
 def test_values_that_are_not_told_apart_are_a_range() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,11 +79,6 @@ class Facts:
     numeric: bool = False
     """True if the values have an order, so that neighbours make a range."""
 
-    @property
-    def ends(self) -> dict[str, str]:
-        """Words for the values beyond which others could be chosen: ``lowest`` and ``highest``."""
-        return ends_of(self.values) if self.numeric and not is_condition(self.key) else {}
-
     def of(self, measure: Measure, points: Mapping[str, Point]) -> dict[str, Reading]:
         """Return the readings of a measure at points, by their names, without those that lack it under a seed."""
         found = {name: self.readings.get((measure.key, point)) for name, point in points.items()}
@@ -95,20 +89,6 @@ class Facts:
     def points(self) -> list[Point]:
         """Return all points."""
         return [Point(controller, value) for value in self.values for controller in self.controllers]
-
-
-def ends_of(values: Sequence[str]) -> dict[str, str]:
-    """Return words for the first and the last of some numbers in order, unless none can be lower or higher."""
-    if len(values) < 2:
-        return {}
-    low, high = values[0], values[-1]
-    ends = {} if re.fullmatch(r"[0.]+[^0-9]*", low) else {low: "lowest"}
-    return ends if re.fullmatch(r"100(\.0*)?\s*%", high) else {**ends, high: "highest"}
-
-
-def beyond(value: str, end: str) -> str:
-    """Return the sentence on a best value at an end of those tried."""
-    return f"{value} is the {end} value tried: {end.replace('est', 'er')} ones may be better still."
 
 
 def facts_of(comparison: Comparison, scenario: str) -> Facts:

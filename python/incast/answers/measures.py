@@ -28,6 +28,11 @@ THROUGHPUT = "flows.throughput_mean_bps"
 JAIN = "flows.jain"
 PAUSES = "queues.pauses"
 
+SLOWDOWN = "fct.slowdown_"
+"""Prefix of the slowdowns over all sizes."""
+SIZES = "sizes."
+"""Prefix of the slowdowns of a size bin: ``sizes.0.p99`` is the p99 slowdown of the first bin."""
+
 FEW = 100
 """Number of values below which their p99 by nearest rank is the maximum."""
 
@@ -63,7 +68,7 @@ class Measure:
         """The best value that is possible."""
         if self.better == "higher":
             return 1.0 if self.key == JAIN else 100.0 if self.unit == "%" else math.inf
-        return 1.0 if self.band is not None else 0.0
+        return 1.0 if self.band is not None or self.key.startswith((SLOWDOWN, SIZES)) else 0.0
 
     def is_ideal(self, reading: Reading) -> bool:
         """Return whether nothing could be better than a reading by a difference that matters."""

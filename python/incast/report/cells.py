@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from incast.answers.measures import SIZES, SLOWDOWN
 from incast.batch.store import RUNS, Store
 from incast.comparisons.comparison import Run, run_of
 from incast.comparisons.declaration import Case
@@ -19,10 +20,6 @@ from incast.runs.soundness import COLUMN as UNSOUND
 from incast.study import inputs
 from incast.study.reading import Runs
 
-SLOWDOWN = "fct.slowdown_"
-"""Prefix of the slowdowns over all sizes."""
-SIZES = "sizes."
-"""Prefix of the slowdowns of a size bin: ``sizes.0.p99`` is the p99 slowdown of the first bin."""
 BINS = Bins((1e4, 1e6))
 """Bins of sizes: flows within a few round trips, those that share the fabric, and those that fill it."""
 MOST_BINNED = 2000

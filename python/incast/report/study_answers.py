@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby, product
 
 from incast.answers.answer import difference_text, superlative
-from incast.answers.facts import beyond
+from incast.answers.ends import beyond
 from incast.answers.limits import ONE_SEED, unfinished
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, Apart, Verdict, apart
@@ -52,12 +52,17 @@ def sentences(arenas: Arenas, figures: Sequence[Figure]) -> list[str]:
 
 def _beyond(arenas: Arenas, figures: Sequence[Figure]) -> list[str]:
     """Return a sentence for each value that leads somewhere, and is at an end of those tried."""
-    found: dict[str, str] = {}
+    found = []
     for figure, arena in product(figures[:HEADLINE], arenas.all):
         one = arenas.standing(arena.cells, figure)
-        if not one.undecided:
-            found |= arenas.ends(one.level[0])
-    return [beyond(value, end) for value, end in found.items()]
+        if one.undecided:
+            continue
+        best = arenas.cells.reading(one.level[0], figure.key)
+        assert best is not None, "the leading cell has the figure"
+        for key, (tried, level) in arenas.tried(one.first).items():
+            name = f"{arenas.short[key]} = {level[0]}"
+            found.append(beyond(_measure(figure), best, key, tried, level, name))
+    return [text for text in dict.fromkeys(found) if text]
 
 
 def warnings(arenas: Arenas) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from incast.report.cells import BINS, SIZES, Cells
+from incast.answers.measures import SIZES
+from incast.report.cells import BINS, Cells
 from incast.report.figures import ACTIVE, COMPLETION_FIGURES, FIGURES, PAUSE_FIGURES, Figure, in_its_unit
 
 _BY_KEY = {figure.key: figure for figure in FIGURES}

@@ -535,6 +535,19 @@ def test_controllers_with_the_same_figures_in_every_run_are_found(tmp_path: Path
     assert text_of(answers_to(beside), Kind.NO_EFFECT) == text
 
 
+@pytest.mark.slow("runs and their report")
+def test_no_controller_is_best_if_another_one_has_the_same_runs(tmp_path: Path) -> None:
+    def best(*controllers: str) -> tuple[str, str] | None:
+        set_ = {"run.duration": "3ms", "run.warmup": "1ms", "queue.mark": "100MB"}  # no mark: g changes nothing
+        vary = {"traffic.flows": [2, 6]}
+        out = tmp_path / str(len(controllers))
+        done = compare("dumbbell", controllers, vary=vary, seeds=2, settings=set_, out=out, workers=1)
+        return done.best("flows.throughput_mean_bps")
+
+    assert best("dctcp") == ("dctcp", "2")
+    assert best("dctcp", "dctcp:g=0.5") is None
+
+
 @pytest.mark.slow("runs and their reports")
 def test_runs_are_too_short_for_timers_only_where_flows_wait_for_them(tmp_path: Path) -> None:
     def facts(name: str, scenario: str = "incast", cc: str = "dctcp", **keys: str) -> Facts:

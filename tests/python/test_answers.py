@@ -560,6 +560,8 @@ def test_runs_are_too_short_for_timers_only_where_flows_wait_for_them(tmp_path: 
     ((finished, count),) = [parts["fct"] for parts in found.began.values()]
     assert (found.timers.lossy, found.timers.flows) == (count - finished, count) and finished < count
     assert found.measures[0].title == "maximum completion time of a flow", "the p99 of 40"
+    page = (tmp_path / "lossy" / "report.html").read_text(encoding="utf-8")
+    assert "Maximum flow completion time" in page and "p99 flow completion time" not in page, "one name for one figure"
     assert text_of(answers_to(found), Kind.WARNING).endswith(
         f"of 40 flows in the worst run, {count - finished} lost packets and were silent until the end, and a timeout "
         "takes 1 s at least. One seed has no interval: no difference is decided. Use at least three seeds."

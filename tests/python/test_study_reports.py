@@ -74,6 +74,16 @@ def test_tables_have_rates_and_times_in_the_unit_of_their_largest_value(report: 
     assert all(f"<h2>{escape(label)}</h2>" in page for label in shown)
 
 
+def test_the_answer_has_the_units_of_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = study(seeds=1, arms={}, axes={"traffic.flows": [2, 6]}).run(tmp_path / "s", workers=1)
+    report = study_reports.of(made, "k")
+    assert report.figures
+    monkeypatch.setattr(study_figures, "_means", lambda *_: [2.21e9])
+    labels = [text.partition(": from ")[0] for text in report.answer if ": from " in text]
+    assert labels == [figure.label for figure in report.shown[:HEADLINE]]
+    assert "Throughput per flow (Gb/s)" in labels
+
+
 def test_a_study_of_fast_links_has_its_rates_in_gigabits(monkeypatch: pytest.MonkeyPatch, report: Report) -> None:
     monkeypatch.setattr(study_figures, "_means", lambda *_: [9.4e9])
     assert in_their_units(report.cells, [FIGURES[0]])[0].unit == "Gb/s"

@@ -167,8 +167,10 @@ class Cells:
                 low[seed], high[seed] = ends
         if not low:
             return None
-        finished, count = self.began(cell, part) if part in COMPLETIONS else (0, 0)
-        return Reading(low, high, finished, count)
+        if part not in COMPLETIONS:
+            return Reading(low, high)
+        counts = self._columns.get(f"{part}.count", {})
+        return Reading(low, high, *self.began(cell, part), max(int(counts.get(run) or 0) for run in runs.values()))
 
     def _ends(self, run: str, part: str, name: str) -> tuple[float, float] | None:
         """Return the bounds of a figure of a run, equal if it is known; ``None`` if the run lacks it."""

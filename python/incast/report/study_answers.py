@@ -24,8 +24,6 @@ NAMED = 4
 """Most choices that a sentence names."""
 PLACES = 6
 """Most conditions that a sentence goes through one by one."""
-UNITS = {"Mb/s": "b/s", "ms": "s", "us": "s"}
-"""Units of the summary, by those of reports with a prefix."""
 
 
 def sentences(arenas: Arenas, figures: Sequence[Figure]) -> list[str]:
@@ -179,7 +177,7 @@ def _apart(cell: Cell, other: Cell, readings: Mapping[Cell, Reading], figure: Fi
 
 def _measure(figure: Figure) -> Measure:
     """Return a figure of reports as one of answers, in the summary's unit."""
-    unit = UNITS.get(figure.unit, figure.unit.partition(" ")[0])
+    unit = figure.unit.partition(" ")[0] if figure.scale == 1.0 else figure.unit[1:]  # without its prefix
     return Measure(figure.key, figure.title, "" if unit == "per" else unit, figure.better)
 
 

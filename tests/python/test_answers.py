@@ -23,7 +23,8 @@ from incast.answers.answer import Answer, Claim, Kind
 from incast.answers.answering import answers_of, answers_to, shown_first
 from incast.answers.between_scenarios import answers as scenarios_apart
 from incast.answers.choices import choices_of
-from incast.answers.facts import Facts, Point, Timers, facts_of
+from incast.answers.ends import ends_of
+from incast.answers.facts import Facts, Point, Timers, facts_of, is_silent
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, further_seeds
 from incast.answers.showing import html_of, lines_of
@@ -356,10 +357,10 @@ def text_of(answers: list[Answer], kind: Kind) -> str:
 
 
 def test_the_best_value_is_told_with_the_differences_of_the_others() -> None:
-    found = of_values(a=reading(1, 1.1, 1.2), b=reading(1.5, 1.7, 1.8), c=reading(4, 4.2, 4.6))
+    found = of_values(**{"5p": reading(1, 1.1, 1.2), "6p": reading(1.5, 1.7, 1.8), "7p": reading(4, 4.2, 4.6)})
     assert text_of(answers_to(found), Kind.CHOICE) == (
-        "queue.mark = a for the lowest p99 slowdown below 10 kB: 1.10 ± 0.25; b is 52 % higher [45, 58]; "
-        "c is 3.88 times as high [3.63, 4.13]. a is the lowest value tried: lower ones may be better still."
+        "queue.mark = 5p for the lowest p99 slowdown below 10 kB: 1.10 ± 0.25; 6p is 52 % higher [45, 58]; "
+        "7p is 3.88 times as high [3.63, 4.13]. 5p is the lowest value tried: lower ones may be better still."
     )
 
 
@@ -368,15 +369,35 @@ def test_a_best_value_within_those_tried_or_at_the_end_of_what_is_possible_has_n
         return text_of(answers_to(replace(of_values(**values), key=of)), Kind.CHOICE)
 
     good, bad, worse = reading(1.5, 1.7, 1.8), reading(4, 4.2, 4.6), reading(9, 9.2, 9.6)
-    assert "c is the highest value tried: higher ones may be better still." in told(a=worse, b=bad, c=good)
-    assert "tried" not in told(a=bad, b=good, c=bad)
+    text = told(KEY, **{"5p": worse, "6p": bad, "7p": good})
+    assert "7p is the highest value tried: higher ones may be better still." in text
+    assert "tried" not in told(KEY, **{"5p": bad, "6p": good, "7p": bad})
+    assert "tried" not in told(KEY, **{"5p": good, "6p": bad, "7p": good}), "both ends are level"
+    assert "tried" not in told(KEY, **{"5p": good, "6p": reading(1.6, 1.6, 1.9), "7p": bad}), "6p may be the best"
     ideal = reading(1, 1, 1)
-    assert "tried" not in told(a=ideal, b=bad), "no slowdown is below 1"
+    assert "tried" not in told(KEY, **{"5p": ideal, "6p": bad}), "no slowdown is below 1"
     assert "tried" not in told(KEY, **{"0p": good, "5p": bad}), "no threshold is below 0"
     assert "tried" in told(KEY, **{"0.5p": good, "5p": bad})
     assert "tried" not in told(KEY, **{"50%": bad, "100%": good})
-    assert told("traffic.flows", a=good, b=bad).startswith("traffic.flows = a has the lowest p99 slowdown below 10 kB")
-    assert "tried" not in told("traffic.flows", a=good, b=bad), "nobody chooses the load"
+    flows = told("traffic.flows", **{"5": good, "6": bad})
+    assert flows.startswith("traffic.flows = 5 has the lowest p99 slowdown below 10 kB")
+    assert "tried" not in flows, "nobody chooses the load"
+
+
+@pytest.mark.parametrize(
+    ("key", "tried", "ends"),
+    [
+        ("transport.expresspass.alpha", ["0.5", "1"], ["0.5"]),
+        ("transport.expresspass.alpha", ["50%", "100%"], ["50%"]),
+        ("transport.homa.levels", ["8", "1"], []),
+        ("transport.phost.levels", ["2", "3"], []),
+        ("traffic.bulk.controller.g", ["0.1", "0.5"], ["0.1", "0.5"]),
+        ("queue.mark", ["0p", "100p"], ["100p"]),
+        ("queue.mark", ["5p", "none"], []),
+    ],
+)
+def test_values_at_a_bound_of_their_key_have_none_beyond(key: str, tried: list[str], ends: list[str]) -> None:
+    assert list(ends_of(key, tried)) == ends
 
 
 def test_values_that_are_not_told_apart_are_a_range() -> None:
@@ -514,24 +535,51 @@ def test_controllers_with_the_same_figures_in_every_run_are_found(tmp_path: Path
     assert text_of(answers_to(beside), Kind.NO_EFFECT) == text
 
 
+@pytest.mark.slow("runs and their report")
+def test_no_controller_is_best_if_another_one_has_the_same_runs(tmp_path: Path) -> None:
+    def best(*controllers: str) -> tuple[str, str] | None:
+        set_ = {"run.duration": "3ms", "run.warmup": "1ms", "queue.mark": "100MB"}  # no mark: g changes nothing
+        vary = {"traffic.flows": [2, 6]}
+        out = tmp_path / str(len(controllers))
+        done = compare("dumbbell", controllers, vary=vary, seeds=2, settings=set_, out=out, workers=1)
+        return done.best("flows.throughput_mean_bps")
+
+    assert best("dctcp") == ("dctcp", "2")
+    assert best("dctcp", "dctcp:g=0.5") is None
+
+
 @pytest.mark.slow("runs and their reports")
 def test_runs_are_too_short_for_timers_only_where_flows_wait_for_them(tmp_path: Path) -> None:
-    def facts(name: str, **keys: str) -> Facts:
+    def facts(name: str, scenario: str = "incast", cc: str = "dctcp", **keys: str) -> Facts:
         set_ = {"run.duration": "20ms", "transport.rto_min": "1s", **keys}
-        done = compare("incast", ["dctcp"], seeds=1, settings=set_, out=tmp_path / name, workers=1)
-        return facts_of(done.comparison, "incast")
+        done = compare(scenario, [cc], seeds=1, settings=set_, out=tmp_path / name, workers=1)
+        return facts_of(done.comparison, scenario)
 
     found = facts("lossy")
     assert found.timers is not None
     ((finished, count),) = [parts["fct"] for parts in found.began.values()]
     assert (found.timers.lossy, found.timers.flows) == (count - finished, count) and finished < count
     assert found.measures[0].title == "maximum completion time of a flow", "the p99 of 40"
+    page = (tmp_path / "lossy" / "report.html").read_text(encoding="utf-8")
+    assert "Maximum flow completion time" in page and "p99 flow completion time" not in page, "one name for one figure"
     assert text_of(answers_to(found), Kind.WARNING).endswith(
-        f"of 40 flows in the worst run, {count - finished} lost packets and were not done at the end, and a timeout "
+        f"of 40 flows in the worst run, {count - finished} lost packets and were silent until the end, and a timeout "
         "takes 1 s at least. One seed has no interval: no difference is decided. Use at least three seeds."
     )
     assert facts("quick", **{"transport.rto_min": "10ms"}).timers is None
     assert facts("whole", **{"traffic.answers.flows": "4"}).timers is None, "nothing is lost, though timers are as long"
+    lossy = facts("endless", "dumbbell", "newreno", **{"run.warmup": "5ms"})
+    assert any(reading.least and reading.least.mean for (key, _), reading in lossy.readings.items() if "loss" in key)
+    assert lossy.timers is None, "fast retransmissions repair all losses of endless flows"
+
+
+def test_flows_wait_if_they_miss_data_and_receive_nothing_for_a_round_trip() -> None:
+    flow = {"start_s": 0.0, "finish_s": None, "stopped_s": None, "written_bytes": 900, "delivered_bytes": 600}
+    flow |= {"idle_rtt_s": 20e-6, "delay_max_s": 80e-6, "fm_last_rx_s": 0.9}
+    assert is_silent(flow, 1.0) and not is_silent(flow | {"fm_last_rx_s": 0.99995}, 1.0)
+    assert is_silent(flow | {"fm_last_rx_s": None, "delay_max_s": None}, 1.0), "nothing arrived at all"
+    assert not is_silent(flow | {"delivered_bytes": 900}, 1.0), "nothing is left to send"
+    assert not is_silent(flow | {"stopped_s": 0.95}, 1.0)
 
 
 @pytest.fixture(scope="module")

@@ -605,7 +605,7 @@ def test_queries_have_columns_pictures_and_definitions(incast: Command, tmp_path
     _, _, tables = answer.out.partition("dumbbell: means")
     without, _, table = tables.partition("linux-incast: means")
     assert "query" not in without
-    assert header_of(table)[2:6] == ["finished %", "query mean ms", "query p99 ms", "with timeout"]
+    assert header_of(table)[2:6] == ["finished %", "query mean ms", "query max ms", "with timeout"]
     bounds = "queries finished; figures that unfinished queries could still change are bounds"
     found = [comparison.began("linux-incast", c.text, value)["queries"] for c, value in points_of(comparison)]
     (least, most), counts = ([f(one[0] for one in found) for f in (min, max)], {one[1] for one in found})

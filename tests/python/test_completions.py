@@ -161,11 +161,31 @@ def websearch(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return place / "w", done.stdout
 
 
+@pytest.mark.parametrize(
+    ("counts", "names"),
+    [
+        ((99, 20), ["mean", "p50", "maximum", "maximum"]),
+        ((120, 60), ["mean", "p50", "p99", "maximum"]),
+        ((1000, 1), ["mean", "p50", "p99", "p99.9"]),
+    ],
+)
+def test_a_high_percentile_is_called_the_maximum_if_it_is_the_largest_value_of_every_run(
+    counts: tuple[int, ...], names: list[str]
+) -> None:
+    def run(count: int) -> Completions:
+        ones = np.ones(count)
+        return Completions(("a",), np.zeros(count, int), ones, ones, ones.astype(bool), ones)
+
+    runs = dict(enumerate(map(run, counts), 1))
+    found = [completions.name_of(one, [None, completions.reading(runs, one)]) for one in completions.STATISTICS]
+    assert found == names
+
+
 @pytest.mark.slow("a comparison with its report")
 def test_a_comparison_over_sizes_shows_slowdowns_and_no_pooled_time(websearch: tuple[Path, str]) -> None:
     folder, out = websearch
-    assert "p99 slowdown by size" in out
-    assert "FCT\n" not in out.partition("p99 slowdown")[0]
+    assert "maximum slowdown by size" in out and "p99 slowdown" not in out, "no run has 100 flows"
+    assert "FCT\n" not in out.partition("slowdown by size")[0]
     points = json.loads((folder / "comparison.json").read_text())["points"]
     assert all("fct.p99_s" not in point for point in points)
     comparison = load(folder)
@@ -194,7 +214,8 @@ def test_shares_finished_stand_beside_bounds(websearch: tuple[Path, str]) -> Non
     page = (folder / "report.html").read_text()
     assert 'id="slowdowns"' in page
     assert "≥ " in out
-    assert " % finished" not in out.partition("p99 slowdown")[0]
+    assert " % finished" not in out.partition("slowdown by size")[0]
+    assert "<h3>maximum slowdown</h3>" in page and "<h3>p99 slowdown</h3>" not in page
     assert "<small>" in page
     comparison = load(folder)
     finished, count = comparison.began("websearch", "newreno", "65p")["fct"]

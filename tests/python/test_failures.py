@@ -120,7 +120,7 @@ def test_flows_that_crossed_a_failure_stand_beside_the_same_flows_without_it(pai
     assert line.startswith(
         f"dctcp: flows over leaf0>spine0: {found.flows}, of which {found.unfinished} did not finish, "
     )
-    assert "; p99 slowdown ≥" in line and "; the same flows in ls: " in line
+    assert "; maximum slowdown ≥" in line and "; the same flows in ls: " in line
     assert shown.crossing_lines(pair, whole) == []
 
 

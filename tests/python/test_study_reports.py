@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Sequence
+from functools import partial
 from html import escape
 from html.parser import HTMLParser
 from io import StringIO
@@ -19,8 +21,9 @@ from incast.commands import study_reports
 from incast.pictures import heat_map
 from incast.report import study_answers, study_figures, study_page
 from incast.report.arenas import is_choice
-from incast.report.cells import Cells
-from incast.report.figures import FIGURES, in_its_unit
+from incast.report.best_cells import Standing
+from incast.report.cells import Cell, Cells
+from incast.report.figures import FIGURES, Figure, in_its_unit
 from incast.report.study_figures import HEADLINE, in_their_units
 from incast.report.study_page import Report
 from incast.writing.numbers import said
@@ -69,6 +72,16 @@ def test_tables_have_rates_and_times_in_the_unit_of_their_largest_value(report: 
     page = study_page.html(report, {})
     shown = [figure.label for figure in report.shown]
     assert all(f"<h2>{escape(label)}</h2>" in page for label in shown)
+
+
+def test_the_answer_has_the_units_of_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = study(seeds=1, arms={}, axes={"traffic.flows": [2, 6]}).run(tmp_path / "s", workers=1)
+    report = study_reports.of(made, "k")
+    assert report.figures
+    monkeypatch.setattr(study_figures, "_means", lambda *_: [2.21e9])
+    labels = [text.partition(": from ")[0] for text in report.answer if ": from " in text]
+    assert labels == [figure.label for figure in report.shown[:HEADLINE]]
+    assert "Throughput per flow (Gb/s)" in labels
 
 
 def test_a_study_of_fast_links_has_its_rates_in_gigabits(monkeypatch: pytest.MonkeyPatch, report: Report) -> None:
@@ -165,6 +178,20 @@ def test_leading_values_at_an_end_of_those_tried_say_so(report: Report) -> None:
     assert marks
     told = {f"mark = {mark} is the {ends[mark]} ones may be better still." for mark in marks}
     assert {study_answers.ended(text) for text in report.answer if "tried" in text} == told, "flows are no choice"
+
+
+def test_level_values_at_both_ends_of_those_tried_lead_to_none_beyond(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def standing(cells: Sequence[Cell], _: Figure, level: int) -> Standing[Cell]:
+        own = [cell for cell in cells if cell.arm == "dctcp"]
+        return Standing(tuple(own[:level]), tuple(cell for cell in cells if cell.arm == "swift")[:1])
+
+    for level, is_told in ((1, True), (2, False)):
+        monkeypatch.setattr(report.arenas, "standing", partial(standing, level=level))
+        found = study_answers.sentences(report.arenas, report.figures)
+        assert any("mark = 5p is the lowest value tried" in text for text in found) == is_told
+        assert any("are level" in text for text in found) != is_told
 
 
 @pytest.mark.parametrize(

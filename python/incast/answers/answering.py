@@ -84,7 +84,7 @@ def answers_to(facts: Facts) -> list[Answer]:
 def best_of(comparison: Comparison, figure: str, scenario: str | None = None) -> tuple[str, str] | None:
     """Return the controller and the value that are told apart from all others at a figure.
 
-    ``None`` if none is, if too little finished, or if the point carries little.
+    ``None`` if none is (as of controllers with the same runs), if too little finished, or if the point carries little.
 
     Raises ``IncastError`` for a figure or a scenario that the comparison does not have.
     """
@@ -110,6 +110,8 @@ def best_of(comparison: Comparison, figure: str, scenario: str | None = None) ->
     if len(ranking.level) > 1 or any(one.other != ranking.first for one in ranking.behind):
         return None
     point = points[ranking.first]
+    if any(point.controller in group for group in facts.alike):
+        return None
     little = limits.qualified(facts, measures[figure], point, points)
     if little or readings[ranking.first].share < ENOUGH:
         return None

@@ -13,6 +13,7 @@ from incast.answers.paired import Apart, Verdict
 from incast.comparisons.comparison import Comparison
 from incast.comparisons.declaration import named
 from incast.comparisons.scenario_pairs import crossing
+from incast.runs.completions import name_of
 from incast.runs.result import links_of
 from incast.system.output import counted
 
@@ -58,7 +59,8 @@ def crossed(
         where = at(one, Point(controller, value), "at")
         late = f" {found.unfinished:,} did not finish." if found.unfinished else ""
         beside = "" if found.otherwise is None else f"; {value_text(found.otherwise, '')} for them in {other.scenario}"
-        text = f": p99 slowdown {value_text(found.slowdown, '')}{beside}.{late}"
+        name = name_of("p99", [found.slowdown, found.otherwise])
+        text = f": {name} slowdown {value_text(found.slowdown, '')}{beside}.{late}"
         lead = f"{counted(found.flows, 'flow')} crossed {links_of(found.links)}{f', {where}' if where else ''}"
         claims = [
             Claim(CROSSED_SLOWDOWN, "is", "", False, name, controller, value, mean=reading.least.mean)

@@ -15,7 +15,8 @@ from incast.answers.answer import (
     superlative,
     value_text,
 )
-from incast.answers.facts import Facts, Point, beyond, is_condition
+from incast.answers.ends import beyond
+from incast.answers.facts import Facts, Point, is_condition
 from incast.answers.limits import qualified
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, Apart, Ranking, Verdict, joined
@@ -94,12 +95,11 @@ def answers(facts: Facts, choices: Sequence[Choice]) -> Iterator[Answer]:
 
 
 def _beyond(facts: Facts, choice: Choice) -> str:
-    """Say that the best value is at an end of those tried, unless its reading is the best possible one."""
-    first = choice.ranking.first
-    end = facts.ends.get(first)
-    if end is None or choice.measure.is_ideal(choice.readings[first]):
-        return ""
-    return f" {beyond(first, end)}"
+    """Say that the best value is at an end of those tried, unless nobody chooses it."""
+    ranking = choice.ranking
+    best = choice.readings[ranking.first]
+    text = "" if is_condition(facts.key) else beyond(choice.measure, best, facts.key, facts.values, ranking.level)
+    return f" {text}" if text else ""
 
 
 def _told(facts: Facts, choice: Choice) -> str:

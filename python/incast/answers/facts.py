@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from incast import _core
 from incast.answers.measures import ACTIVE, Measure, measures_of, throughput_of
@@ -41,7 +41,7 @@ class Timers:
     unopened: int
     """Flows that never opened, if a lost SYN is not sent again within the run."""
     lossy: int
-    """Flows that lost packets and did not finish, if no timeout is within the run."""
+    """Flows that lost packets and are silent until the end, if no timeout is within the run."""
     flows: int
 
     @property
@@ -79,11 +79,6 @@ class Facts:
     numeric: bool = False
     """True if the values have an order, so that neighbours make a range."""
 
-    @property
-    def ends(self) -> dict[str, str]:
-        """Words for the values beyond which others could be chosen: ``lowest`` and ``highest``."""
-        return ends_of(self.values) if self.numeric and not is_condition(self.key) else {}
-
     def of(self, measure: Measure, points: Mapping[str, Point]) -> dict[str, Reading]:
         """Return the readings of a measure at points, by their names, without those that lack it under a seed."""
         found = {name: self.readings.get((measure.key, point)) for name, point in points.items()}
@@ -94,20 +89,6 @@ class Facts:
     def points(self) -> list[Point]:
         """Return all points."""
         return [Point(controller, value) for value in self.values for controller in self.controllers]
-
-
-def ends_of(values: Sequence[str]) -> dict[str, str]:
-    """Return words for the first and the last of some numbers in order, unless none can be lower or higher."""
-    if len(values) < 2:
-        return {}
-    low, high = values[0], values[-1]
-    ends = {} if re.fullmatch(r"[0.]+[^0-9]*", low) else {low: "lowest"}
-    return ends if re.fullmatch(r"100(\.0*)?\s*%", high) else {**ends, high: "highest"}
-
-
-def beyond(value: str, end: str) -> str:
-    """Return the sentence on a best value at an end of those tried."""
-    return f"{value} is the {end} value tried: {end.replace('est', 'er')} ones may be better still."
 
 
 def facts_of(comparison: Comparison, scenario: str) -> Facts:
@@ -177,9 +158,28 @@ def _timers_of(run: Run) -> Timers:
         for flow in run.rows("flows", _WAITS).to_pylist():
             opened = flow["throughput_bps"] is not None
             unopened += syn_s >= run_s and not opened and flow["start_s"] < run_s
-            ended = flow["finish_s"] is not None or flow["stopped_s"] is not None
-            lossy += rto_s >= run_s and opened and not ended and flow["dropped_total"] > 0
+            lossy += rto_s >= run_s and opened and flow["dropped_total"] > 0 and is_silent(flow, run_s)
     return Timers(run_s, rto_s, syn_s, unopened, lossy, max(1, int(run.figure("flows.count") or 0)))
 
 
-_WAITS = ["start_s", "finish_s", "stopped_s", "throughput_bps", "dropped_total"]
+_WAITS = [
+    "start_s",
+    "finish_s",
+    "stopped_s",
+    "throughput_bps",
+    "dropped_total",
+    "written_bytes",
+    "delivered_bytes",
+    "idle_rtt_s",
+    "delay_max_s",
+    "fm_last_rx_s",
+]
+
+
+def is_silent(flow: Mapping[str, Any], end_s: float) -> bool:
+    """Return whether a flow misses data at the end of a run, but received nothing for longer than a round trip."""
+    ended = flow["finish_s"] is not None or flow["stopped_s"] is not None
+    if ended or flow["written_bytes"] <= flow["delivered_bytes"]:
+        return False
+    last_s = flow["start_s"] if flow["fm_last_rx_s"] is None else flow["fm_last_rx_s"]
+    return bool(end_s - last_s > flow["idle_rtt_s"] + (flow["delay_max_s"] or 0.0))

@@ -135,7 +135,7 @@ def _short(facts: Facts, kind: Kind) -> Iterator[Answer]:
     if timers.unopened:
         slow.append(f"{timers.unopened:,} never opened, and a lost SYN is sent again after {duration(timers.syn_s)}")
     if timers.lossy:
-        lost = f"{timers.lossy:,} lost packets and were not done at the end"
+        lost = f"{timers.lossy:,} lost packets and were silent until the end"
         slow.append(f"{lost}, and a timeout takes {duration(timers.rto_s)} at least")
     yield Answer(
         kind,

@@ -15,7 +15,7 @@ from itertools import product
 from incast.answers.paired import Apart, Ranking, apart, ranked
 from incast.comparisons.comparison import Band, Comparison, Run
 from incast.comparisons.ranking import MATTERS, delivers
-from incast.runs.completions import NAMES, Reading
+from incast.runs.completions import NAMES, Reading, name_of
 from incast.runs.result import COMPLETIONS
 from incast.writing.numbers import SPACE
 
@@ -28,8 +28,10 @@ THROUGHPUT = "flows.throughput_mean_bps"
 JAIN = "flows.jain"
 PAUSES = "queues.pauses"
 
-FEW = 100
-"""Number of values below which their p99 by nearest rank is the maximum."""
+SLOWDOWN = "fct.slowdown_"
+"""Prefix of the slowdowns over all sizes."""
+SIZES = "sizes."
+"""Prefix of the slowdowns of a size bin: ``sizes.0.p99`` is the p99 slowdown of the first bin."""
 
 _UNIT = re.compile(r"(?<=[0-9]) (?=[kMGT]?B)")
 """Space between a size and its unit."""
@@ -63,7 +65,7 @@ class Measure:
         """The best value that is possible."""
         if self.better == "higher":
             return 1.0 if self.key == JAIN else 100.0 if self.unit == "%" else math.inf
-        return 1.0 if self.band is not None else 0.0
+        return 1.0 if self.band is not None or self.key.startswith((SLOWDOWN, SIZES)) else 0.0
 
     def is_ideal(self, reading: Reading) -> bool:
         """Return whether nothing could be better than a reading by a difference that matters."""
@@ -108,9 +110,7 @@ def _maximum(comparison: Comparison, scenario: str, measure: Measure) -> Measure
         return measure
     points = product(comparison.study.controllers, comparison.study.values)
     readings = (measure.of(comparison, scenario, controller.text, value) for controller, value in points)
-    most = max((one.count / len(one.low) for one in readings if one is not None), default=0.0)
-    name = NAMES["p99"]
-    return replace(measure, title=measure.title.replace(name, "maximum", 1)) if most < FEW else measure
+    return replace(measure, title=measure.title.replace(NAMES["p99"], name_of("p99", readings), 1))
 
 
 def _measures(comparison: Comparison, scenario: str) -> list[Measure]:

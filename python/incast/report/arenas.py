@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from incast.answers.facts import ends_of
 from incast.comparisons.ranking import delivers
-from incast.pictures.style import places
 from incast.report.best_cells import Standing, eligible, standing
 from incast.report.cells import Cell, Cells, Group
 from incast.report.figures import ACTIVE, FIGURES, Figure
@@ -112,16 +110,15 @@ class Arenas:
         """Return the words of a cell's choices: its arm, if there are several, and the values of its chosen keys."""
         return self._chosen[cell]
 
-    def ends(self, cell: Cell) -> dict[str, str]:
-        """Return the chosen values of a cell that are the lowest or the highest tried, with that word."""
-        group = next(one for one in self.cells.groups if cell in one.cells)
-        found = {}
-        for i, key in enumerate(group.axes):
-            order = places(list(dict.fromkeys(one.values[i] for one in group.cells)))
-            ends = ends_of([order.values[j] for j in order.order]) if order.numeric else {}
-            if is_choice(key) and key not in self.idle(group) and (end := ends.get(cell.values[i])) is not None:
-                found[f"{self.short[key]} = {cell.values[i]}"] = end
-        return found
+    def tried(self, cells: Sequence[Cell]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Return the values of the first cell's choices that were tried, and those of all its arm's cells, by key."""
+        group = next(one for one in self.cells.groups if cells[0] in one.cells)
+        own = [cell for cell in cells if cell in group.cells]
+        return {
+            key: (group.axes[key], tuple(dict.fromkeys(cell.values[i] for cell in own)))
+            for i, key in enumerate(group.axes)
+            if is_choice(key) and key not in self.idle(group)
+        }
 
     def standing(self, cells: Sequence[Cell], figure: Figure) -> Standing[Cell]:
         """Rank cells at a figure; cells with the same runs count once, as the first of them."""

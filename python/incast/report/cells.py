@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from incast.answers.measures import SIZES, SLOWDOWN
 from incast.batch.store import RUNS, Store
 from incast.comparisons.comparison import Run, run_of
 from incast.comparisons.declaration import Case
@@ -19,10 +20,6 @@ from incast.runs.soundness import COLUMN as UNSOUND
 from incast.study import inputs
 from incast.study.reading import Runs
 
-SLOWDOWN = "fct.slowdown_"
-"""Prefix of the slowdowns over all sizes."""
-SIZES = "sizes."
-"""Prefix of the slowdowns of a size bin: ``sizes.0.p99`` is the p99 slowdown of the first bin."""
 BINS = Bins((1e4, 1e6))
 """Bins of sizes: flows within a few round trips, those that share the fabric, and those that fill it."""
 MOST_BINNED = 2000
@@ -170,8 +167,10 @@ class Cells:
                 low[seed], high[seed] = ends
         if not low:
             return None
-        finished, count = self.began(cell, part) if part in COMPLETIONS else (0, 0)
-        return Reading(low, high, finished, count)
+        if part not in COMPLETIONS:
+            return Reading(low, high)
+        counts = self._columns.get(f"{part}.count", {})
+        return Reading(low, high, *self.began(cell, part), max(int(counts.get(run) or 0) for run in runs.values()))
 
     def _ends(self, run: str, part: str, name: str) -> tuple[float, float] | None:
         """Return the bounds of a figure of a run, equal if it is known; ``None`` if the run lacks it."""

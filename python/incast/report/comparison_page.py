@@ -24,7 +24,7 @@ from incast.report.numbers import is_clear_of_zero, share_of, shown_reading
 from incast.report.page_tables import MOST_COLUMNS, Cells, cell_of, even, heading, meaning, table
 from incast.report.run_index import RUNS
 from incast.report.tables import Column
-from incast.runs.completions import NAMES, STATISTICS, Reading
+from incast.runs.completions import STATISTICS, Reading
 from incast.system.output import counted
 from incast.view import chosen
 from incast.writing.numbers import duration
@@ -159,13 +159,17 @@ def _print_slowdowns(comparison: Comparison, scenario: str, name: str, console: 
     points = [(value, controller) for value in study.values for controller in study.controllers]
     for entry in dict.fromkeys(band.entry for band in comparison.bands(scenario)):
         columns = []
-        for band in (band for band in comparison.bands(scenario) if band.entry == entry):
+        own = [band for band in comparison.bands(scenario) if band.entry == entry]
+        shared = slowdowns.name_of(comparison, [(scenario, band) for band in own], "p99")
+        for band in own:
             found = [comparison.slowdown(scenario, c.text, value, band, "p99") for value, c in points]
             cells = [f"{shown_reading(one, interval=False)} {share_of(one)}".strip() for one in found]
             best = {v: badges.best_slowdown(comparison, scenario, v, band, "p99") for v in study.values}
             marked = _marked(cells, [best[value] == c.text for value, c in points])
-            columns.append(Column(band.label.replace("B to ", "B\nto "), marked))
-        title = f"{name}, {entry}: p99 slowdown by size (FCT / ideal FCT); percentage: share finished"
+            head = [band.label.replace("B to ", "B\nto ")]
+            head += [one for one in [slowdowns.name_of(comparison, [(scenario, band)], "p99")] if one != shared]
+            columns.append(Column("\n".join(head), marked))
+        title = f"{name}, {entry}: {shared} slowdown by size (FCT / ideal FCT); percentage: share finished"
         begin = _beginning(comparison, points, [c.label for _, c in points])
         left = tables.show(console, title, begin, columns, _ends(points, study.controllers), cut=True)
         for text in _not_printed([], columns[-left:] if left else []):
@@ -327,11 +331,14 @@ def _slowdown_table(comparison: Comparison, scenario: str, own: Sequence[Band], 
         best = [badges.best_slowdown(comparison, scenario, value, band, statistic) == c.text for band in own]
         return "".join(cell_of(one, 1.0, is_best) for (one, _), is_best in zip(found, best, strict=True))
 
+    name = slowdowns.name_of(comparison, [(scenario, band) for band in own], statistic)
+    names = [slowdowns.name_of(comparison, [(scenario, band)], statistic) for band in own]
     heads = "".join(
-        f"<th>{escape(band.label)}<small>{slowdowns.most_flows(comparison, scenario, band):,} flows</small></th>"
-        for band in own
+        f"<th>{escape(band.label)}<small>{'' if its == name else f'{its}, '}"
+        f"{slowdowns.most_flows(comparison, scenario, band):,} flows</small></th>"
+        for band, its in zip(own, names, strict=True)
     )
-    return f"<h3>{NAMES[statistic]} slowdown</h3>{table(comparison.study, heads, cells)}"
+    return f"<h3>{name} slowdown</h3>{table(comparison.study, heads, cells)}"
 
 
 def _slowdowns(
@@ -353,9 +360,11 @@ def _slowdowns(
             )
     if not parts:
         return ""
+    everywhere = [(scenario, band) for scenario in study.scenarios for band in comparison.bands(scenario)]
+    named_ = {statistic: slowdowns.name_of(comparison, everywhere, statistic) for statistic in STATISTICS}
     captions = {
         "cdf": "CDF of the slowdown by size, all seeds together",
-        **{statistic: f"{NAMES[statistic]} slowdown by size; lower is better" for statistic in STATISTICS},
+        **{statistic: f"{name} slowdown by size; lower is better" for statistic, name in named_.items()},
     }
     shown: dict[bool, list[str]] = {True: [], False: []}
     for name in sorted((one for one in pictures if one.startswith("slowdown-")), key=_place_of_slowdown):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
@@ -37,7 +38,7 @@ from incast.pictures.style import (
     x_axis,
 )
 from incast.report.numbers import share_of, shown_reading
-from incast.runs.completions import Reading, one_size
+from incast.runs.completions import MAXIMUM, NAMES, STATISTICS, Reading, name_of, one_size
 from incast.runs.result import COMPLETIONS
 from incast.statistics import Estimate
 from incast.system.output import counted
@@ -166,6 +167,7 @@ def figures_of(comparison: Comparison, scenario: str | None = None, everything: 
 
     ``everything`` includes figures that say nothing about the traffic, which files have too.
     """
+    study = comparison.study
     runs = [run for case, run in comparison.runs.items() if scenario in (None, case.scenario)]
     there = [what for what in COMPLETIONS if any(run.figure(f"{what}.count") for run in runs)]
     sizes = [run.sizes for run in runs if run.sizes is not None]
@@ -178,7 +180,19 @@ def figures_of(comparison: Comparison, scenario: str | None = None, everything: 
     if any(run.figure("queues.pauses") for run in runs):
         shown += PAUSE_FIGURES
     shown = ordered(shown, all(is_sized(run) for run in runs), everything)
-    return [in_its_unit(figure, [run.figure(figure.key) for run in comparison.runs.values()]) for figure in shown]
+    points = list(product([scenario] if scenario else study.scenarios, study.controllers, study.values))
+    titled = [named(one, [comparison.reading(name, c.text, v, one.key) for name, c, v in points]) for one in shown]
+    return [in_its_unit(figure, [run.figure(figure.key) for run in comparison.runs.values()]) for figure in titled]
+
+
+def named(figure: Figure, readings: Sequence[Reading | None]) -> Figure:
+    """Return a figure under the name of its statistic: a p99 of few completions is their maximum."""
+    statistic = figure.key.rpartition(".")[2].removeprefix("slowdown_").removesuffix("_s")
+    if statistic not in STATISTICS or name_of(statistic, readings) != MAXIMUM:
+        return figure
+    name = NAMES[statistic]
+    title = figure.title.replace(name, MAXIMUM.capitalize(), 1)
+    return replace(figure, title=title, short=figure.short.replace(name, "max", 1))
 
 
 ORDER = {

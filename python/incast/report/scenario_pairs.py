@@ -22,11 +22,11 @@ from incast.comparisons.scenario_pairs import (
     shares_between,
     slowdowns_between,
 )
-from incast.report import tables
+from incast.report import slowdowns, tables
 from incast.report.figures import figures_of
 from incast.report.numbers import is_clear_of_zero, shown_reading
 from incast.report.tables import Column
-from incast.runs.completions import Reading
+from incast.runs.completions import MAXIMUM, Reading, name_of
 from incast.runs.result import links_of
 from incast.system.output import counted
 from incast.writing.numbers import percent, said, with_interval
@@ -65,7 +65,8 @@ def compared(comparison: Comparison, one: str, other: str) -> Iterator[Compared]
         yield Compared("Share finished (% points)", partial(shares_between, comparison, both), is_relative=False)
     for band in comparison.bands(one):
         of = partial(_slowdown, comparison, both, band=band)
-        yield Compared(f"p99 slowdown, {band.label}", of)
+        name = slowdowns.name_of(comparison, [(one, band)], "p99")
+        yield Compared(f"{name.capitalize() if name == MAXIMUM else name} slowdown, {band.label}", of)
     for figure in figures_of(comparison, one):
         between = partial(between_scenarios, comparison, one, other, key=figure.key)
         # losses, timeouts and indices may be 0, where there is no ratio
@@ -80,13 +81,13 @@ def _slowdown(
 
 
 def crossing_line(found: Crossing, other: str | None) -> str:
-    """Write the flows that crossed a failure: the unfinished ones first, then the p99 of their slowdowns."""
+    """Write the flows that crossed a failure: the unfinished ones first, then the p99 or maximum of their slowdowns."""
     text = f"flows over {links_of(found.links)}: {found.flows:,}"
     if found.count:
         part = f", {said(percent(found.unfinished / found.count))}" if found.unfinished else ""
         text += f", of which {found.unfinished:,} did not finish{part}"
     if found.slowdown is not None:
-        text += f"; p99 slowdown {shown_reading(found.slowdown)}"
+        text += f"; {name_of('p99', [found.slowdown, found.otherwise])} slowdown {shown_reading(found.slowdown)}"
     if other is not None and found.otherwise is not None:
         text += f"; the same flows in {other}: {shown_reading(found.otherwise)}"
     return text

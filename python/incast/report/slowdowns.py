@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_l
 from incast.pictures.style import INK, abreast, dress, legend, line, new_canvas, numbered_log, places, x_axis
 from incast.report.figures import SMALL, Drawn, axis_name, tip
 from incast.runs import completions
-from incast.runs.completions import NAMES, Reading
+from incast.runs.completions import Reading
 from incast.writing.numbers import percent
 
 ABREAST = 3
@@ -121,6 +121,12 @@ def _readings(comparison: Comparison, scenario: str, band: Band, statistic: str)
     ]
 
 
+def name_of(comparison: Comparison, bands: Iterable[tuple[str, Band]], statistic: str) -> str:
+    """Return the name of a statistic of some scenarios' bands, which is the maximum where all have few flows."""
+    found = [one for scenario, band in bands for one in _readings(comparison, scenario, band, statistic)]
+    return completions.name_of(statistic, found)
+
+
 def _any_finished(comparison: Comparison, scenario: str, band: Band) -> bool:
     return any(reading.finished for reading in _readings(comparison, scenario, band, "mean"))
 
@@ -190,8 +196,11 @@ def _lines_over_sizes(
 def _label(comparison: Comparison, part: Part, bands: Sequence[Band], statistic: str, panels: Sequence[Axes]) -> None:
     """Label the panels: one per band over the key, or one over the bands."""
     study = comparison.study
-    for axes in panels:
-        axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=SMALL, color=INK)
+    names = [name_of(comparison, [(part.scenario, band)], statistic) for band in bands]
+    if len(study.values) == 1:
+        names = [name_of(comparison, [(part.scenario, band) for band in bands], statistic)]
+    for axes, name in zip(panels, names, strict=True):
+        axes.set_ylabel(f"{name} slowdown", fontsize=SMALL, color=INK)
     if len(study.values) == 1:
         (axes,) = panels
         axes.set_xticks(range(len(bands)), [band.label for band in bands])

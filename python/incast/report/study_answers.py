@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby, product
 
 from incast.answers.answer import difference_text, superlative
-from incast.answers.facts import beyond
+from incast.answers.ends import beyond
 from incast.answers.limits import ONE_SEED, unfinished
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, Apart, Verdict, apart
@@ -24,8 +24,6 @@ NAMED = 4
 """Most choices that a sentence names."""
 PLACES = 6
 """Most conditions that a sentence goes through one by one."""
-UNITS = {"Mb/s": "b/s", "ms": "s", "us": "s"}
-"""Units of the summary, by those of reports with a prefix."""
 
 
 def sentences(arenas: Arenas, figures: Sequence[Figure]) -> list[str]:
@@ -52,12 +50,17 @@ def sentences(arenas: Arenas, figures: Sequence[Figure]) -> list[str]:
 
 def _beyond(arenas: Arenas, figures: Sequence[Figure]) -> list[str]:
     """Return a sentence for each value that leads somewhere, and is at an end of those tried."""
-    found: dict[str, str] = {}
+    found = []
     for figure, arena in product(figures[:HEADLINE], arenas.all):
         one = arenas.standing(arena.cells, figure)
-        if not one.undecided:
-            found |= arenas.ends(one.level[0])
-    return [beyond(value, end) for value, end in found.items()]
+        if one.undecided:
+            continue
+        best = arenas.cells.reading(one.level[0], figure.key)
+        assert best is not None, "the leading cell has the figure"
+        for key, (tried, level) in arenas.tried(one.first).items():
+            name = f"{arenas.short[key]} = {level[0]}"
+            found.append(beyond(_measure(figure), best, key, tried, level, name))
+    return [text for text in dict.fromkeys(found) if text]
 
 
 def warnings(arenas: Arenas) -> list[str]:
@@ -174,7 +177,7 @@ def _apart(cell: Cell, other: Cell, readings: Mapping[Cell, Reading], figure: Fi
 
 def _measure(figure: Figure) -> Measure:
     """Return a figure of reports as one of answers, in the summary's unit."""
-    unit = UNITS.get(figure.unit, figure.unit.partition(" ")[0])
+    unit = figure.unit.partition(" ")[0] if figure.scale == 1.0 else figure.unit[1:]  # without its prefix
     return Measure(figure.key, figure.title, "" if unit == "per" else unit, figure.better)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from incast.report.cells import BINS, SIZES, Cells
-from incast.report.figures import ACTIVE, COMPLETION_FIGURES, FIGURES, PAUSE_FIGURES, Figure, in_its_unit
+from incast.answers.measures import SIZES
+from incast.report.cells import BINS, Cells
+from incast.report.figures import ACTIVE, COMPLETION_FIGURES, FIGURES, PAUSE_FIGURES, Figure, in_its_unit, named
 
 _BY_KEY = {figure.key: figure for figure in FIGURES}
 
@@ -54,7 +54,8 @@ def figures_of(cells: Cells) -> list[Figure]:
     # slowdowns by size, then what they cost: throughput
     by_size = [*BINNED, ACTIVE, *(one for one in SIZED if one is not ACTIVE)]
     wanted = by_size if cells.bins is not None else SIZED if sized else ENDLESS
-    return [figure for figure in wanted if any(_means(cells, figure))]
+    shown = [figure for figure in wanted if any(_means(cells, figure))]
+    return [named(figure, [cells.reading(cell, figure.key) for cell in cells.cells]) for figure in shown]
 
 
 def silent(cells: Cells, shown: Sequence[Figure]) -> list[str]:
@@ -71,13 +72,5 @@ def _means(cells: Cells, figure: Figure) -> list[float]:
 
 
 def in_their_units(cells: Cells, figures: Sequence[Figure]) -> list[Figure]:
-    """Return the figures with times and rates in the unit of their largest value, as tables and pictures have them."""
+    """Return the figures with times and rates in the unit of their largest value."""
     return [in_its_unit(figure, _means(cells, figure)) for figure in figures]
-
-
-def of_answers(cells: Cells, figures: Sequence[Figure]) -> list[Figure]:
-    """Return the figures as sentences have them: times in microseconds if all are below a millisecond."""
-    short = [one.unit == "ms" and max(_means(cells, one), default=1.0) < 1e-3 for one in figures]
-    return [
-        replace(one, unit="us", scale=1e6) if is_short else one for one, is_short in zip(figures, short, strict=True)
-    ]

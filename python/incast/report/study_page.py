@@ -29,7 +29,7 @@ from incast.report.numbers import scaled, share_of, shown_reading
 from incast.report.page_tables import cell_of
 from incast.report.reproduce import Ran
 from incast.report.study_answers import ended, range_of, sentences
-from incast.report.study_figures import HEADLINE, KEYS, figures_of, in_their_units, of_answers, silent
+from incast.report.study_figures import HEADLINE, KEYS, figures_of, in_their_units, silent
 from incast.report.tables import Column
 from incast.runs.completions import Reading
 from incast.system.output import counted
@@ -74,16 +74,15 @@ class Report:
 
     @cached_property
     def shown(self) -> list[Figure]:
-        """The same figures in the units of tables and pictures."""
+        """The same figures in the units of sentences, tables and pictures."""
         return in_their_units(self.cells, self.figures)
 
     @cached_property
     def answer(self) -> list[str]:
         """Sentences of the answer."""
-        figures = of_answers(self.cells, self.figures)
-        found = [*filter(None, [self.note]), *sentences(self.arenas, figures)]
+        found = [*filter(None, [self.note]), *sentences(self.arenas, self.shown)]
         if not any(self.arenas.chosen(cell) for arena in self.arenas.all for cell in arena.cells):
-            found += filter(None, (range_of(self.arenas, figure) for figure in figures[:HEADLINE]))
+            found += filter(None, (range_of(self.arenas, figure) for figure in self.shown[:HEADLINE]))
         return found
 
     @property

@@ -36,6 +36,9 @@ STATISTICS = {
 NAMES = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9"}
 """Names of the statistics in texts."""
 
+MAXIMUM = "maximum"
+"""Name of a high percentile of few values."""
+
 Numbers = npt.NDArray[np.float64]
 
 _LARGEST = 10.0**18
@@ -250,6 +253,8 @@ class Reading:
     finished: int = 0
     count: int = 0
     """Number of flows, queries or writes in all runs; 0 if the figure is not about completions."""
+    largest: int = 0
+    """Largest number of them in one run."""
 
     @property
     def share(self) -> float:
@@ -321,7 +326,19 @@ def reading(runs: Mapping[int, Completions], statistic: str, quantity: str = "sl
         {seed: bound.high for seed, bound in bounds.items()},
         sum(int(run.finished.sum()) for run in runs.values()),
         sum(len(run) for run in runs.values()),
+        max(len(run) for run in runs.values()),
     )
+
+
+def name_of(statistic: str, readings: Iterable[Reading | None]) -> str:
+    """Return the name of a statistic in some readings; a high percentile that is the largest value of every run is one.
+
+    By nearest rank that is p99 of fewer than 100 values, and p99.9 of fewer than 1,000.
+    """
+    part = STATISTICS[statistic]
+    most = max((one.largest for one in readings if one is not None), default=0)
+    is_maximum = part is not None and part > Fraction(1, 2) and most > 0 and rank(part, most) == most
+    return MAXIMUM if is_maximum else NAMES[statistic]
 
 
 def one_size(runs: Iterable[Sizes]) -> bool:

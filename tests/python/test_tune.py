@@ -509,8 +509,10 @@ def test_without_the_extra_the_error_names_it(module: str, word: str, tmp_path: 
 # Sensitivity
 
 
-@pytest.mark.extended(part="python")
-@pytest.mark.parametrize(("method", "samples", "points"), [("morris", 6, 18), ("sobol", 8, 32)])
+@pytest.mark.parametrize(
+    ("method", "samples", "points"),
+    [("morris", 6, 18), pytest.param("sobol", 8, 32, marks=pytest.mark.extended(part="python"))],
+)
 def test_sensitivity_puts_the_parameter_that_moves_the_figure_first(
     method: str, samples: int, points: int, tmp_path: Path
 ) -> None:

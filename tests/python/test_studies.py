@@ -6,7 +6,6 @@ import io
 import json
 import os
 import random
-import re
 import resource
 import shutil
 import signal
@@ -22,9 +21,8 @@ from rich.console import Console
 
 import incast as package
 from conftest import Command, command, environment
-from incast import FolderError, ScenarioError, Store, Study, StudyError
-from incast.batch import record, slurm
-from incast.batch.filling import progress_of
+from incast import FolderError, ScenarioError, Store, StudyError
+from incast.batch import record
 from incast.batch.journal import Journal
 from incast.batch.runner import Status
 from incast.batch.workers import Answer, Processes, Threads
@@ -36,7 +34,7 @@ from incast.study.axes import Axis, in_base_unit, read_axis
 from incast.study.axes import points as points_of
 from incast.study.definition import Point
 from incast.system.folders import put_first
-from stored import SHORT, contents, small
+from stored import contents, small
 
 FILE = """
 name = "red-or-swift"
@@ -324,39 +322,6 @@ def test_a_run_that_fails_loses_nothing_that_was_made(tmp_path: Path) -> None:
     assert store.chunks() == ["0001-0000"]  # made before the failure
 
 
-def _dying(folder: Path, controller: str, seeds: int) -> Study:
-    """Write a class whose first object in all, or whose every object, kills its process; return a study of it."""
-    (folder / "mine.py").write_text(
-        "import os, pathlib\n"
-        "class Mine:\n"
-        "    def __init__(self, once=True):\n"
-        "        self.cwnd = 14480.0\n"
-        f"        mark = pathlib.Path({str(folder)!r}) / 'died'\n"
-        "        if not once or not mark.exists():\n"
-        "            mark.touch()\n"
-        "            os.kill(os.getpid(), 9)\n"
-        "    def on_ack(self, ack): pass\n"
-        "    def on_loss(self, event): pass\n"
-        "    def on_timeout(self, event): pass\n"
-    )
-    # the class is looked at in this process, its objects are made in workers
-    return small(axes={}, settings=SHORT | {"controller": controller}, seeds=seeds, origin=folder)
-
-
-@pytest.mark.slow("two processes, one after the other, that load the program")
-def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
-    assert _dying(tmp_path, "mine.py:Mine", seeds=1).run(tmp_path / "s", workers=1).runs.num_rows == 1
-    assert (tmp_path / "died").exists()
-
-
-@pytest.mark.extended(part="python")
-def test_a_run_that_kills_its_worker_each_time_is_an_error(tmp_path: Path) -> None:
-    again = _dying(tmp_path, "mine.py:Mine:once=false", seeds=2)
-    with pytest.raises(package.RunError, match="killed by SIGKILL") as caught:
-        again.run(tmp_path / "t")
-    assert "tried 3 times" in caught.value.__notes__[0]
-
-
 def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) -> None:
     scenario = small().scenario_of(small().points()[0])
     records = [record.make(record.Task(name, scenario.toml(), "dumbbell", 1), tmp_path, ("flows",)) for name in "ab"]
@@ -527,31 +492,6 @@ done
 """
 
 
-def test_an_array_job_goes_on_behind_a_torn_journal_of_a_killed_part(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Parts in this process instead of sbatch; the second one is killed while it writes its last run."""
-    submitted: list[int] = []
-
-    def sbatch(words: Sequence[str], **_: Any) -> subprocess.CompletedProcess[str]:
-        last = re.search(r"^#SBATCH --array=0-(\d+)$", Path(words[-1]).read_text(), re.MULTILINE)
-        assert last is not None
-        parts = int(last[1]) + 1
-        submitted.extend(slurm.work(Store.at(tmp_path / "s"), part, parts) for part in range(parts))
-        if submitted == [2, 2]:
-            (journal,) = (tmp_path / "s/journal").glob("part-1-*.bin")
-            journal.write_bytes(journal.read_bytes()[:-1])
-        return subprocess.CompletedProcess(words, 0, "", "")
-
-    monkeypatch.setattr(slurm.subprocess, "run", sbatch)
-    with pytest.raises(package.RunError, match="1 of 4 runs were not made by the array job .* submits the others"):
-        small().run(tmp_path / "s", outside=slurm.outside(2))
-    small().run(tmp_path / "s", outside=slurm.outside(2))
-    assert submitted == [2, 2, 1]
-    small().run(tmp_path / "here", workers=1)
-    assert contents(tmp_path / "s") == contents(tmp_path / "here")
-
-
 @pytest.mark.extended(part="python")
 def test_an_array_job_is_gone_on_with_where_parts_of_it_were_killed(
     tmp_path: Path, incast: Command, monkeypatch: pytest.MonkeyPatch
@@ -616,22 +556,6 @@ def test_what_takes_more_memory_than_there_is_is_refused(file: Path, incast: Com
     incast("run", "dumbbell", "--memory-limit", "1kB").refused("dumbbell needs about", "1 kB is available")
     assert incast("run", "dumbbell", "--memory-limit", "99999999TB", "--out", "much", "--quiet").status == 0
     incast("run", "dumbbell", "--memory-limit", "lots").refused('--memory-limit "lots": expected a size such as "8GB"')
-
-
-def test_a_journal_on_a_full_disk_keeps_the_runs_before(tmp_path: Path) -> None:
-    """A file has at most 100 kB: three records of a journal, and any other file of this store."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
-    try:
-        with pytest.raises(OSError, match="too large"):
-            small(seeds=3).run(tmp_path / "s", workers=1)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    progress = progress_of(Store.at(tmp_path / "s"))
-    assert progress is not None and 0 < progress[1] < progress[2] == 6
-    small(seeds=3).run(tmp_path / "s", workers=1)
-    small(seeds=3).run(tmp_path / "here", workers=1)
-    assert contents(tmp_path / "s") == contents(tmp_path / "here")
 
 
 @pytest.mark.extended(part="python")

@@ -10,7 +10,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
 def plain_name(text: str) -> str:
-    """Return a text as a plain name, without the letters that no name has."""
+    """Return a text as a plain name, without the characters that no name has."""
     return text if NAME.fullmatch(text) else re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-._+") or "x"
 
 

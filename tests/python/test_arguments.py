@@ -53,7 +53,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"vary": {}}, f"vary = {{}}: {KEYS}"),
     ({"vary": {"traffic.flows": []}}, KEYS),
     ({"vary": {"traffic.flows": object()}}, KEYS),
-    ({"vary": {"a": 1, "b": 2, "c": 3}}, "vary has 3 keys (a, b, c): a comparison varies one or two"),
+    ({"vary": {"a": 1, "b": 2, "c": 3}}, "vary has 3 keys (a, b, c): a comparison varies one or two; make a study"),
     ({"settings": ["run.duration=1ms"]}, "expected keys with their values, such as"),
     ({"settings": {"run.duration": object()}}, "expected keys with their values, such as"),
     ({"out": 3}, "out = 3: expected the path of a folder"),

@@ -33,15 +33,15 @@ def test_a_key_is_changed_and_the_published_results_stay_apart(incast: Command, 
     assert answer.status == 0, answer.err
     assert "controller.base_target: DCTCP has no such key, and stays as published" in answer.err
     head, changed, told, *claims = answer.out.splitlines()
-    assert head.startswith("fig1: of another set-up, ")
+    assert head.partition(" - ")[0].endswith(" (changed set-up)")
     assert changed == f"  changed: {TARGET} = 40us, was auto, in Swift"
     assert told == "  title, text, captions and claims are worded for the published set-up"
     own = [line for line in claims if line.startswith("  ") and "note" not in line]
-    assert all(line.startswith("  of another set-up, ") for line in own)
+    assert all(line.partition(":")[0].endswith(" (changed set-up)") for line in own)
     folder = tmp_path / "runs/paper-small-small-fig1-controller.base-target-40us"
     (done,) = figures(folder).values()
     assert done["changes"] == [{"key": TARGET, "value": "40us", "series": ["Swift"]}]
-    assert all(claim["verdict"].startswith("of another set-up, ") for claim in done["claims"])
+    assert all(claim["verdict"].endswith(" (changed set-up)") for claim in done["claims"])
     delay = {(row["series"], row["x"]): row["delay"]["mean"] for row in done["points"]}
     was = {
         (row["series"], row["x"]): row["delay"]["mean"]
@@ -50,8 +50,8 @@ def test_a_key_is_changed_and_the_published_results_stay_apart(incast: Command, 
     assert delay["DCTCP", 40] == was["DCTCP", 40] and delay["Swift", 40] > 1.05 * was["Swift", 40]
     page = (folder / "report.html").read_text()
     (section,) = page.split('<section id="fig1">')[1:]
-    assert section.index("Of another set-up") < section.index("<p class="), "before the words of the published one"
-    assert "Of another set-up; of the published one: Delay over flows." in section
+    assert section.index("Changed set-up:") < section.index("<p class="), "before the words of the published one"
+    assert "Changed set-up; caption of the published one: Delay over flows." in section
     assert f"--set {TARGET}=40us" in page
     assert "It never was." not in page, "the reason was found in the published set-up"
     # neither goes into the folder of the other

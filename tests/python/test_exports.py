@@ -23,7 +23,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> incast.Result:
     """Give a run with marks, losses and a timeline, as a folder."""
     asked = {
         "run.warmup": "0s",
-        "run.duration": "4ms",
+        "run.duration": "2ms",
         "measure.trace": [0, 1],
         "measure.timeline": "auto",
         "measure.series": {"flows": [0]},
@@ -90,7 +90,6 @@ def test_a_capture_has_every_packet_of_its_end_with_its_numbers(result: incast.R
     assert acks == [int(str(row["ack"])) + 1 for row in came]
 
 
-@pytest.mark.extended(part="python")
 def test_marks_are_in_the_bits_of_ecn_where_they_arrive(result: incast.Result) -> None:
     at_receiver = frames(pcapng.capture(result, [1], "receiver"))
     marked = [row for row in lines(result, 1, "arrive", "r1") if "CE" in str(row["flags"]).split("|")]
@@ -120,7 +119,6 @@ def test_wireshark_reads_a_capture(result: incast.Result, tmp_path: Path, at: st
     assert sum(int(row[2]) == 3 for row in read) > 0 or at == "sender"
 
 
-@pytest.mark.extended(part="python")
 def test_a_trace_has_flows_counters_and_instants(result: incast.Result) -> None:
     told = json.loads(perfetto.trace(result, []))["traceEvents"]
     flows = result.flows.to_pylist()

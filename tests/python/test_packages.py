@@ -9,6 +9,9 @@ import pytest
 
 from conftest import QUICK, Command
 from incast import Store
+from incast.batch.workers import Threads
+from incast.study.api import extend
+from stored import SHORT, small
 
 PACKAGE = {
     "__init__.py": "",
@@ -28,12 +31,32 @@ PACKAGE = {
 }
 
 
-@pytest.mark.extended(part="python")
-def test_the_package_of_a_class_is_copied(tmp_path: Path, incast: Command) -> None:
-    top = tmp_path / "laboratory"
+def written(folder: Path) -> Path:
+    """Write the package, and return its folder."""
+    top = folder / "laboratory"
     for name, text in PACKAGE.items():
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text(text)
+    return top
+
+
+def test_a_store_goes_on_with_its_copy_of_a_package(tmp_path: Path) -> None:
+    top = written(tmp_path)
+    study = small(axes={}, settings=SHORT | {"controller": "laboratory/deep/mine.py:Mine"}, seeds=1, origin=tmp_path)
+    made = study.run(tmp_path / "s", hire=Threads)
+    copies = {
+        path.name: path.read_text() for path in (tmp_path / "s/files").rglob("*.py") if path.name != "__init__.py"
+    }
+    assert copies == {Path(name).name: text for name, text in PACKAGE.items() if "__init__" not in name}
+    shutil.rmtree(top)
+    grown = extend(made, seeds=2, hire=Threads)
+    assert grown.runs["controller"].to_pylist() == ["laboratory/deep/mine.py:Mine"] * 2
+    assert grown.damaged() == []
+
+
+@pytest.mark.extended(part="python")
+def test_the_package_of_a_class_is_copied(tmp_path: Path, incast: Command) -> None:
+    top = written(tmp_path)
     (tmp_path / "study.toml").write_text(
         "scenario = 'dumbbell'\nseeds = 1\n[set]\nrun.duration = '2ms'\nrun.warmup = '0s'\n"
         "[arms]\nmine = 'laboratory/deep/mine.py:Mine'\nmore = 'laboratory/deep/mine.py:Mine:more=1448'\n"
@@ -64,10 +87,7 @@ def test_the_package_of_a_class_is_copied(tmp_path: Path, incast: Command) -> No
 
 @pytest.mark.extended(part="python")
 def test_a_package_too_large_to_copy_is_refused(tmp_path: Path, incast: Command) -> None:
-    top = tmp_path / "laboratory"
-    for name, text in PACKAGE.items():
-        (top / name).parent.mkdir(parents=True, exist_ok=True)
-        (top / name).write_text(text)
+    top = written(tmp_path)
     with (top / "weights.bin").open("wb") as file:
         file.truncate(17_000_000)
     (tmp_path / "study.toml").write_text(

@@ -13,12 +13,13 @@ from matplotlib.figure import Figure
 import incast as api
 from conftest import Command
 from incast import FolderError, IncastError, Result, Scenario, StudyError
-from incast.commands import subjects
+from incast.commands import drawing, subjects
 from incast.commands.calls import Compared
+from incast.commands.subjects import Asked
 from incast.pictures import by_flow, kinds, over_time
-from incast.pictures.looks import LOOKS, look_of
+from incast.pictures.looks import LOOKS, file_of, look_of
 from incast.pictures.recorded import Frames, NothingToDraw
-from incast.report import compared_plots
+from incast.report import compared_plots, comparison_page
 from incast.runs import repeated
 from incast.runs.completions import Completions
 
@@ -227,3 +228,30 @@ def test_a_run_without_data_for_a_kind_says_so() -> None:
     with pytest.raises(IncastError, match="the run has no timeline"):
         kinds.draw("queue", [("a", run)], PAPER)
     assert isinstance(run.flows.arrow, pa.Table)
+
+
+@pytest.mark.slow("a comparison, its pictures, and its report again")
+def test_a_report_leaves_pictures_of_choices_where_they_are(tmp_path: Path) -> None:
+    done = api.compare("dumbbell", "cubic", settings=SHORT, out=tmp_path / "c")
+    asked = Asked(("cubic",))
+    drawing.draw([str(done.folder)], "delay-cdf", look_of("screen"), asked, None, "png", 1, True)
+    comparison_page.write(done.comparison, ["svg"])
+    there = {path.name for path in done.folder.iterdir()}
+    assert {"delay-cdf-cubic-screen.png", "over-time.svg"} <= there
+    assert "over-time.png" not in there, "a picture of the earlier report"
+
+
+def test_names_of_pictures_say_whether_a_report_has_made_them() -> None:
+    choices = ("", "cubic", "p99", "p99-cubic", "15p", "mean")
+    chosen = [file_of(kind, choice, look) for kind in subjects.KINDS for choice in choices for look in LOOKS.values()]
+    assert not [name for name in chosen if comparison_page.is_picture(name)]
+    reports = [
+        "throughput",
+        "pauses",
+        "over-time",
+        "slowdown-p99",
+        "slowdown-cdf",
+        "slowdown-mean-websearch-background",
+    ]
+    assert all(map(comparison_page.is_picture, reports))
+    assert not comparison_page.is_picture("queue-of-mine")

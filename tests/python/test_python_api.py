@@ -79,6 +79,9 @@ def test_a_call_takes_two_varied_keys_a_title_and_a_note_as_the_command_does(tmp
     for refused in (lambda: done.best("flows.jain"), lambda: done.plot, lambda: done.slowdowns):
         with pytest.raises(StudyError, match="not of a comparison over two keys .*answer"):
             refused()
+    members = dict(inspect.getmembers(done))
+    assert "table" in members and not {"plot", "slowdowns"} & members.keys()
+    assert not hasattr(done, "plot") and getattr(done, "slowdowns", None) is None
     with pytest.raises(StudyError, match="bins: not allowed with two keys in vary"):
         incast.compare("dumbbell", ["dctcp", "swift"], out=tmp_path / "c", bins="10kB", **call)
     with pytest.raises(StudyError, match="vary has 3 keys .*: a comparison varies one or two"):

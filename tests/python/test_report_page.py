@@ -286,6 +286,12 @@ def test_a_terminal_of_80_columns_gets_one_table_and_is_told_the_rest(incast: Co
     assert (tmp_path / "d/report.html").stat().st_size < 300_000
 
 
+def test_a_text_too_long_for_a_page_is_told_by_its_characters() -> None:
+    long = reproduce.Ran("graph", "#" * (reproduce.LONGEST + 1), "")
+    told = reproduce.section("incast compare graph", "", [long])
+    assert "graph: its text has 262,145 characters, and is in the folder of a run alone." in told
+
+
 def test_the_grid_of_the_first_screen_is_no_style_of_rows() -> None:
     """Rows of tables have the class too: as a grid their cells would leave their columns."""
     style = document("t", [""]).partition("<style>")[2].partition("</style>")[0]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from conftest import ROOT
 from incast import Result, Scenario
 from incast.papers import reading
 from incast.papers.definition import Figure, Series
@@ -345,3 +346,10 @@ def test_hosts_of_two_rates_are_every_second_one() -> None:
         leaf = f"leaf{host // 16}"
         assert rates[f"h{host}>{leaf}"] == rates[f"{leaf}>h{host}"] == expected
     assert {rate for port, rate in rates.items() if port.startswith("spine")} == {400e9}
+
+
+def test_the_page_names_the_figures_that_dcpim_is_in() -> None:
+    page = " ".join((ROOT / "docs/papers/rivals.md").read_text(encoding="utf-8").split())
+    there = [figure.name for figure in FIGURES if any(series.name == "dcPIM" for series in figure.series)]
+    named = " and ".join(f"`{name}`" for name in there)
+    assert f"[dcPIM](../receiver-driven.md#dcpim) has results in {named} alone." in page

@@ -13,8 +13,8 @@ import pytest
 
 from conftest import ROOT, Command
 from incast import Scenario, _core
+from incast.commands import schemas
 from incast.study import schema
-from incast.templates import fabric
 from incast.templates.study import study_file
 
 NAMES = [name for name, _ in _core.list_kind("scenarios")]
@@ -81,11 +81,14 @@ def test_the_schema_refuses_what_the_program_refuses(validator: Any, key: str, v
         Scenario.load("websearch").with_({key: value})
 
 
-def test_the_schema_beside_a_new_scenario_is_that_of_the_command(incast: Command, tmp_path: Path) -> None:
-    incast("new", "scenario", "--dumbbell", "2")
-    first, _, _ = (tmp_path / "scenario.toml").read_text().partition("\n")
-    assert first == f"#:schema ./{fabric.SCHEMA}"
-    assert (tmp_path / fabric.SCHEMA).read_text() == incast("schema").out
+@pytest.mark.parametrize("kind", schemas.KINDS)
+def test_the_schema_beside_a_new_file_is_that_of_the_command(incast: Command, tmp_path: Path, kind: str) -> None:
+    made = incast("new", kind, *(("websearch",) if kind == "study" else ("--dumbbell", "2")))
+    assert made.out == f"wrote: {kind}.toml, {kind}.schema.json\n"
+    first, _, _ = (tmp_path / f"{kind}.toml").read_text().partition("\n")
+    assert first == f"#:schema ./{kind}.schema.json"
+    assert (tmp_path / f"{kind}.schema.json").read_text() == incast("schema", kind).out
+    assert incast("validate", f"{kind}.toml").status == 0
 
 
 @pytest.fixture(scope="module")

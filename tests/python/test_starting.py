@@ -19,7 +19,7 @@ from conftest import ROOT, Command, command, environment, left_in
 from incast import Scenario, _core
 from incast.batch import runner
 from incast.batch.runner import Status
-from incast.commands import doctor, overview, progress
+from incast.commands import doctor, new, overview, progress
 from incast.commands.program import program
 from incast.runs import lines, size
 from incast.templates.study import study_file
@@ -190,7 +190,7 @@ def test_a_new_study_is_checked_and_estimated(incast: Command, tmp_path: Path) -
     [("my study.toml", "my-study"), ("it's.toml", "it-s"), ('a"b.toml', "a-b"), ("-x.toml", "x"), ("a\nb.toml", "a-b")],
 )
 def test_a_new_study_of_any_file_name_is_a_study(file: str, name: str) -> None:
-    text = study_file(Scenario.load("hotspot"), f"{file}.toml", Path(file).stem, shlex.quote(file))
+    text = study_file(Scenario.load("hotspot"), f"{file}.toml", Path(file).stem, file)
     found = tomllib.loads(text)
     assert (found["name"], found["scenario"]) == (name, f"{file}.toml")
     assert "incast study run -" not in text
@@ -320,6 +320,27 @@ def test_new_files_at_a_terminal_are_followed_by_the_next_commands(incast: Comma
     assert incast("validate", "scenario.toml").err == ""  # nobody is at a terminal
     for line in ("validate scenario.toml", "run scenario.toml --dry-run"):
         assert incast(*line.split()).status == 0
+
+
+@pytest.mark.parametrize("file", ["-x.toml", "my file.toml", "it's.toml"])
+def test_next_commands_name_a_new_file_of_any_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: str) -> None:
+    """Words of a shell, none of which is taken for an option."""
+    told: list[str] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(new, "next_steps", lambda _, *commands: told.extend(commands))
+    new.scenario(dumbbell=2, out_=Path(file), quiet=True)
+    new.study("websearch", out_=Path(f"{file}.s"), quiet=True)
+    new.controller("Mine", out_=Path(f"{file}.py"), quiet=True)
+    options = {"--dry-run", "--set", "--cc"}
+    for line in [
+        *told,
+        *re.findall(r"incast (?:validate|run|study run) [^;\n]*?(?=[;.] |\.?$)", Path(file).read_text()),
+    ]:
+        words = set(shlex.split(line))
+        assert {word for word in words if word.startswith("-")} <= options, line
+        paths = [Path(word.removeprefix("controller=").removesuffix(":Mine")) for word in words]
+        assert any(path.is_file() for path in paths), line
+    assert len(told) == 7
 
 
 def test_phases_of_a_comparison_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -227,6 +227,17 @@ def test_a_repair_says_which_runs_are_lost(tmp_path: Path) -> None:
     assert store.known() == set(store.runs["run"].to_pylist()) and store.damaged() == []
 
 
+def test_a_repair_says_that_nothing_lists_runs_which_are_lost(tmp_path: Path) -> None:
+    """The log has the identities of the runs too; without both, those of no study are unknown."""
+    _of_no_study(tmp_path / "s")
+    (tmp_path / "s/log/0001-0000.parquet").write_bytes(b"none")
+    _changed(tmp_path / "s/chunks/0001-0000.parquet")
+    with pytest.warns(UserWarning, match="neither of .* no study can repeat are lost, and nothing lists them"):
+        small(keep=["flows", "ports"], axes={"controller.g": [0.5]}).run(tmp_path / "s", rebuild=True)
+    store = Store(tmp_path / "s")
+    assert store.known() == set(store.runs["run"].to_pylist()) and store.damaged() == []
+
+
 def test_damage_beside_the_rows_of_a_chunk_loses_no_run(tmp_path: Path) -> None:
     """A header changes and the rows do not: they encode to the same checksum."""
     _of_no_study(tmp_path / "s")

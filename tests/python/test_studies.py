@@ -34,7 +34,7 @@ from incast.study.axes import Axis, in_base_unit, read_axis
 from incast.study.axes import points as points_of
 from incast.study.definition import Point
 from incast.system.folders import put_first
-from stored import SHORT, contents, small
+from stored import contents, small
 
 FILE = """
 name = "red-or-swift"
@@ -320,30 +320,6 @@ def test_a_run_that_fails_loses_nothing_that_was_made(tmp_path: Path) -> None:
     store = good.run(tmp_path / "s", workers=1)
     assert store.runs["controller"].to_pylist() == ["mine.py:Mine"] * 2
     assert store.chunks() == ["0001-0000"]  # made before the failure
-
-
-@pytest.mark.extended(part="python")
-def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(
-        "import os, pathlib\n"
-        "class Mine:\n"
-        "    def __init__(self, once=True):\n"
-        "        self.cwnd = 14480.0\n"
-        f"        mark = pathlib.Path({str(tmp_path)!r}) / 'died'\n"
-        "        if not once or not mark.exists():\n"
-        "            mark.touch()\n"
-        "            os.kill(os.getpid(), 9)\n"
-        "    def on_ack(self, ack): pass\n"
-        "    def on_loss(self, event): pass\n"
-        "    def on_timeout(self, event): pass\n"
-    )
-    study = small(axes={}, settings=SHORT | {"controller": "mine.py:Mine"}, origin=tmp_path)
-    # the class is looked at in this process, its objects are made in workers
-    assert study.run(tmp_path / "s").runs.num_rows == 2
-    again = small(axes={}, settings=SHORT | {"controller": "mine.py:Mine:once=false"}, origin=tmp_path)
-    with pytest.raises(package.RunError, match="killed by SIGKILL") as caught:
-        again.run(tmp_path / "t")
-    assert "tried 3 times" in caught.value.__notes__[0]
 
 
 def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) -> None:

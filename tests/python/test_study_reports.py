@@ -157,6 +157,17 @@ def test_the_page_answers_first_and_fetches_nothing(report: Report, tmp_path: Pa
     assert 'kind = "dctcp"' in page.text and "Study k: its file" in page.text
 
 
+def test_other_runs_have_every_value_that_the_first_run_has_not(tmp_path: Path) -> None:
+    """A key of one arm alone, with several values or with one, is new to the first run."""
+    own = {"axes": {"transport.initial_window": [2, 10], "queue.limit": ["400p"]}}
+    arms: dict[str, Any] = {"plain": "dctcp", "own": {"controller": "swift", **own}}
+    made = study(axes={"traffic.flows": [6, 2]}, arms=arms, seeds=1).run(tmp_path / "s", workers=1)
+    page = Parsed(study_page.html(study_reports.of(made, "k"), {}))
+    assert "As run with arm plain, traffic.flows = 6, seed 1;" in page.text
+    others = "arm own; traffic.flows = 2; transport.initial_window = 2 or 10; queue.limit = 400p."
+    assert f"Other runs have {others}" in page.text
+
+
 def test_panels_share_one_colour_scale(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[heat_map.Panel]] = []
     monkeypatch.setattr(heat_map, "draw", lambda panels, *_: seen.append(list(panels)))

@@ -21,7 +21,7 @@ from incast.batch.evaluation import Figures
 from incast.report import tuning_page
 from incast.runs import soundness
 from incast.study.api import Study, load
-from incast.tuning import outcome, results, search
+from incast.tuning import outcome, results, search, sensitivity
 from incast.tuning.declaration import Tuning
 from incast.tuning.search import Search
 from incast.tuning.sensitivity import Analysis, carry_out
@@ -509,8 +509,10 @@ def test_without_the_extra_the_error_names_it(module: str, word: str, tmp_path: 
 # Sensitivity
 
 
-@pytest.mark.extended(part="python")
-@pytest.mark.parametrize(("method", "samples", "points"), [("morris", 6, 18), ("sobol", 8, 32)])
+@pytest.mark.parametrize(
+    ("method", "samples", "points"),
+    [("morris", 6, 18), pytest.param("sobol", 8, 32, marks=pytest.mark.extended(part="python"))],
+)
 def test_sensitivity_puts_the_parameter_that_moves_the_figure_first(
     method: str, samples: int, points: int, tmp_path: Path
 ) -> None:
@@ -522,6 +524,12 @@ def test_sensitivity_puts_the_parameter_that_moves_the_figure_first(
     assert first.main > 2 * second.main
     if method == "morris":
         assert first.mean is not None and first.mean > 0  # a higher mark, a longer queue
+        sensitivity.write(found, tmp_path / "found")
+        told = json.loads((tmp_path / "found/sensitivity.json").read_text())
+        rows = (tmp_path / "found/sensitivity.csv").read_text().splitlines()
+        assert [row["parameter"] for row in told["indices"]] == ["queue.mark", "controller.g"]
+        assert told["indices"][0]["mu_star"] == first.main == float(rows[1].split(",")[3])
+        assert (tmp_path / "found/sensitivity.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.extended(part="python")

@@ -131,7 +131,7 @@ def test_a_scenario_is_run_and_viewed(incast: Command, tmp_path: Path) -> None:
     assert "runs" not in incast("view", "mine.toml", "--seed", "2").err
 
 
-@pytest.mark.extended(part="python")
+@pytest.mark.slow("a study, and pages of two of its runs")
 def test_a_store_shows_runs_by_arm_and_value_or_by_identity(incast: Command, tmp_path: Path) -> None:
     arms = {"low": {"queue.mark": "5p"}, "high": {"queue.mark": "9p"}}
     study = api.Study("dumbbell", axes={"traffic.flows": [2, 3]}, arms=arms, settings=SHORT)

@@ -46,6 +46,12 @@ def runs_in(store: Store, name: str) -> list[str]:
     return found
 
 
+def unlisted(name: str) -> str:
+    """Return the line on a chunk whose runs cannot be listed."""
+    both = f"chunks/{name}.parquet and log/{name}.parquet"
+    return f"neither of {both} can be read: runs there that no study can repeat are lost, and nothing lists them"
+
+
 def salvaged(
     store: Store, name: str, runs: Sequence[str], tables: Sequence[str]
 ) -> tuple[dict[str, tuple[Journal, int]], list[str]]:

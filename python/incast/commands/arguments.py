@@ -90,7 +90,9 @@ def varied(given: object) -> list[str]:
         raise refusal("vary", given, expected)
     if len(given) > 2:
         names = ", ".join(map(str, given))
-        raise StudyError(f"vary has {len(given)} keys ({names}): a comparison varies one or two; incast.Study more")
+        raise StudyError(
+            f"vary has {len(given)} keys ({names}): a comparison varies one or two; make a study (incast.Study)"
+        )
     found = []
     for key, values in given.items():
         listed = list(values) if isinstance(values, (list, tuple, range, np.ndarray)) else [values]

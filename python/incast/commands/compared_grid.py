@@ -23,6 +23,10 @@ from incast.runs.result import COMPLETIONS
 from incast.study import tabular
 
 
+class NotOfGridError(StudyError, AttributeError):
+    """Something that a comparison over two keys does not have: ``hasattr`` says so too."""
+
+
 class ComparedGrid(Compared):
     """Results of a comparison over two keys: one row per run, answers, pictures as heat maps, and views."""
 
@@ -69,9 +73,9 @@ class ComparedGrid(Compared):
         """Not of a comparison over two keys, whose pictures are its heat maps."""
         raise self._no("plot")
 
-    def _no(self, what: str) -> StudyError:
+    def _no(self, what: str) -> NotOfGridError:
         there = "answer() says what is best where, picture(name) has the heat maps, table the figures of each run"
-        return StudyError(f"{what}: not of a comparison over two keys ({self.study.keys}): {there}")
+        return NotOfGridError(f"{what}: not of a comparison over two keys ({self.study.keys}): {there}")
 
     def __repr__(self) -> str:
         return f"<Compared {self.study.title}: {self.table.num_rows} runs in {self.folder}>"

@@ -13,11 +13,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from incast import _core
-from incast.commands import kinds, paper, scenarios
+from incast.commands import kinds, paper, scenarios, schemas
 from incast.commands.options import out
 from incast.errors import ScenarioError
-from incast.study import schema as studies
 from incast.system.interrupts import loading
 
 PAPERS = "papers"
@@ -130,10 +128,4 @@ def schema(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="Kind of file: scenario or study.")] = "scenario",
 ) -> None:
     """Print the JSON schema of scenario files, or of study files, for editors."""
-    match kind:
-        case "scenario":
-            sys.stdout.write(_core.schema().rstrip("\n") + "\n")
-        case "study":
-            sys.stdout.write(json_.dumps(studies.schema(), indent=2) + "\n")
-        case _:
-            raise ScenarioError(f"schema {kind}: expected scenario or study")
+    sys.stdout.write(schemas.text_of(kind))

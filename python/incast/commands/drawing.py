@@ -14,7 +14,7 @@ from incast.commands.options import err
 from incast.commands.subjects import KINDS, OF_COMPARISON, Asked, teller
 from incast.comparisons import coexistence, comparison
 from incast.errors import FolderError, StudyError
-from incast.pictures import gallery, kinds, run_pictures
+from incast.pictures import gallery, kinds, looks, run_pictures
 from incast.pictures.looks import Look, Picture, look_of
 from incast.pictures.style import formats_of
 from incast.report import compared_plots, study_page
@@ -82,9 +82,8 @@ def draw(
     formats = formats_of(format_ or look.format)
     picture, home = _picture(texts, kind, look, asked, workers, quiet)
     folder = folder or home
-    # reports have pictures named by their figures; another choice is another picture
-    choice = [slug("-".join(words))[:100]] if (words := asked.words()) else []
-    name = "-".join([kind, *choice, look.name])
+    # another choice is another picture
+    name = looks.file_of(kind, slug("-".join(words))[:100] if (words := asked.words()) else "", look)
     with _writing(folder):
         gallery.write(folder, gallery.draw({name: picture}, formats), formats)
     return Drawn(folder, [f"{name}.{one}" for one in formats])

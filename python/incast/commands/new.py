@@ -5,7 +5,6 @@ from __future__ import annotations
 import keyword
 import math
 import os
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Annotated
 import typer
 
 from incast import _core
+from incast.commands import schemas
 from incast.commands.options import Quiet, beside, next_steps, tell
 from incast.errors import FolderError, ModelError, ScenarioError
 from incast.runs.scenario import Scenario, toml_value
@@ -23,6 +23,7 @@ from incast.templates import fabric
 from incast.templates import study as studies
 from incast.templates.controller import controller_file
 from incast.templates.fabric import Fabric
+from incast.writing.names import as_word
 
 OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The file; nothing is overwritten.")]
 
@@ -55,17 +56,10 @@ def scenario(
     """Write a commented scenario of a fabric, which runs as it is; and its schema for editors beside it."""
     asked = _with_traffic(_fabric(leaf_spine, fat_tree, dumbbell, incast, hosts), rate, traffic, load)
     path = _free(out_, "scenario.toml")
-    text = fabric.scenario_file(asked, shlex.quote(path.name))
-    files = [path]
-    if is_stream(path):
-        text = text.partition("\n")[2]  # no schema lies beside a stream
-    elif not (schema := path.parent / fabric.SCHEMA).exists():
-        _write(schema, _core.schema().rstrip("\n") + "\n")
-        files.append(schema)
-    _write(path, text)
+    files = _write_with_schema(path, fabric.scenario_file(asked, path.name), "scenario")
     if load is not None and (_share(load) or 0) > 1:
         tell([f"--load {load}: more bytes arrive than the links of the hosts carry; 60 % of them is 60% or 0.6"])
-    name = shlex.quote(str(path))
+    name = as_word(str(path))
     _tell(files, quiet, f"incast validate {name}", f"incast run {name} --dry-run", f"incast run {name}")
 
 
@@ -126,7 +120,7 @@ def study(
     out_: OutFile = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write a commented study of a scenario: marking threshold and load as axes, three seeds."""
+    """Write a commented study of a scenario: threshold and load as axes, three seeds; and its schema for editors."""
     path = _free(out_, "study.toml")
     is_file = Path(over).exists()
     if over == "scenario.toml" and not is_file:
@@ -134,9 +128,9 @@ def study(
     base, named = Scenario.load(over), over
     if is_file:  # a study finds files from its own folder
         named = str(Path(over).absolute()) if is_stream(path) else os.path.relpath(over, path.parent)
-    _write(path, studies.study_file(base, named, path.stem, shlex.quote(path.name)))
-    name = shlex.quote(str(path))
-    _tell([path], quiet, f"incast study run {name} --dry-run", f"incast study run {name}")
+    files = _write_with_schema(path, studies.study_file(base, named, path.stem, path.name), "study")
+    name = as_word(str(path))
+    _tell(files, quiet, f"incast study run {name} --dry-run", f"incast study run {name}")
 
 
 def controller(
@@ -149,7 +143,7 @@ def controller(
         raise ScenarioError(f'"{name}": expected a name of a Python class, such as Mine')
     path = _free(out_, f"{name.lower()}.py")
     _write(path, controller_file(name, path.name))
-    called = shlex.quote(f"{path}:{name}")
+    called = f"{as_word(str(path))}:{name}"
     run = f"incast run dumbbell --set controller={called}"
     _tell([path], quiet, run, f"incast compare dumbbell --cc {called} --cc dctcp")
 
@@ -174,6 +168,19 @@ def _free(given: Path | None, default: str) -> Path:
     if os.path.lexists(path) and not is_stream(path):
         raise FolderError(f"{path} exists: give another --out, or remove it first (nothing is overwritten)")
     return path
+
+
+def _write_with_schema(path: Path, text: str, kind: str) -> list[Path]:
+    """Write a file that names its schema, and the schema beside it if none is there; return the files written."""
+    if is_stream(path):  # nothing lies beside a stream
+        _write(path, text)
+        return [path]
+    made = [path]
+    if not (schema := path.parent / schemas.file_of(kind)).exists():
+        _write(schema, schemas.text_of(kind))
+        made.append(schema)
+    _write(path, schemas.named_in(kind, text))
+    return made
 
 
 def _write(path: Path, text: str) -> None:

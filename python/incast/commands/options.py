@@ -20,7 +20,7 @@ from incast.system.folders import is_standard_output
 from incast.system.interrupts import loading
 
 MOST_NAME = 120
-"""Most letters of a default folder name."""
+"""Most characters of a default folder name."""
 out = output.Screen()
 err = output.Screen(stderr=True)
 

@@ -57,7 +57,7 @@ Changed = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Change a key in the runs of a figure; its verdicts are then marked as another set-up; repeats.",
+        help="Change a key in the runs of a figure; its verdicts then say (changed set-up); repeats.",
     ),
 ]
 Varied = Annotated[

@@ -35,7 +35,7 @@ class Reproduction:
         for one in done.found:
             if one.figure.name in figures:
                 for finding in one.findings:
-                    words = {"claim": finding.claim.says, "verdict": f"{one.another}{finding.verdict_text}"}
+                    words = {"claim": finding.claim.says, "verdict": f"{finding.verdict_text}{one.changed}"}
                     rows.append({"figure": one.figure.name} | words | {"numbers": "; ".join(finding.numbers)})
         names = ("figure", "claim", "verdict", "numbers")
         self.claims = Table(pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in names}))

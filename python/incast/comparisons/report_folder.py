@@ -138,7 +138,7 @@ def _refuse_store(folder: Path, store: Path) -> None:
 
 
 def _refuse_other_kind(study: ComparisonStudy, folder: Path) -> None:
-    """Raise ``FolderError`` for the folder of another kind of comparison: its keys were given in another number."""
+    """Raise ``FolderError`` for the folder of another kind of comparison."""
     kinds = {"study.json": "a comparison over one key", "grid.json": "a comparison over two keys"}
     kinds["coexistence.json"] = "controllers side by side"
     if other := next((kind for file, kind in kinds.items() if file != study.FILE and (folder / file).is_file()), None):

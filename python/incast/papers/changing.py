@@ -1,4 +1,4 @@
-"""Figures under another set-up: keys of their runs that a command sets or varies."""
+"""Figures under a changed set-up: keys of their runs that a command sets or varies."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from incast.system.folders import new_folder, refuse_unless_empty
 
 IN_THE_WAY = "exists and is not empty: expected a new folder for the copy, or an empty one (nothing is overwritten)"
 WIDTH = 120
-"""Most letters of a line in the copy."""
+"""Most characters of a line in the copy."""
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
 

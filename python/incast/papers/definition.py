@@ -206,7 +206,7 @@ class Figure:
     claims: Sequence[Claim]
     scales: Mapping[str, Mapping[str, Any]]
     changes: Sequence[Change] = ()
-    """Changes by a command; with any, the figure is of another set-up."""
+    """Changes by a command; with any, the figure has a changed set-up."""
     fewer_than: int = 0
     """Seeds at scale paper if a command requests fewer; 0 otherwise."""
 

@@ -31,7 +31,7 @@ from incast.statistics import Estimate
 Values = npt.NDArray[np.float64]
 
 LETTERS_ABREAST = 90
-"""Most letters of names side by side below an axis."""
+"""Most characters of names side by side below an axis."""
 
 COMPLETED = {"flows": ("fct_s", "slowdown"), "queries": ("completion_s",), "writes": ("completion_s",)}
 """Columns by table that are missing for unfinished rows."""

@@ -54,9 +54,9 @@ class Evaluated:
         return sum(hops for hops, _ in self.costs.values())
 
     @property
-    def another(self) -> str:
-        """Beginning of a verdict on runs of another set-up than the published one, of which its claim speaks."""
-        return "of another set-up, " if self.figure.changes else ""
+    def changed(self) -> str:
+        """End of a verdict whose runs have a changed set-up: its claim is about the published one."""
+        return " (changed set-up)" if self.figure.changes else ""
 
     def number(self, measure: str, series: str, x: X, seed: int | None) -> float | None:
         """Return the measured number of a seed, or the mean over all."""

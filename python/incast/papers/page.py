@@ -160,18 +160,18 @@ def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
     """Print one line per figure, with one line per claim below it."""
     for done in found:
         console.print(
-            f"{done.figure.name}: {done.another}{count_of(done.findings)} - {done.figure.title}",
+            f"{done.figure.name}: {count_of(done.findings)}{done.changed} - {done.figure.title}",
             highlight=False,
             soft_wrap=True,
         )
         for line in changing.described(done.figure):
             console.print(f"  changed: {line}", highlight=False, soft_wrap=True)
-        if done.another:
+        if done.changed:
             console.print(f"  {PUBLISHED_WORDS}", highlight=False, soft_wrap=True)
         for one in done.findings:
             seen = "; ".join([*_notes(done, one), *one.numbers])
             console.print(
-                f"  {done.another}{one.verdict_text}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True
+                f"  {one.verdict_text}{done.changed}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True
             )
         for line in _unfinished(done):
             console.print(f"  note: {line}", highlight=False, soft_wrap=True)
@@ -207,7 +207,7 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: P
                 "says": one.claim.says,
                 "where": one.claim.where,
                 "own": one.claim.own,
-                "verdict": f"{done.another}{one.verdict_text}",
+                "verdict": f"{one.verdict_text}{done.changed}",
                 "part": one.part,
                 "numbers": one.numbers,
                 "brief": one.brief,
@@ -311,14 +311,14 @@ def _row(done: Evaluated, one: Finding) -> str:
     part = "".join(f"<p>{escape(text)}</p>" for text in _notes(done, one))
     return (
         f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(one.claim.says)} <i>({escape(one.claim.where)})</i></td>'
-        f'<td><b class="verdict {style}">{done.another}{one.verdict_text}</b>{part}</td>'
+        f'<td><b class="verdict {style}">{one.verdict_text}{done.changed}</b>{part}</td>'
         f"<td><p>{'<br>'.join(escape(text) for text in one.numbers)}</p>{why}</td></tr>"
     )
 
 
 def _caption(done: Evaluated, caption: str) -> str:
-    """Return the caption of a plot; that of another set-up says that its words are not about it."""
-    return f"Of another set-up; of the published one: {caption}" if done.another and caption else caption
+    """Return the caption of a plot; that of a changed set-up says that its words are not about it."""
+    return f"Changed set-up; caption of the published one: {caption}" if done.changed and caption else caption
 
 
 def _section(done: Evaluated, pictures: Mapping[str, str], again: str, formats: Sequence[str], view: str) -> str:
@@ -327,7 +327,7 @@ def _section(done: Evaluated, pictures: Mapping[str, str], again: str, formats: 
     if figure.changes:
         changed = "; ".join(f"<code>{escape(line)}</code>" for line in changing.described(figure))
         parts.append(
-            f"<p><b>Of another set-up</b> than the published figure: {changed}. Curves and verdicts are of this "
+            f"<p><b>Changed set-up:</b> {changed}. Curves and verdicts are of this "
             f"set-up, published numbers are the paper's; {PUBLISHED_WORDS}.</p>"
         )
     parts.append(f'<p class="note">{escape(figure.where)}</p><p>{escape(figure.shows)}</p>')

@@ -20,7 +20,7 @@ _LINE = re.compile(r"line-(\d+)(?:-tips-(\d+))?")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 """Characters of names that XML does not allow."""
 LONGEST = 1 << 20
-"""Most letters of a picture in a page: one of very many points is a PNG picture, white in a dark page too."""
+"""Most characters of a picture in a page: one of very many points is a PNG picture, white in a dark page too."""
 _NUMBER = re.compile(r"-?\d+\.\d{2,}")
 
 VARIABLES = {

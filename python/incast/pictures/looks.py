@@ -95,6 +95,16 @@ def look_of(name: str) -> Look:
     return LOOKS[name]
 
 
+def file_of(kind: str, choice: str, look: Look) -> str:
+    """Return the name of the file of a picture of a kind, without extension."""
+    return "-".join(filter(None, [kind, choice, look.name]))
+
+
+def is_in_a_look(name: str) -> bool:
+    """Return whether a name is one of ``file_of``, as names of pictures of reports are not."""
+    return name.endswith(tuple(f"-{look}" for look in LOOKS))
+
+
 class Picture(Canvas):
     """A figure that keeps the settings of its look when it is drawn and written."""
 

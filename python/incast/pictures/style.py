@@ -243,12 +243,12 @@ def places(values: Sequence[str]) -> Places:
     return Places(tuple(values), tuple(float(i) for i in range(len(values))), False)
 
 
-def x_axis(axes: Axes, x: Places, letters: int = 44) -> None:
-    """Label an x axis with values as written; labels are rotated beyond ``letters`` letters."""
+def x_axis(axes: Axes, x: Places, most: int = 44) -> None:
+    """Label an x axis with values as written; labels are rotated beyond ``most`` characters."""
     if x.log:
         axes.set_xscale("log")
         axes.xaxis.set_minor_locator(NullLocator())
-    aslant = sum(len(value) + 2 for value in x.values) > letters
+    aslant = sum(len(value) + 2 for value in x.values) > most
     axes.set_xticks([x.at[j] for j in x.order], [x.values[j] for j in x.order])
     if aslant:
         axes.tick_params(axis="x", rotation=35)

@@ -18,7 +18,7 @@ from incast.pictures import gallery, inline
 from incast.report import badges, first_screen, locality, reproduce, run_index, scenario_pairs, slowdowns, tables
 from incast.report.badges import Marks
 from incast.report.document import PAGE, Page, contents, document, drawn
-from incast.report.figures import ZERO, Figure, axis_name, draw_all, figures_of
+from incast.report.figures import OVER_TIME, PICTURES, ZERO, Figure, axis_name, draw_all, figures_of
 from incast.report.notes import notes_of, without_datagrams
 from incast.report.numbers import is_clear_of_zero, share_of, shown_reading
 from incast.report.page_tables import MOST_COLUMNS, Cells, cell_of, even, heading, meaning, table
@@ -28,22 +28,6 @@ from incast.runs.completions import STATISTICS, Reading
 from incast.system.output import counted
 from incast.view import chosen
 from incast.writing.numbers import duration
-
-STEMS = (
-    "throughput",
-    "loss",
-    "delay-",
-    "timeouts",
-    "queue",
-    "fairness",
-    "fct-",
-    "queries-",
-    "writes-",
-    "paus",
-    "slowdown-",
-    "over-time",
-)
-"""Prefixes of the names of pictures."""
 
 
 def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
@@ -59,8 +43,13 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
         RUNS: (runs := run_index.of(comparison.study, comparison.home)),
         PAGE: html(comparison, inside, left_out, runs, formats),
     }
-    gallery.write(comparison.folder, pictures, formats, files, lambda name: name.startswith(STEMS))
+    gallery.write(comparison.folder, pictures, formats, files, is_picture)
     return Page(comparison.folder / PAGE, gallery.pngs(pictures))
+
+
+def is_picture(name: str) -> bool:
+    """Return whether a file of this name, without extension, is a picture of a report."""
+    return name in PICTURES or slowdowns.is_picture(name)
 
 
 BEST = "*"
@@ -287,13 +276,13 @@ def _apart(comparison: Comparison, scenario: str, figures: Sequence[Figure]) -> 
 def _over_time(comparison: Comparison, pictures: dict[str, str], formats: Sequence[str]) -> str:
     """Return the picture of windows and a queue over time, and the link to the viewer page."""
     parts = [_view(comparison)]
-    if "over-time" in pictures:
+    if OVER_TIME in pictures:
         case = comparison.series[0].case
         caption = (
             f"Congestion windows of {_first_flows(comparison)} and the queue at the busiest port: "
             f"{escape(case.scenario)}{_at(comparison, case.value)}, seed {case.seed}; the warm-up is grey."
         )
-        parts.append(drawn(pictures["over-time"], "over-time", caption, formats))
+        parts.append(drawn(pictures[OVER_TIME], OVER_TIME, caption, formats))
     elif comparison.series_gap:
         parts.append(f'<p class="note">No picture over time: {escape(comparison.series_gap)}.</p>')
     return f'<section id="over-time"><h2>Over time</h2>{"".join(parts)}</section>' if any(parts) else ""

@@ -161,6 +161,11 @@ PAUSE_FIGURES = [
 ]
 """Figures of priority flow control, shown if a run paused a port."""
 
+OVER_TIME = "over-time"
+"""Name of the picture of throughput, windows and the busiest queue over time."""
+PICTURES = {OVER_TIME, *(figure.name for figure in (*FIGURES, *COMPLETION_FIGURES, *PAUSE_FIGURES))}
+"""Names of the pictures of a report, but for slowdowns by size."""
+
 
 def figures_of(comparison: Comparison, scenario: str | None = None, everything: bool = False) -> list[Figure]:
     """Return the figures of a comparison, or of one of its scenarios, in the order of the report.
@@ -475,5 +480,5 @@ def draw_all(comparison: Comparison, note: Callable[[str], None] = lambda _: Non
         comparison.series_gap = f"its runs cannot be drawn: {error}"
         series = None
     if series is not None:
-        drawn.pictures["over-time"] = series
+        drawn.pictures[OVER_TIME] = series
     return drawn

@@ -18,7 +18,7 @@ from incast.system import files
 SMALL = 64 << 10
 """Most bytes of data that a page holds itself."""
 LONGEST = 256 << 10
-"""Most letters of a scenario on a page: the nodes of a large graph fill megabytes."""
+"""Most characters of a scenario on a page: the nodes of a large graph fill megabytes."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def ran_in(study: ComparisonStudy, home: Home, called: Sequence[str]) -> list[Ra
 
 def _folded(ran: Ran, apart: str) -> str:
     if len(ran.toml) > LONGEST:
-        long = f"{ran.name}: its text has {len(ran.toml):,} letters, and is in the folder of a run alone."
+        long = f"{ran.name}: its text has {len(ran.toml):,} characters, and is in the folder of a run alone."
         return f'<p class="note">{escape(long)}</p>'
     named = f" Files below {FILES}/ are in the folder of a run." if f"{FILES}/" in ran.toml else ""
     note = f"As run with {ran.of}; every default is written out.{apart}{named}"

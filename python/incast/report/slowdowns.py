@@ -13,6 +13,7 @@ from incast.batch.plan import slug
 from incast.comparisons.comparison import Band, Comparison
 from incast.pictures.inline import belongs
 from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
+from incast.pictures.looks import is_in_a_look
 from incast.pictures.style import INK, abreast, dress, legend, line, new_canvas, numbered_log, places, x_axis
 from incast.report.figures import SMALL, Drawn, axis_name, tip
 from incast.runs import completions
@@ -35,6 +36,12 @@ class Part(NamedTuple):
     ending: str
     """End of the names of its pictures."""
     title: str
+
+
+def is_picture(name: str) -> bool:
+    """Return whether a picture of this name is one of slowdowns by size, and not of a kind that was asked for."""
+    stems = [f"slowdown-{what}" for what in (*completions.STATISTICS, "cdf")]
+    return any(name == stem or name.startswith(f"{stem}-") for stem in stems) and not is_in_a_look(name)
 
 
 def draw(comparison: Comparison) -> Drawn:

@@ -378,10 +378,14 @@ def _heads(report: Report) -> list[str]:
 
 
 def _beginning(report: Report, cell: Cell) -> list[str]:
-    group = next(one for one in report.cells.groups if (one.scenario, one.arm) == (cell.scenario, cell.arm))
-    values = dict(zip(group.axes, cell.values, strict=True)) | group.fixed
-    known = {"scenario": cell.scenario, report.arm: report.label(cell.arm)} | values
+    known = {"scenario": cell.scenario, report.arm: report.label(cell.arm)} | _values(report, cell)
     return [known.get(head, "") for head in _heads(report)]
+
+
+def _values(report: Report, cell: Cell) -> dict[str, str]:
+    """Return the values of a cell by key."""
+    group = next(one for one in report.cells.groups if (one.scenario, one.arm) == (cell.scenario, cell.arm))
+    return dict(zip(group.axes, cell.values, strict=True)) | group.fixed
 
 
 def _again(report: Report) -> str:
@@ -409,12 +413,13 @@ def _ran(report: Report) -> list[Ran]:
 
 def _others(report: Report) -> list[str]:
     """Return the words on what other runs have than the first one."""
-    groups = report.cells.groups
-    arms = list(dict.fromkeys(report.label(group.arm) for group in groups))
-    found = [f"{report.arm} {' or '.join(arms[1:])}"] if len(arms) > 1 else []
-    for key in dict.fromkeys(key for group in groups for key in group.axes):
-        values = list(dict.fromkeys(value for group in groups for value in group.axes.get(key, ())))
-        found.append(f"{key} = {' or '.join(values[1:])}")
+    first, *others = report.cells.cells
+    arms = list(dict.fromkeys(report.label(cell.arm) for cell in others if cell.arm != first.arm))
+    found = [f"{report.arm} {' or '.join(arms)}"] if arms else []
+    own, values = _values(report, first), [_values(report, cell) for cell in others]
+    for key in dict.fromkeys(key for one in values for key in one):
+        texts = dict.fromkeys(one[key] for one in values if key in one and one[key] != own.get(key))
+        found += [f"{key} = {' or '.join(texts)}"] if texts else []
     seeds = list(dict.fromkeys(seed for own in report.cells.seeds.values() for seed in own))
     return found + ([f"seed {' or '.join(map(str, seeds[1:]))}"] if len(seeds) > 1 else [])
 
@@ -471,9 +476,7 @@ def as_json(report: Report) -> str:
     """Write every cell with its readings, and the marks, as JSON."""
     points = []
     for cell in report.cells.cells:
-        group = next(one for one in report.cells.groups if (one.scenario, one.arm) == (cell.scenario, cell.arm))
-        row: dict[str, Any] = {"scenario": cell.scenario, "arm": cell.arm}
-        row["values"] = dict(zip(group.axes, cell.values, strict=True)) | group.fixed
+        row: dict[str, Any] = {"scenario": cell.scenario, "arm": cell.arm, "values": _values(report, cell)}
         row["seeds"] = list(report.cells.seeds[cell])
         for figure in report.shown:
             reading = report.cells.reading(cell, figure.key)

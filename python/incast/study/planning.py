@@ -361,7 +361,10 @@ def _remake_chunk(store: Store, name: str, make_all: Callable[[Batch], None], te
         for row in rows:
             own = ((seed, run) for seed, run in row.runs.items() if run == run_id(row.hash, seed))
             tasks |= {run: Task(run, row.toml, row.name, seed) for seed, run in own}
-    runs = salvage.runs_in(store, name) or _lost(store, name, tasks)
+    runs = salvage.runs_in(store, name)
+    if not runs:
+        tell(f"{store.folder}: {salvage.unlisted(name)}")
+        runs = _lost(store, name, tasks)
     tables = [
         place.name
         for place in (store.folder / "tables").glob("*")

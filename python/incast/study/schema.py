@@ -10,8 +10,6 @@ from incast.study.axes import DESIGNS, SCALES
 from incast.study.definition import KEEPS
 
 Schema = dict[str, Any]
-FILE = "study.schema.json"
-"""Usual name of the file."""
 _LISTS = ("traffic", "links", "failures")
 """Lists of a scenario, whose keys a study changes by name: ``traffic.flows``."""
 

@@ -49,7 +49,7 @@ CODE = 4
 PATIENCE_MS = 500
 """Time to wait for the writer of a pipe."""
 LONGEST = 300
-"""Most letters of an error that are shown: some errors quote a whole line of the file."""
+"""Most characters of an error that are shown: some errors quote a whole line of the file."""
 KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),

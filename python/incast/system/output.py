@@ -69,7 +69,7 @@ SIGNS = str.maketrans(
 
 
 def _in_signs(error: UnicodeError) -> tuple[str, int]:
-    """Replace letters that an encoding lacks: signs by those of ``SIGNS``, others by their code points."""
+    """Replace characters that an encoding lacks: signs by those of ``SIGNS``, others by their code points."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end].translate(SIGNS)
@@ -80,7 +80,7 @@ codecs.register_error("incast.signs", _in_signs)
 
 
 def shown(text: str, encoding: str) -> str:
-    """Return a text with the letters of an encoding."""
+    """Return a text with the characters of an encoding."""
     return text.encode(encoding, "incast.signs").decode(encoding)
 
 

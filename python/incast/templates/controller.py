@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from incast.writing.names import as_commented_word
+
 
 def controller_file(name: str, file: str) -> str:
     """Return the text of a file with a controller class of this name."""
-    return _CONTROLLER.replace("NAME", name).replace("FILE", file)
+    return _CONTROLLER.replace("NAME", name).replace("FILE", as_commented_word(file))
 
 
 _CONTROLLER = '''\

@@ -12,9 +12,7 @@ from incast import _core
 from incast.errors import ScenarioError
 from incast.runs.scenario import Scenario, toml_value
 from incast.system.output import nearest
-
-SCHEMA = "scenario.schema.json"
-"""Name of the schema beside a scenario file."""
+from incast.writing.names import as_commented_word
 
 FILLS = 4
 """Warm-up, as a multiple of the mean time that a byte's flow lasts at the load; arrivals last three times as long."""
@@ -148,7 +146,7 @@ def refuse_unknown(traffic: str) -> None:
 
 
 def scenario_file(asked: Fabric, file: str) -> str:
-    """Return the text of a scenario file that runs as it is; ``file`` is its name for the comments.
+    """Return the text of a scenario file that runs as it is; ``file`` is its name.
 
     Raises ``ScenarioError`` with what was expected.
     """
@@ -208,10 +206,9 @@ def _text(asked: Fabric, file: str) -> str:
     keys = [_line(key, value.replace('"RATE"', toml_value(asked.rate)), comment) for key, value, comment in asked.keys]
     flows, end = _traffic(asked)
     return _SCENARIO.format(
-        schema=SCHEMA,
         about=f"{asked.about}, links of {asked.rate}",
         command=_command(asked),
-        file=file,
+        file=as_commented_word(file),
         kind=asked.kind,
         keys="\n".join(keys),
         run=end,
@@ -288,12 +285,11 @@ def _traffic(asked: Fabric) -> tuple[str, str]:
 
 
 _SCENARIO = """\
-#:schema ./{schema}
 # {about}.
 # Made by: {command}
 #
 # Change any value, then: incast validate {file}; incast run {file} --dry-run; incast run {file}.
-# The first line lets editors complete and check keys. All keys: incast list tables, incast describe table run.
+# All keys: incast list tables, incast describe table run.
 
 description = "{about}"
 controller = "dctcp"        # or "swift:target=min-rtt"; names: incast list controllers

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from incast.writing.names import as_commented_word
+
 
 def paper_files(folder: str) -> Mapping[str, str]:
     """Return the texts of a paper's files by name."""
-    return {"paper.toml": _PAPER.replace("FOLDER", folder), "fig1.toml": _FIGURE}
+    return {"paper.toml": _PAPER.replace("FOLDER", as_commented_word(folder)), "fig1.toml": _FIGURE}
 
 
 _PAPER = """\

@@ -5,25 +5,26 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from incast.errors import StudyError
+from incast.errors import ScenarioError, StudyError
 from incast.runs.scenario import Scenario, toml_value
-from incast.writing.names import plain_name
+from incast.writing.names import as_commented_word, plain_name
 
 LOADS = [0.4, 0.6, 0.8]
 
 
 def study_file(scenario: Scenario, named: str, name: str, file: str) -> str:
-    """Return the text of a study file over a scenario, which the file calls ``named``.
+    """Return the text of a study file over a scenario, which the file calls ``named``; ``file`` is its own name.
 
     Raises ``StudyError`` if the scenario has neither a marking threshold nor a load.
     """
     resolved = scenario.resolved()
-    axes = {"queue.mark": _around(resolved["queue"].get("mark", ""))} | _load(resolved["traffic"])
+    marks = [mark for mark in _around(resolved["queue"].get("mark", "")) if _takes(scenario, mark)]
+    axes = {"queue.mark": marks} | _load(resolved["traffic"])
     lines = [f"{key} = {toml_value(values)}" for key, values in axes.items() if values]
     if not lines:
         raise StudyError(f"{named}: neither a threshold (queue.mark) nor a load (traffic.arrivals.load) to vary")
-    where = "FILE" if not file.isprintable() else f"./{file}" if file.startswith("-") else file
-    return _STUDY.format(name=plain_name(name), scenario=toml_value(named), axes="\n".join(lines), file=where)
+    word = as_commented_word(file)
+    return _STUDY.format(name=plain_name(name), scenario=toml_value(named), axes="\n".join(lines), file=word)
 
 
 def _around(mark: Any) -> list[str]:
@@ -33,6 +34,15 @@ def _around(mark: Any) -> list[str]:
         return []
     number = int(found[1])
     return [f"{value}{found[2]}" for value in dict.fromkeys([max(1, number // 4), number, 4 * number])]
+
+
+def _takes(scenario: Scenario, mark: str) -> bool:
+    """Return whether the scenario can be run with a threshold: its queue may be shorter."""
+    try:
+        scenario.with_({"queue.mark": mark}).validate()
+    except ScenarioError:
+        return False
+    return True
 
 
 def _load(traffic: list[dict[str, Any]]) -> dict[str, list[float]]:

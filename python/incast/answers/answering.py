@@ -36,11 +36,13 @@ def answers_of(comparison: Comparison) -> list[Answer]:
     scenarios = comparison.study.scenarios
     facts = {scenario: facts_of(comparison, scenario) for scenario in scenarios}
     found = list(chain.from_iterable(_named(answers_to(one), one, len(scenarios)) for one in facts.values()))
-    for one, other in scenario_pairs(comparison):
+    pairs = list(scenario_pairs(comparison))
+    for one, other in pairs:
         value = _reference(facts[other], choices.choices_of(facts[other]))
         found += between_scenarios.crossed(comparison, (one, other), facts[one], facts[other], value)
         found += between_scenarios.answers(facts[one], facts[other], value)
-    return _ordered([answer for answer in found if answer.claims] or found[:1], comparison.study.key)
+    found = [answer for answer in found if answer.claims] or found[:1]
+    return _ordered(found, comparison.study.key, paired=bool(pairs))
 
 
 def answers_to(facts: Facts) -> list[Answer]:
@@ -166,7 +168,10 @@ def _named(answers: Iterable[Answer], facts: Facts, scenarios: int) -> list[Answ
     ]
 
 
-def _ordered(answers: Iterable[Answer], key: str) -> list[Answer]:
-    """Sort by kind; answers of a kind keep their order."""
-    order = _ORDER_OF_CONDITIONS if is_condition(key) else _ORDER
+def _ordered(answers: Iterable[Answer], key: str, paired: bool = False) -> list[Answer]:
+    """Sort by kind, what differs between ``paired`` scenarios before the choices; answers of a kind keep their order."""
+    order = [*(_ORDER_OF_CONDITIONS if is_condition(key) else _ORDER)]
+    if paired:
+        order.remove(Kind.SCENARIOS)
+        order.insert(order.index(Kind.WARNING) + 1, Kind.SCENARIOS)
     return sorted(answers, key=lambda answer: order.index(answer.kind))

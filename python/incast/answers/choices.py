@@ -108,7 +108,11 @@ def _told(facts: Facts, choice: Choice) -> str:
     text = value_text(choice.readings[ranking.first], measure.unit)
     text += f" at {ranking.first}" if ranking.among else ""
     text += qualified(facts, measure, choice.point(ranking.first), {v: choice.point(v) for v in choice.readings})
-    parts = [f"{one.one} is not told apart ({difference_text(one, measure)})" for one in ranking.among]
+    parts = [
+        f"{one.one} is {f'within 1{SPACE}%' if one.verdict is Verdict.ALIKE else 'not told apart'} "
+        f"({difference_text(one, measure)})"
+        for one in ranking.among
+    ]
     behind = sorted(ranking.behind, key=lambda one: abs(one.surely.mean) if one.surely else 0.0)
     for one in behind:
         against = "" if one.other == ranking.first else f" than {one.other}"

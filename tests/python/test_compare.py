@@ -252,15 +252,6 @@ def test_without_a_key_to_vary_there_is_one_point(incast: Command, tmp_path: Pat
     )
 
 
-@pytest.mark.slow("a comparison with its report")
-def test_runs_that_end_long_before_their_duration_have_a_picture_over_time(incast: Command, tmp_path: Path) -> None:
-    bulk = 'traffic=[{name="t", pattern="hotspot", flows=2, app={kind="bulk", size="100kB"}}]'
-    words = ("compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", "--set", bulk, "--set", "run.warmup=0s")
-    done = incast(*words, "--set", "run.duration=30s", "--set", "run.measure_until=100us", "--out", "c")
-    assert (tmp_path / "c/over-time.png").is_file(), done.err
-    assert "0 in the measured interval of all runs, which go on after it: " in done.out
-
-
 @pytest.mark.slow("comparisons and reports, each with six pictures")
 def test_report_can_be_made_again(made: Path, incast: Command) -> None:
     files = [p for p in made.iterdir() if p.suffix in (".html", ".png", ".json")]

@@ -296,3 +296,12 @@ def test_the_grid_of_the_first_screen_is_no_style_of_rows() -> None:
     """Rows of tables have the class too: as a grid their cells would leave their columns."""
     style = document("t", [""]).partition("<style>")[2].partition("</style>")[0]
     assert [one for one in re.findall(r"([\w.]*\.first)\{[^}]*grid", style) if one != "div.first"] == []
+
+
+@pytest.mark.slow("a comparison with its report")
+def test_runs_that_end_long_before_their_duration_have_a_picture_over_time(incast: Command, tmp_path: Path) -> None:
+    bulk = 'traffic=[{name="t", pattern="hotspot", flows=2, app={kind="bulk", size="100kB"}}]'
+    words = ("compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", "--set", bulk, "--set", "run.warmup=0s")
+    done = incast(*words, "--set", "run.duration=30s", "--set", "run.measure_until=100us", "--out", "c")
+    assert (tmp_path / "c/over-time.png").is_file(), done.err
+    assert "0 in the measured interval of all runs, which go on after it: " in done.out

@@ -169,7 +169,7 @@ def _named(answers: Iterable[Answer], facts: Facts, scenarios: int) -> list[Answ
 
 
 def _ordered(answers: Iterable[Answer], key: str, paired: bool = False) -> list[Answer]:
-    """Sort by kind, what differs between ``paired`` scenarios before the choices; answers of a kind keep their order."""
+    """Sort by kind, differences of ``paired`` scenarios before the choices; answers of a kind keep their order."""
     order = [*(_ORDER_OF_CONDITIONS if is_condition(key) else _ORDER)]
     if paired:
         order.remove(Kind.SCENARIOS)

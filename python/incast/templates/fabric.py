@@ -172,7 +172,7 @@ def _warmup_us(tried: Scenario, load: float) -> tuple[int, bool]:
     while (flows := _flows(drawn)) < DRAWN:
         until_us *= 10 if flows < DRAWN / 10 else 2
         until = f"{until_us}us"
-        drawn = tried.with_({"run.duration": until, "traffic.arrivals.until": until, "run.warmup": "0s"})
+        drawn = tried.changed({"run.duration": until, "traffic.arrivals.until": until, "run.warmup": "0s"})
     with drawn.looked_at():
         alone_s, hops = np.asarray(_core.model_bounds(drawn.core)["ideal_fct_s"]), drawn.core.extent()["hops"]
     lasts_s = float((alone_s**2).sum() / alone_s.sum()) / max(1 - load, 0.1)

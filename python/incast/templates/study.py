@@ -39,7 +39,7 @@ def _around(mark: Any) -> list[str]:
 def _takes(scenario: Scenario, mark: str) -> bool:
     """Return whether the scenario can be run with a threshold: its queue may be shorter."""
     try:
-        scenario.with_({"queue.mark": mark}).validate()
+        scenario.changed({"queue.mark": mark}).validate()
     except ScenarioError:
         return False
     return True

@@ -185,7 +185,7 @@ it("says in words that a folder is gone whose page is open, and shows what it ha
   rmSync(join(FILES, "gone"), { recursive: true });
   await page.selectOption("#port", "0");
   await becomes(async () => (await alerts()).join()).toMatch(
-    /says: .*gone\/timeline_\w+\.parquet cannot be read any more: No such file or directory\.$/);
+    /says: .*gone\/timeline_\w+\.parquet can no longer be read: No such file or directory\.$/);
   await page.locator("#port").blur();
   await page.keyboard.press("End");
   await becomes(now).toContain("frame 4 of 5");

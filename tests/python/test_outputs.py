@@ -13,7 +13,7 @@ import pytest
 
 from conftest import Command
 from incast import Scenario
-from incast.commands.calls import Picture
+from incast.commands.compared import Picture
 from incast.errors import FolderError
 from incast.system import folders
 from incast.system.folders import alone_in

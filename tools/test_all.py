@@ -57,11 +57,11 @@ DAMAGES = (
     *("tests/python/test_damages.py", "tests/python/test_damages_of_results.py"),
 )
 PARTS = (
-    tests("python", "tests of the package and the program that take long", 3, *BOTH),
-    tests("papers", "figures of the papers, and every scheme of `rivals`", 3, *BOTH),
+    tests("python", "tests of the package and the program that take long", 8, *BOTH),
+    tests("papers", "figures of the papers, and every scheme of `rivals`", 6, *BOTH),
     tests("browser", "the page of `incast view` in Chromium", 2),
     tests("notebooks", "the notebooks of the documentation", 2, *BOTH),
-    Part("properties", "the Rust tests with all random cases", ("make", "properties"), 5),
+    Part("properties", "the Rust tests with all random cases", ("make", "properties"), 10),
     tests("ray", "studies on Ray clusters", 3, prepare=RAY),
     tests("sccp", "SCCP on real Linux TCP", 2),
     tests("parity", "every case of the comparisons with ns-3, htsim, Days and Linux", 6),

@@ -17,7 +17,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev extension release wheel demo demo-full docs docs-pictures viewer-pictures paper-pages notebooks viewer test-viewer lint-viewer test test-all test-rust properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
+.PHONY: help build dev extension release wheel demo demo-full docs docs-pictures viewer-pictures paper-pages notebooks viewer lab site test-viewer lint-viewer test test-all test-rust properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -135,6 +135,21 @@ viewer/node_modules/.package-lock.json: viewer/package-lock.json
 
 $(VIEWER): $(shell find viewer/src -type f) viewer/index.html viewer/vite.config.ts viewer/package-lock.json
 	cd viewer && npm run --silent build -- --logLevel warn
+
+# The page of `incast lab` carries the engine as WebAssembly; no test of `make test` needs it.
+LAB := python/incast/view/lab.html
+ENGINE := $${CARGO_TARGET_DIR:-$(CURDIR)/target}/wasm32-unknown-unknown/web/incast_web.wasm
+
+lab: viewer/node_modules/.package-lock.json ## The page of incast lab, with the engine in it; needs Node.js and rustup (some minutes)
+	rustup target add wasm32-unknown-unknown
+	cargo build --package incast-web --profile web --target wasm32-unknown-unknown
+	cd viewer && INCAST_ENGINE="$(ENGINE)" npm run --silent lab -- --logLevel warn
+	@ls -l $(LAB) | awk '{ print "lab: $(LAB), " $$5 " bytes; $(BIN)/incast lab opens it" }'
+
+site: docs lab ## The documentation and the lab as static pages in build/site
+	mkdir -p build/site/lab
+	cp $(LAB) build/site/lab/index.html
+	@echo "site: build/site; python3 -m http.server -d build/site shows it"
 
 lint-viewer: viewer
 	@if $(VIEWER_READY); then cd viewer && npm run --silent types && npm run --silent lint; \

@@ -70,7 +70,7 @@ class Pack {
     });
     const columns = Object.fromEntries(Object.keys(table).map((name) => (
       [name, made.map((one) => this.columns({ [name]: one[name]! })[name]!)[0]!])));
-    return new Framed({ size, blocks, columns }, this.source);
+    return Framed.told({ size, blocks, columns }, this.source);
   }
 }
 

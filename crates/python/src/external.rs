@@ -8,95 +8,35 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use incast_cc::external::{External, ExternalController, ExternalFactory};
-use incast_cc::{Ack, Config, Congestion, Controller, Ecn, Env, Idle, Pacing, Phase, Profile, Time, Timeout};
+use incast_cc::external::{Attributes, External, ExternalController, ExternalFactory};
+use incast_cc::{Ack, Config, Congestion, Controller, Ecn, Env, Idle, Pacing, Profile, Time, Timeout};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-fn phase_name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Open => "open",
-        Phase::Cwr => "cwr",
-        Phase::Recovery => "recovery",
-        Phase::Loss => "loss",
-    }
-}
+/// Objects passed to a controller's methods: attributes of the events that `incast_cc` declares.
+mod passed {
+    use pyo3::prelude::*;
 
-/// Declares the Python object passed to a controller's method: name, type and value of each attribute.
-macro_rules! event_class {
-    ($(#[$doc:meta])* $class:ident $name:literal of $event:pat = $of:ty;
-     $($(#[$of_one:meta])* $attribute:ident: $type:ty = $value:expr,)*) => {
-        $(#[$doc])*
-        #[pyclass(frozen, module = "incast", name = $name, get_all)]
-        struct $class {
-            $($(#[$of_one])* $attribute: $type,)*
-        }
-
-        impl From<$of> for $class {
-            fn from($event: $of) -> Self {
-                Self { $($attribute: $value,)* }
+    macro_rules! class {
+        ($(#[$doc:meta])* $class:ident of $event:pat = $of:ty;
+         $($(#[$of_one:meta])* $attribute:ident: $type:ty = $value:expr,)*) => {
+            $(#[$doc])*
+            #[pyclass(frozen, module = "incast", get_all)]
+            pub(super) struct $class {
+                $($(#[$of_one])* $attribute: $type,)*
             }
-        }
-    };
+
+            impl From<$of> for $class {
+                fn from($event: $of) -> Self {
+                    Self { $($attribute: $value,)* }
+                }
+            }
+        };
+    }
+
+    incast_cc::external_events!(class);
 }
-
-event_class! {
-    /// Facts of its flow for a new controller. Times in picoseconds, sizes in bytes.
-    PyEnv "Env" of env = &Env;
-    flow: u32 = env.flow,
-    mss: u32 = env.mss,
-    initial_window: f64 = env.initial_window,
-    packet_time_ps: u64 = env.packet_time.0,
-    shortest_rtt_ps: u64 = env.shortest_rtt.0,
-    shortest_hops: u32 = env.shortest_hops,
-    hop_rtt_ps: u64 = env.hop_rtt.0,
-    base_rtt_ps: u64 = env.base_rtt.0,
-    line_rate_bps: f64 = env.line_rate.as_f64(),
-    line_packet_time_ps: u64 = env.line_packet_time.0,
-}
-
-event_class! {
-    /// An acknowledgement. Times in picoseconds, sizes in bytes.
-    PyAck "Ack" of ack = &Ack;
-    now_ps: u64 = ack.now.0,
-    acked: u64 = ack.acked,
-    delivered: u64 = ack.delivered,
-    rtt_ps: Option<u64> = ack.rtt.map(|t| t.0),
-    srtt_ps: u64 = ack.srtt.0,
-    fabric_delay_ps: Option<u64> = ack.fabric_delay.map(|t| t.0),
-    endpoint_delay_ps: Option<u64> = ack.endpoint_delay.map(|t| t.0),
-    hops: u32 = ack.hops,
-    ece: bool = ack.ece,
-    in_flight: u64 = ack.in_flight,
-    lost_bytes: u64 = ack.lost_bytes,
-    round_acked: u64 = ack.round.acked,
-    round_sent: u64 = ack.round.sent,
-    /// Older names of `round_acked` and `round_sent`.
-    una: u64 = ack.round.acked,
-    nxt: u64 = ack.round.sent,
-    cwnd_limited: bool = ack.cwnd_limited,
-    phase: &'static str = phase_name(ack.phase),
-}
-
-event_class! {
-    /// A loss, a mark, or a timeout. Times in picoseconds, sizes in bytes.
-    PyCongestion "Congestion" of (event, timeouts) = (&Congestion, u32);
-    now_ps: u64 = event.now.0,
-    in_flight: u64 = event.in_flight,
-    window: f64 = event.window,
-    rtt_ps: u64 = event.rtt.0,
-    /// Smoothed RTT; None at a timeout.
-    srtt_ps: Option<u64> = (timeouts == 0).then_some(event.srtt.0),
-    /// Number of consecutive timeouts; 0 if the event is not a timeout.
-    consecutive: u32 = timeouts,
-}
-
-/// Slowest pacing, bits per second: a packet in some hours.
-const SLOWEST: f64 = 1.0;
-
-/// Largest window, bytes: more than any network holds. A window above it has grown without a bound.
-const LARGEST: f64 = 1e15;
 
 /// Exception in a user's code, with its flow and time.
 #[derive(Debug)]
@@ -263,7 +203,7 @@ impl Instance {
             object.setattr(intern!(py, "cwnd"), env.initial_window)?;
         }
         if self.has("init") {
-            object.call_method1(intern!(py, "init"), (PyEnv::from(env),))?;
+            object.call_method1(intern!(py, "init"), (passed::Env::from(env),))?;
         }
         self.object = Some(object.unbind());
         self.read(py)
@@ -277,13 +217,6 @@ impl Instance {
     fn read(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(object) = &self.object else { return Ok(()) };
         let object = object.bind(py);
-        let cwnd: f64 = object.getattr(intern!(py, "cwnd"))?.extract()?;
-        if !(cwnd > 0.0 && cwnd <= LARGEST) {
-            let text = if cwnd > LARGEST { format!("{cwnd:e}") } else { cwnd.to_string() };
-            let message = format!("cwnd is {text}; expected a number of bytes above 0 and at most {LARGEST:e}");
-            return Err(pyo3::exceptions::PyValueError::new_err(message));
-        }
-        self.cwnd = cwnd;
         let optional = |name: &Bound<'_, PyString>| -> PyResult<Option<f64>> {
             match object.getattr_opt(name)? {
                 Some(value) if !value.is_none() => value.extract().map(Some),
@@ -296,22 +229,15 @@ impl Instance {
                 value.extract::<f64>()?;
             }
         }
-        self.ssthresh = optional(intern!(py, "ssthresh"))?.unwrap_or(f64::INFINITY);
-        let gap = optional(intern!(py, "pacing_gap_ps"))?;
-        let rate = optional(intern!(py, "pacing_rate_bps"))?;
-        let wrong = |name: &str, value: f64| {
-            Err(pyo3::exceptions::PyValueError::new_err(format!("{name} is {value}; expected a number of at least 0")))
+        let attributes = Attributes {
+            cwnd: object.getattr(intern!(py, "cwnd"))?.extract()?,
+            ssthresh: optional(intern!(py, "ssthresh"))?,
+            pacing_gap_ps: optional(intern!(py, "pacing_gap_ps"))?,
+            pacing_rate_bps: optional(intern!(py, "pacing_rate_bps"))?,
         };
-        self.pacing = match (gap, rate) {
-            (Some(gap), _) if !(gap.is_finite() && gap >= 0.0) => return wrong("pacing_gap_ps", gap),
-            (_, Some(rate)) if !(rate.is_finite() && rate > 0.0) => {
-                let message = format!("pacing_rate_bps is {rate}; expected a number above 0, or None for no pacing");
-                return Err(pyo3::exceptions::PyValueError::new_err(message));
-            }
-            (Some(gap), _) => Pacing::Gap(Time(gap.round() as u64)),
-            (None, Some(rate)) => Pacing::Rate(rate.max(SLOWEST)),
-            (None, None) => Pacing::None,
-        };
+        self.pacing = attributes.pacing().map_err(pyo3::exceptions::PyValueError::new_err)?;
+        self.cwnd = attributes.cwnd;
+        self.ssthresh = attributes.ssthresh.unwrap_or(f64::INFINITY);
         Ok(())
     }
 
@@ -355,16 +281,16 @@ macro_rules! method {
 
 impl Controller for Instance {
     fn on_ack(&mut self, ack: &Ack) {
-        self.call(ack.now, method!("on_ack", PyAck::from(ack)));
+        self.call(ack.now, method!("on_ack", passed::Ack::from(ack)));
     }
 
     fn on_loss(&mut self, event: &Congestion) {
-        self.call(event.now, method!("on_loss", PyCongestion::from((event, 0))));
+        self.call(event.now, method!("on_loss", passed::Congestion::from((event, 0))));
     }
 
     fn on_ecn(&mut self, event: &Congestion) {
         if self.has("on_ecn") {
-            self.call(event.now, method!("on_ecn", PyCongestion::from((event, 0))));
+            self.call(event.now, method!("on_ecn", passed::Congestion::from((event, 0))));
         } else {
             self.on_loss(event);
         }
@@ -373,7 +299,7 @@ impl Controller for Instance {
     fn on_timeout(&mut self, event: &Timeout) {
         let Timeout { now, in_flight, window, rtt, consecutive, .. } = *event;
         let event = Congestion { now, in_flight, window, rtt, srtt: Time::ZERO };
-        self.call(now, method!("on_timeout", PyCongestion::from((&event, consecutive))));
+        self.call(now, method!("on_timeout", passed::Congestion::from((&event, consecutive))));
     }
 
     fn on_recovered(&mut self, now: Time, _in_flight: u64) {

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use errors::{ControllerError, RunError, RunStopped, ScenarioError, scenario_error};
 use incast_cc::Time;
-use incast_engine::{Progress, RunError as EngineError};
-use incast_record::table::{self, Column, TABLES, Values};
-use incast_record::{Outcome, summary};
-use incast_scenario::build::layout;
+use incast_engine::Progress;
+use incast_record::Outcome;
+use incast_record::table::{self, Column, Values};
+use incast_scenario::results::{Failure, Results};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -26,34 +26,28 @@ const PYTHON_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Results of one run.
 #[pyclass(frozen, module = "incast._core")]
-struct RunResult {
-    outcome: Outcome,
-    summary: String,
-    threads_s: Vec<f64>,
-    helpers_s: f64,
-    timeline: Option<String>,
-}
+struct RunResult(Results);
 
 #[pymethods]
 impl RunResult {
     /// Processor time of each thread of the run, between the first event and the last, s.
     fn threads_s(&self) -> Vec<f64> {
-        self.threads_s.clone()
+        self.0.cost.threads.iter().map(Duration::as_secs_f64).collect()
     }
 
     /// Processor time of set-up and outcome on other threads than the caller's, s.
     fn helpers_s(&self) -> f64 {
-        self.helpers_s
+        self.0.cost.helpers.as_secs_f64()
     }
 
     /// Content of `summary.json`.
     fn summary_json(&self) -> &str {
-        &self.summary
+        &self.0.summary
     }
 
     /// Content of `timeline.json`, if the run has a timeline.
     fn timeline_json(&self) -> Option<&str> {
-        self.timeline.as_deref()
+        self.0.timeline.as_deref()
     }
 
     /// Columns of a table (`flows`, `ports`, `classes`, `engines`, `entries`, `radios`, `queries`, `writes`,
@@ -61,12 +55,8 @@ impl RunResult {
     /// unit, definition, values, valid, names)`: `values` is an array, or a list of text; `valid` marks the values
     /// that exist, if some may be missing; with `names`, the values are indices into them.
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let Some((_, make)) = TABLES.iter().find(|(table, _)| *table == name) else {
-            let known: Vec<&str> = TABLES.iter().map(|(table, _)| *table).collect();
-            let expected = format!("expected {}", known.join(", "));
-            return Err(PyValueError::new_err(format!("no table {name:?}: {expected}")));
-        };
-        let columns = py.detach(|| make(&self.outcome));
+        let make = table::named(name).map_err(PyValueError::new_err)?;
+        let columns = py.detach(|| make(&self.0.outcome));
         hand_over_all(py, columns)
     }
 
@@ -74,7 +64,7 @@ impl RunResult {
     /// each in the format of `table`, so that the whole table is never in memory. Returns False for other tables.
     fn parts(&self, py: Python<'_>, name: &str, most: usize, show: &Bound<'_, PyAny>) -> PyResult<bool> {
         let mut failed = Ok(());
-        let known = table::parts(name, &self.outcome, most.max(1), &mut |columns| {
+        let known = table::parts(name, &self.0.outcome, most.max(1), &mut |columns| {
             if failed.is_ok() {
                 failed = hand_over_all(py, columns).and_then(|columns| show.call1((columns,))).map(|_| ());
             }
@@ -163,7 +153,7 @@ fn run(
                 false
             })
         };
-        let outcome = incast_engine::run_timed(&spec, &mut report);
+        let results = scenario.scenario.run(&spec, &mut report);
         if let Some(error) = raised {
             return Err(error);
         }
@@ -171,16 +161,11 @@ fn run(
             let failure = Python::attach(|py| external::failure(py, &spec.controllers));
             return Err(failure.unwrap_or_else(|| RunError::new_err("a controller failed")));
         }
-        let (outcome, cost) = outcome.map_err(|error| match error {
-            EngineError::Stopped => RunStopped::new_err("the run was stopped before its end"),
-            EngineError::Refused(about, words) => scenario_error(scenario.scenario.refused(&spec, about, words)),
-            EngineError::Invalid(words) => RunError::new_err(words),
-        })?;
-        let figures = summary::summarize(&outcome, scenario.scenario.name(), env!("CARGO_PKG_VERSION"));
-        let threads_s = cost.threads.iter().map(Duration::as_secs_f64).collect();
-        let helpers_s = cost.helpers.as_secs_f64();
-        let timeline = outcome.frame_ps.map(|frame| layout::timeline_json(&spec, frame, outcome.end_ps));
-        Ok(RunResult { summary: summary::summary_text(&figures), outcome, threads_s, helpers_s, timeline })
+        results.map(RunResult).map_err(|failure| match failure {
+            Failure::Stopped => RunStopped::new_err(failure.to_string()),
+            Failure::Refused(errors) => scenario_error(errors),
+            Failure::Invalid(words) => RunError::new_err(words),
+        })
     })
 }
 
@@ -188,7 +173,7 @@ fn run(
 /// Empty for an unknown table.
 #[pyfunction]
 fn columns(table: &str) -> Vec<(&'static str, bool, bool)> {
-    let Some((_, make)) = TABLES.iter().find(|(name, _)| *name == table) else { return Vec::new() };
+    let Ok(make) = table::named(table) else { return Vec::new() };
     let described = |column: Column| {
         let is_text = matches!(column.values, Values::Str(_) | Values::Dict { .. });
         (column.name, is_text, !matches!(column.values, Values::OptU64(_) | Values::OptF64(_)))
@@ -242,6 +227,6 @@ mod _core {
         incast_scenario::text::external::resolve_with(super::external::resolve);
         super::PyModuleMethods::add(m, "KINDS", incast_scenario::catalogue::KINDS)?;
         super::PyModuleMethods::add(m, "HAS_ASSERTIONS", cfg!(debug_assertions))?;
-        super::PyModuleMethods::add(m, "__version__", env!("CARGO_PKG_VERSION"))
+        super::PyModuleMethods::add(m, "__version__", incast_scenario::VERSION)
     }
 }

@@ -1,9 +1,9 @@
 //! Scenarios for Python.
 
 use crate::errors::scenario_error;
-use incast_cc::Config;
-use incast_engine::spec::{Governor, Spec};
+use incast_engine::spec::Spec;
 use incast_scenario::Errors;
+use incast_scenario::results::governing;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::HashMap;
@@ -98,19 +98,7 @@ impl Scenario {
     /// `ScenarioError` unless the scenario can be run.
     fn governing(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let spec = py.detach(|| self.spec()).map_err(scenario_error)?;
-        let word = |governor| match governor {
-            Governor::Controller(number) => match &spec.controllers[number as usize] {
-                Config::External(external) => external.0.name().to_owned(),
-                config => config.kind().name.to_owned(),
-            },
-            Governor::Own(name) => name.to_owned(),
-        };
-        let mut found: Vec<String> = Vec::new();
-        for word in spec.governors().into_iter().map(word) {
-            if !found.contains(&word) {
-                found.push(word);
-            }
-        }
+        let found = governing(&spec);
         self.keep(spec);
         Ok(found)
     }

@@ -8,6 +8,7 @@
 
 use std::env::temp_dir;
 use std::fmt::Debug;
+#[cfg(unix)]
 use std::fs::File;
 use std::io;
 use std::iter::successors;

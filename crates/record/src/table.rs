@@ -29,6 +29,15 @@ pub const TABLES: [(&str, Make); 14] = [
     ("timeline_paths", timeline_paths),
 ];
 
+/// Function that makes the table of this name; the error lists the names.
+pub fn named(name: &str) -> Result<Make, String> {
+    let found = TABLES.iter().find(|(table, _)| *table == name);
+    found.map(|(_, make)| *make).ok_or_else(|| {
+        let known: Vec<&str> = TABLES.iter().map(|(table, _)| *table).collect();
+        format!("no table {name:?}: expected {}", known.join(", "))
+    })
+}
+
 /// `flows.parquet`: one row per flow, in flow order. The label columns follow `dst`; with failures
 /// of links a last column says which flows crossed one.
 pub fn flows(outcome: &Outcome) -> Vec<Column> {

@@ -28,6 +28,8 @@ pub mod build;
 pub mod catalogue;
 pub mod document;
 pub mod files;
+pub mod given;
+pub mod results;
 pub mod text;
 pub mod topology;
 pub mod traffic;
@@ -50,6 +52,9 @@ use std::sync::{Arc, OnceLock};
 use text::schema::Schema;
 use toml::Value as Toml;
 use topology::Topology;
+
+/// Version of the program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A scenario as written by the user, with later changes.
 #[derive(Clone, Debug)]
@@ -236,6 +241,16 @@ impl Scenario {
         Ok(())
     }
 
+    /// Text of the scenario as written, with its changes and without comments.
+    pub fn written(&self) -> Result<String, Errors> {
+        to_toml(&self.table)
+    }
+
+    /// Keys that the scenario gives, as written, with what the schema says of them.
+    pub fn given(&self) -> Vec<given::Given> {
+        given::given(&Toml::Table(self.table.clone()), Schema::new(schema()))
+    }
+
     /// Typed document, checked against the schema; read only once.
     pub fn document(&self) -> Result<&Document, Errors> {
         match self.document.get_or_init(|| self.parse().map(Arc::new)) {
@@ -380,7 +395,7 @@ fn named(doc: &mut Document) -> Vec<(String, &mut String)> {
     found
 }
 
-fn to_toml(doc: &Document) -> Result<String, Errors> {
+fn to_toml(doc: &impl serde::Serialize) -> Result<String, Errors> {
     toml::to_string(doc).map_err(|e| Problem::new("scenario", e.to_string()).into())
 }
 

@@ -10,6 +10,7 @@ from incast.commands import (
     describe,
     doctor,
     export,
+    lab,
     model,
     new,
     overview,
@@ -46,6 +47,7 @@ def program() -> typer.Typer:
     app.command()(report.report)
     app.command()(plot.plot)
     app.command()(view.view)
+    app.command()(lab.lab)
     app.command()(export.export)
     app.command()(tune.tune)
     app.command()(tune.sensitivity)

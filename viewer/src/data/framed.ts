@@ -11,11 +11,17 @@ export interface InBlocks {
 }
 
 export class Framed {
-  readonly blocks: Columns[];
+  private constructor(readonly blocks: Columns[], private readonly size: number) {}
 
-  constructor(private readonly told: InBlocks, source: Source) {
-    this.blocks = Array.from({ length: told.blocks }, (_, block) => new Columns(
-      Object.fromEntries(Object.entries(told.columns).map(([name, at]) => [name, at + block])), source));
+  /** Rows that are read from a source. */
+  static told({ size, blocks, columns }: InBlocks, source: Source): Framed {
+    return new Framed(Array.from({ length: blocks }, (_, block) => new Columns(
+      Object.fromEntries(Object.entries(columns).map(([name, at]) => [name, at + block])), source)), size);
+  }
+
+  /** Rows that are all there, in one block. */
+  static of(block: Columns): Framed {
+    return new Framed([block], Infinity);
   }
 
   has(name: string): boolean {
@@ -24,7 +30,7 @@ export class Framed {
 
   /** The block of a port or flow. */
   of(whose: number): Columns {
-    return this.blocks[Math.min(this.blocks.length - 1, Math.floor(whose / this.told.size))]!;
+    return this.blocks[Math.min(this.blocks.length - 1, Math.floor(whose / this.size))]!;
   }
 
   /** Those of these columns that are still to be read, of all blocks or of that of one port or flow. */

@@ -353,8 +353,8 @@ export async function opened(source: Source, run: Described): Promise<Run> {
   const table = (own: Listed) => new Columns(own.columns, source, own.rows);
   const maybe = (own: Listed | null) => own && table(own);
   return new Run(checked(timeline as Timeline, label), label, missing, {
-    ports: table(run.ports), records: new Framed(run.records, source), flows: maybe(run.flows),
-    by_flow: run.by_flow && new Framed(run.by_flow, source), events: maybe(run.events), paths: maybe(run.paths),
+    ports: table(run.ports), records: Framed.told(run.records, source), flows: maybe(run.flows),
+    by_flow: run.by_flow && Framed.told(run.by_flow, source), events: maybe(run.events), paths: maybe(run.paths),
     series: maybe(run.series), packets: maybe(run.packets),
   });
 }

@@ -131,6 +131,13 @@ export class Columns {
     readonly rows: number | null = null,
   ) {}
 
+  /** A table whose columns are all there. */
+  static of(columns: Record<string, Column>, rows: number | null = null): Columns {
+    const table = new Columns(Object.fromEntries(Object.keys(columns).map((name) => [name, 0])), () => "", rows);
+    for (const [name, own] of Object.entries(columns)) table.there.set(name, own);
+    return table;
+  }
+
   /** Whether the table has a column, read or not. */
   has(name: string): boolean {
     return Object.hasOwn(this.parts, name);

@@ -1,7 +1,33 @@
 //! Clocks of a run's threads.
 
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+#[cfg(not(target_family = "wasm"))]
+use std::{sync::OnceLock, time::Instant};
+
+/// A moment of wall time. WebAssembly has no clock: there every moment is long past.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    #[cfg(not(target_family = "wasm"))]
+    at: Instant,
+}
+
+impl Moment {
+    /// The present.
+    pub fn now() -> Moment {
+        Moment {
+            #[cfg(not(target_family = "wasm"))]
+            at: Instant::now(),
+        }
+    }
+
+    /// Time since then.
+    pub fn elapsed(&self) -> Duration {
+        #[cfg(not(target_family = "wasm"))]
+        return self.at.elapsed();
+        #[cfg(target_family = "wasm")]
+        Duration::MAX
+    }
+}
 
 /// Processor time of a run's threads.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,10 +51,15 @@ pub fn thread_time() -> Duration {
     Duration::ZERO
 }
 
-/// Time since the first call, ns.
+/// Time since the first call, ns; 0 on systems without a clock.
 pub fn wall_ns() -> u64 {
-    static FIRST: OnceLock<Instant> = OnceLock::new();
-    FIRST.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    #[cfg(target_family = "wasm")]
+    return 0;
+    #[cfg(not(target_family = "wasm"))]
+    {
+        static FIRST: OnceLock<Instant> = OnceLock::new();
+        FIRST.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    }
 }
 
 /// Processor time of this thread, ns. On systems without such a clock: time since the first call.

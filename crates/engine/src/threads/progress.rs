@@ -1,7 +1,8 @@
 //! Progress of a run: reported periodically to a listener, which may stop the run.
 
+use crate::threads::clock::Moment;
 use incast_cc::Time;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -32,7 +33,7 @@ const EVENTS: u32 = 128;
 pub struct Monitor<'a> {
     listener: Listener<'a>,
     progress: Progress,
-    asked: Instant,
+    asked: Moment,
     events: u32,
     stopped: bool,
 }
@@ -41,7 +42,7 @@ impl<'a> Monitor<'a> {
     /// Monitors a run that ends at `end`.
     pub fn new(listener: Listener<'a>, end: Time) -> Monitor<'a> {
         let progress = Progress { set_up: 0.0, now: Time::ZERO, end, hops: 0 };
-        Monitor { listener, progress, asked: Instant::now(), events: 0, stopped: false }
+        Monitor { listener, progress, asked: Moment::now(), events: 0, stopped: false }
     }
 
     /// True if the run is to stop.
@@ -59,7 +60,7 @@ impl<'a> Monitor<'a> {
     pub fn ask(&mut self) {
         // not called again once it has stopped the run
         self.stopped = self.stopped || !(self.listener)(self.progress);
-        self.asked = Instant::now();
+        self.asked = Moment::now();
     }
 
     /// Counts `events`. Returns whether the run goes on.

@@ -276,6 +276,7 @@ pub const SNAPSHOT: [usize; 4] = [
 
 // lines of the sender itself, and those of scoreboard and controller
 const _: () = assert!(offset_of!(Sender, samples) + Samples::HOT <= HOT[0].1 * 64);
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(offset_of!(Sender, board) + Scoreboard::HOT == HOT[1].0);
 
 impl Sender {

@@ -1,0 +1,114 @@
+/** Guided lessons: a question, one thing to change, and an answer that the two runs check. */
+
+import { useState } from "preact/hooks";
+import type { Experiment } from "./experiment";
+import { LESSONS, rightOf, type Lesson } from "./lessons";
+import type { State } from "./runs";
+
+export type { Lesson };
+
+interface Props {
+  chosen: Lesson | null;
+  /** The run before the change. */
+  before: State | null;
+  state: State | null;
+  experiment: Experiment;
+  onChoose: (lesson: Lesson) => void;
+  onChange: (change: Partial<Experiment>) => void;
+  onKeep: (before: State | null) => void;
+  onRun: () => void;
+  onLeave: () => void;
+}
+
+/** Whether an experiment has what a lesson begins or ends with. */
+export function isAt(experiment: Experiment, lesson: Lesson, after: boolean): boolean {
+  const wanted = { ...lesson.begins, ...(after ? lesson.change : {}) };
+  const value = (set: [string, string][], key: string) => set.find(([own]) => own === key)?.[1];
+  const keys = new Set([...lesson.begins.set, ...lesson.change.set ?? []].map(([key]) => key));
+  return experiment.scenario === wanted.scenario && experiment.text === null
+    && experiment.controllers.join() === wanted.controllers.join()
+    && [...keys].every((key) => value(experiment.set, key) === value(wanted.set, key));
+}
+
+const isOver = (state: State | null): state is State => (
+  state !== null && !state.running && state.finished.length === state.total);
+
+export function Lessons(props: Props) {
+  const { chosen, onChoose } = props;
+  if (chosen) return <One key={chosen.key} {...props} lesson={chosen} />;
+  return (
+    <>
+      <p class="soft">Eight lessons of some five minutes: a question, one thing to change, an answer that your runs
+        check.</p>
+      <ol class="lessons">
+        {LESSONS.map((lesson, i) => (
+          <li><button onClick={() => { onChoose(lesson); }}>
+            <span class="faint">{i + 1} of {LESSONS.length} · {lesson.about}</span><b>{lesson.question}</b>
+          </button></li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function One({ lesson, before, state, experiment, onChange, onKeep, onRun, onLeave, onChoose }: Props & {
+  lesson: Lesson;
+}) {
+  const [picked, setPicked] = useState<number | null>(null);
+  const first = before ?? (isOver(state) && isAt(state.of, lesson, false) ? state : null);
+  const second = before && isOver(state) && isAt(state.of, lesson, true) ? state : null;
+  const changed = isAt(experiment, lesson, true);
+  const right = first && second ? rightOf(lesson, first.finished, second.finished) : null;
+  const at = LESSONS.indexOf(lesson);
+  const later = (reached: boolean) => (reached ? "" : "later");
+  return (
+    <div class="lesson">
+      <p class="faint">Lesson {at + 1} of {LESSONS.length} · {lesson.about}</p>
+      <h2 style={{ fontSize: "17px" }}>{lesson.question}</h2>
+      <p>{lesson.setting}</p>
+      <ol>
+        <li>
+          Run it as it is. {!first && <button class="btn main" onClick={onRun}>Run</button>}
+          {first && <p class="soft">{lesson.see} {lesson.figures(first.finished)}</p>}
+        </li>
+        <li class={later(first !== null)}>
+          {lesson.task}{" "}
+          {first && !changed && (
+            <button class="btn" onClick={() => {
+              onKeep(first);
+              const keys = (lesson.change.set ?? []).map(([key]) => key);
+              onChange({ ...lesson.change, set: [
+                ...experiment.set.filter(([key]) => !keys.includes(key)), ...lesson.change.set ?? []] });
+            }}>Change it</button>
+          )}
+          {changed && !second && <button class="btn main" onClick={() => {
+            if (!before && first) onKeep(first);
+            onRun();
+          }}>Run</button>}
+          {second && <p class="soft">{lesson.figures(second.finished)}</p>}
+        </li>
+        <li class={later(second !== null)}>
+          What do the two runs show?
+          <div class="choices" role="group" aria-label="Answers">
+            {lesson.answers.map(({ words }, i) => (
+              <button class={`btn ${picked === i ? (i === right ? "yes" : "no") : ""}`} disabled={second === null}
+                aria-pressed={picked === i} onClick={() => { setPicked(i); }}>
+                {picked === i ? (i === right ? "✓ " : "✕ ") : ""}{words}
+              </button>
+            ))}
+          </div>
+          <p role="status">
+            {picked !== null && right !== null && (picked === right ? lesson.why : "The figures above say otherwise.")}
+            {second && right === null && "Your runs show none of these: look at the figures."}
+          </p>
+        </li>
+      </ol>
+      <div class="line">
+        <button class="btn quiet" onClick={onLeave}>All lessons</button>
+        {picked !== null && picked === right && at + 1 < LESSONS.length && (
+          <button class="btn main" onClick={() => { onChoose(LESSONS[at + 1]!); }}>Next lesson</button>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,137 @@
+/** A run over time: curves of all controllers, and the fabric of one, on one clock. */
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { TITLES } from "../data/format";
+import type { Metric, Run } from "../data/run";
+import { Plot } from "../panes/Plot";
+import { Fabric } from "../scene/Fabric";
+import { fieldOf } from "../scene/field";
+import { HeatMap } from "../scene/HeatMap";
+import { usePlaying } from "../app/hooks";
+import { TimeBar } from "../time/TimeBar";
+import { spanBetween, type Span } from "../data/stretch";
+import { drawn } from "./curves";
+import { openingOf } from "../data/opening";
+import type { Finished } from "./runs";
+
+interface Props {
+  finished: Finished[];
+  controllers: string[];
+  dark: boolean;
+}
+
+/** The stretch in which something happens, of all runs. */
+function busy(runs: Run[]): Span {
+  const end = Math.max(...runs.map((run) => run.end_s));
+  const until = Math.max(...runs.map((run) => run.busyUntil_s));
+  return { from_s: 0, to_s: until > 0.8 * end ? end : until * 1.05 };
+}
+
+export function Seen({ finished, controllers, dark }: Props) {
+  const shown = finished.filter((own): own is Finished & { run: Run } => own.run !== null);
+  const [whose, setWhose] = useState<string | null>(null);
+  const [curve, setCurve] = useState<string | null>(null);
+  const [metric, setMetric] = useState<Metric>("queue_max_bytes");
+  const [pinned, setPinned] = useState<number | null>(null);
+  const [span, setSpan] = useState<Span | null>(null);
+  const [time_s, setTime] = useState<number | null>(null);
+  const [playing, setPlaying] = useState(false);
+  const [speed, setSpeed] = useState(30);
+  const own = shown.find(({ controller }) => controller === whose) ?? shown[0];
+  const curves = useMemo(() => drawn(finished, (controller) => Math.max(0, controllers.indexOf(controller))),
+    [finished, controllers]);
+  const all = useMemo(() => (shown.length ? busy(shown.map(({ run }) => run)) : null), [finished]);
+  useEffect(() => { [setPinned, setSpan, setTime].forEach((set) => { set(null); }); }, [shown[0]?.run]);
+  if (!own || !all) return null;
+  const { run } = own;
+  const most = run.metrics.includes(metric) ? metric : run.metrics[0]!;
+  const opened = openingOf(run, run.frames, most);
+  const now_s = time_s ?? (opened ? run.timeOf(opened.frame) : 0);
+  const frame = run.frameOf(now_s);
+  const seek = (to_s: number) => { setTime(Math.min(run.end_s, Math.max(0, to_s))); };
+  const select = (one_s: number, other_s: number) => { setSpan(spanBetween(run, one_s, other_s)); };
+  const chosen = curves.find(({ key }) => key === curve) ?? curves[0];
+  const largest = Math.max(...shown.map((one) => one.run.largestOf(most)));
+  return (
+    <section class="seen card" aria-label="Over time">
+      <div class="panes">
+        <div class="curves">
+          <div class="line">
+            <h2>Over time</h2><span class="soft">seed 1</span>
+            <div class="seg" role="group" aria-label="Curves">
+              {curves.map(({ key, title }) => (
+                <button aria-pressed={key === chosen?.key} onClick={() => { setCurve(key); }}>{title}</button>
+              ))}
+            </div>
+          </div>
+          {chosen && (
+            <Plot title={chosen.title} unit={chosen.unit} curves={chosen.curves} now_s={now_s}
+              seen={chosen.key === "fct" ? { from_s: 0, to_s: farthest(chosen.curves) } : span ?? all} dark={dark}
+              onSeek={chosen.key === "fct" ? () => undefined : seek} onSpan={select} />
+          )}
+          {span && <button class="btn" onClick={() => { setSpan(null); }}>show all of the time</button>}
+        </div>
+        <div class="network">
+          <div class="line">
+            <h2>Fabric</h2>
+            <label>shows <select value={most} onChange={(event) => { setMetric(event.currentTarget.value as Metric); }}>
+              {run.metrics.map((name) => <option value={name}>{TITLES[name]}</option>)}
+            </select></label>
+            <div class="seg" role="group" aria-label="Controller of the fabric">
+              {shown.map(({ controller }) => (
+                <button aria-pressed={controller === own.controller} onClick={() => { setWhose(controller); }}>
+                  {controller}
+                </button>
+              ))}
+            </div>
+          </div>
+          <Fabric key={own.controller} run={run} frame={frame} metric={most} pinned={pinned} path={[]} dark={dark}
+            largest={largest} onPin={setPinned} />
+        </div>
+      </div>
+      <Player run={run} frame={frame} span={span} playing={playing} speed={speed} onSpeed={setSpeed}
+        onSeek={(to) => { seek(run.timeOf(Math.min(run.frames - 1, Math.max(0, to)))); }}
+        onPlaying={setPlaying} onSpan={select} />
+      <div class="map">
+        <HeatMap key={own.controller} field={fieldOf(run, most, largest)} time_s={now_s} pinned={pinned} dark={dark}
+          span={span} onSeek={seek} onSpan={select} onPin={setPinned} />
+      </div>
+    </section>
+  );
+}
+
+const farthest = (curves: { time_s: ArrayLike<number> }[]) => (
+  Math.max(...curves.map(({ time_s }) => time_s[time_s.length - 1] ?? 0)) * 1.02);
+
+interface PlayerProps {
+  run: Run;
+  frame: number;
+  span: Span | null;
+  playing: boolean;
+  speed: number;
+  onSpeed: (speed: number) => void;
+  onSeek: (frame: number) => void;
+  onPlaying: (on: boolean) => void;
+  onSpan: (one_s: number, other_s: number) => void;
+}
+
+function Player({ run, frame, span, playing, speed, onSpeed, onSeek, onPlaying, onSpan }: PlayerProps) {
+  usePlaying(playing, speed, run, (to) => {
+    const next = typeof to === "function" ? to({ time_s: run.timeOf(frame) } as never) : to;
+    if (next.time_s !== undefined) onSeek(run.frameOf(next.time_s));
+  }, () => { onPlaying(false); });
+  return (
+    <TimeBar run={run} frame={frame} span={span} playing={playing} speed={speed} onSpeed={onSpeed} onSeek={onSeek}
+      letters={false} onPlay={() => {
+        if (frame === run.frames - 1) onSeek(0);
+        onPlaying(!playing);
+      }}
+      onEvent={(step) => {
+        const from_s = step > 0 ? run.timeOf(frame + 1) - run.timeline.frame_s * 1e-5 : run.timeOf(frame);
+        const event = run.eventFrom(from_s, step);
+        if (event) onSeek(run.frameOf(event.time_s));
+      }}
+      onFrom={() => { onSpan(run.timeOf(frame), span?.to_s ?? run.end_s); }}
+      onTo={() => { onSpan(span?.from_s ?? 0, run.timeOf(frame + 1)); }} />
+  );
+}

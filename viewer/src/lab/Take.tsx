@@ -1,0 +1,45 @@
+/** The experiment to take along: as a command, as Python, as a link, as a file. */
+
+import { useState } from "preact/hooks";
+import { fileName, save } from "../scene/save";
+import { asCommand, asPython, type Experiment } from "./experiment";
+
+const KINDS = ["command", "Python", "link", "file"] as const;
+
+interface Props {
+  experiment: Experiment;
+  /** The scenario as text. */
+  text: string;
+  link: string;
+}
+
+export function Take({ experiment, text, link }: Props) {
+  const [kind, setKind] = useState<typeof KINDS[number]>("command");
+  const [copied, setCopied] = useState("");
+  const shown = { command: asCommand(experiment), Python: asPython(experiment), link, file: text }[kind];
+  const copy = () => {
+    navigator.clipboard.writeText(shown).then(() => { setCopied("copied"); }, () => {
+      setCopied("this browser lets no page copy: mark the text");
+    });
+    setTimeout(() => { setCopied(""); }, 3000);
+  };
+  return (
+    <section class="take card" aria-label="Take along">
+      <div class="seg" role="group" aria-label="As what">
+        {KINDS.map((one) => (
+          <button aria-pressed={kind === one} onClick={() => { setKind(one); }}>As a {one}</button>
+        ))}
+      </div>
+      <pre tabIndex={0}>{shown}</pre>
+      <span class="line">
+        <span role="status" class="faint">{copied}</span>
+        {kind === "file" && (
+          <button class="btn" onClick={() => {
+            save(new Blob([text], { type: "application/toml" }), fileName(experiment.scenario, "toml"));
+          }}>Save</button>
+        )}
+        <button class="btn" onClick={copy}>Copy</button>
+      </span>
+    </section>
+  );
+}

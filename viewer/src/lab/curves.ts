@@ -1,0 +1,91 @@
+/** Curves of an experiment: one a controller, of its first seed. */
+
+import type { Run } from "../data/run";
+import type { Curve } from "../panes/Plot";
+import { numbersOf, type Table } from "../engine/wasm";
+import type { Finished } from "./runs";
+
+export interface Drawn {
+  key: string;
+  title: string;
+  unit: string;
+  curves: Curve[];
+}
+
+function columnOf(table: Table | undefined, name: string): Float64Array {
+  const column = table?.columns.find((own) => own.name === name);
+  return column ? numbersOf(column) : new Float64Array();
+}
+
+/** Number of finished transfers over time. */
+function completed(table: Table | undefined, ends: string, end_s: number): [Float64Array, Float64Array] | null {
+  const finish = columnOf(table, ends).filter((time) => !Number.isNaN(time)).sort();
+  if (!finish.length) return null;
+  const times = Float64Array.from([0, ...finish, end_s]);
+  return [times, Float64Array.from(times, (_, i) => Math.min(i, finish.length))];
+}
+
+/** Sum of a figure over all ports in each frame, or its largest value. */
+function overPorts(run: Run, metric: "queue_max_bytes" | "marks" | "drops", together: "most" | "sum"): Float64Array {
+  const over = new Float64Array(run.frames);
+  run.each(metric, 0, run.frames, (_, frame, value) => {
+    over[frame] = together === "sum" ? over[frame]! + value : Math.max(over[frame]!, value);
+  });
+  return over;
+}
+
+/** Bytes that all flows got in each frame, as a rate. */
+function goodput(run: Run): Float64Array | null {
+  if (!run.byFlow?.has("delivered_bytes")) return null;
+  const rate = new Float64Array(run.frames);
+  for (const block of run.byFlow.blocks) {
+    const [starts, bytes] = [block.values("starts"), block.values("delivered_bytes")];
+    for (let frame = 0; frame < run.frames; frame++) {
+      for (let row = starts[frame]!; row < starts[frame + 1]!; row++) {
+        if (!Number.isNaN(bytes[row]!)) rate[frame] = rate[frame]! + 8 * bytes[row]! / run.timeline.frame_s;
+      }
+    }
+  }
+  return rate;
+}
+
+/** Distribution of completion times: the share that finished within a time. */
+function distribution(table: Table | undefined, name: string): [Float64Array, Float64Array] | null {
+  const all = columnOf(table, name);
+  const times = all.filter((time) => !Number.isNaN(time)).sort();
+  if (times.length < 5) return null;
+  return [times, Float64Array.from(times, (_, i) => (100 * (i + 1)) / all.length)];
+}
+
+/** Curves that the finished runs carry. `place` is that of each controller among the chips. */
+export function drawn(finished: Finished[], place: (controller: string) => number): Drawn[] {
+  const first = finished.filter((own): own is Finished & { run: Run } => own.run !== null);
+  const made = (
+    key: string, title: string, unit: string, of: (own: Finished & { run: Run }) => [Float64Array, Float64Array] | null,
+  ): Drawn | null => {
+    const curves = first.flatMap((own): Curve[] => {
+      const found = of(own);
+      return found ? [{ label: own.controller, time_s: found[0], values: found[1], stepped: true,
+        colour: place(own.controller) }] : [];
+    });
+    return curves.length ? { key, title, unit, curves } : null;
+  };
+  const times = (run: Run) => Float64Array.from({ length: run.frames }, (_, frame) => run.timeOf(frame));
+  const over = (values: (run: Run) => Float64Array | null) => ({ run }: { run: Run }) => {
+    const found = values(run);
+    return found && [times(run), found] as [Float64Array, Float64Array];
+  };
+  const queries = first.some(({ tables }) => tables.queries?.rows);
+  return [
+    queries ? made("queries", "Complete answers", "", ({ run, tables }) => (
+      completed(tables.queries, "finish_s", run.end_s)))
+      : made("flows", "Complete flows", "", ({ run, tables }) => completed(tables.flows, "finish_s", run.end_s)),
+    made("queue", "Largest queue", "B", over((run) => overPorts(run, "queue_max_bytes", "most"))),
+    made("goodput", "Goodput of all flows", "b/s", over(goodput)),
+    made("marks", "Marks", "packets", over((run) => (
+      run.metrics.includes("marks") && run.largestOf("marks") ? overPorts(run, "marks", "sum") : null))),
+    made("drops", "Drops", "packets", over((run) => (
+      run.metrics.includes("drops") && run.largestOf("drops") ? overPorts(run, "drops", "sum") : null))),
+    made("fct", "Finished within a time", "%", ({ tables }) => distribution(tables.flows, "fct_s")),
+  ].filter((own) => own !== null);
+}

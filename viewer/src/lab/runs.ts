@@ -1,0 +1,119 @@
+/** The runs of an experiment: one a controller and seed, in workers. */
+
+import type { Pool } from "../engine/pool";
+import { Stopped } from "../engine/pool";
+import { runOf, SHOWN } from "../engine/shown";
+import type { Table } from "../engine/wasm";
+import type { Run } from "../data/run";
+import { askedOf, type Experiment } from "./experiment";
+
+/** Name of the controller of a run of the scenario as it is. */
+export const AS_IT_IS = ".";
+
+/** A finished run. */
+export interface Finished {
+  controller: string;
+  seed: number;
+  /** Content of `summary.json`. */
+  summary: Record<string, unknown>;
+  /** Tables that answers are made of. */
+  tables: Record<string, Table>;
+  /** Over time, of the first seed. */
+  run: Run | null;
+}
+
+export interface State {
+  /** The experiment that ran, or runs. */
+  of: Experiment;
+  finished: Finished[];
+  total: number;
+  /** Parts of the runs under way that are done, by controller and seed. */
+  parts: Map<string, number>;
+  hops: number;
+  /** Why a run failed, in words, by controller. */
+  failed: Map<string, string>;
+  running: boolean;
+  stopped: boolean;
+  /** When it began and, over, how long it took, ms. */
+  began: number;
+  took: number;
+  /** From the beginning to the first finished run, ms; null before. */
+  first: number | null;
+}
+
+/** Tables of a run of which no curves are drawn. */
+const ANSWERED = ["flows", "queries", "writes"];
+
+/** Limits of a run in a page. */
+export const MOST_BYTES = 1.5e9;
+export const MOST_HOPS = 3e8;
+
+const keyOf = (controller: string, seed: number) => `${controller} ${seed}`;
+
+/** Share of all runs that is done. */
+export function share({ finished, total, parts, failed }: State): number {
+  const under = [...parts.values()].reduce((sum, part) => sum + part, 0);
+  return total ? Math.min(1, (finished.length + under + failed.size) / total) : 0;
+}
+
+/** Runs an experiment. `changed` is called with what there is, at most once a frame. */
+export function start(pool: Pool, of: Experiment, changed: (state: State) => void): State {
+  const controllers = of.controllers.length ? of.controllers : [AS_IT_IS];
+  const state: State = {
+    of, finished: [], total: controllers.length * of.seeds, parts: new Map(), hops: 0, failed: new Map(),
+    running: true, stopped: false, began: performance.now(), took: 0, first: null,
+  };
+  let asked = false;
+  const tell = () => {
+    if (asked) return;
+    asked = true;
+    requestAnimationFrame(() => {
+      asked = false;
+      changed({ ...state, finished: [...state.finished] });
+    });
+  };
+  const one = async (controller: string, seed: number) => {
+    const key = keyOf(controller, seed);
+    const scenario = askedOf(of, controller === AS_IT_IS ? null : controller, seed);
+    const drawn = seed === 1;
+    if (drawn) scenario.set = [...scenario.set ?? [], ["measure.timeline", "auto"]];
+    scenario.most_bytes = MOST_BYTES;
+    try {
+      const task = { do: "run" as const, scenario, sources: of.own, tables: drawn ? SHOWN : ANSWERED };
+      const ran = await pool.ask(task, ({ now_s, end_s }) => {
+        state.parts.set(key, end_s > 0 ? now_s / end_s : 0);
+        tell();
+      });
+      const summary = JSON.parse(ran.summary) as Record<string, unknown>;
+      const tables = Object.fromEntries(ANSWERED.map((name) => [name, ran.tables[name]!]));
+      state.finished.push({ controller, seed, summary, tables, run: drawn ? runOf(ran, controller) : null });
+      state.hops += (summary.run as { hops: number }).hops;
+      state.first ??= performance.now() - state.began;
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
+      if (!(error instanceof Stopped)) state.failed.set(controller, words);
+    }
+    state.parts.delete(key);
+    tell();
+  };
+  const all: Promise<void>[] = [];
+  for (let seed = 1; seed <= of.seeds; seed++) for (const controller of controllers) all.push(one(controller, seed));
+  void Promise.all(all).then(() => {
+    state.running = false;
+    state.stopped = state.finished.length < state.total && !state.failed.size;
+    state.took = performance.now() - state.began;
+    const at = ({ controller }: Finished) => controllers.indexOf(controller);
+    state.finished.sort((a, b) => a.seed - b.seed || at(a) - at(b));
+    tell();
+  });
+  tell();
+  return state;
+}
+
+/** Finished runs of seeds under which every controller has finished: differences are paired by seed. */
+export function complete({ finished, of }: State): Finished[] {
+  const controllers = Math.max(1, of.controllers.length);
+  const count = new Map<number, number>();
+  for (const { seed } of finished) count.set(seed, (count.get(seed) ?? 0) + 1);
+  return finished.filter(({ seed }) => count.get(seed) === controllers);
+}

@@ -12,7 +12,11 @@ export const FIRST = 5;
 
 /** The answers of the runs of some controllers on one scenario; at least one, if there is a run. */
 export function answersOf(runs: readonly RunOf[], controllers: readonly string[]): Answer[] {
-  const compared = new Compared(runs, controllers);
+  return answersIn(new Compared(runs, controllers));
+}
+
+/** The answers of runs that a table has as well. */
+export function answersIn(compared: Compared): Answer[] {
   return compared.runs.length ? answersTo(factsOf(compared)) : [];
 }
 

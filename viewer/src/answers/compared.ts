@@ -2,8 +2,8 @@
 
 import type { Table } from "../engine/wasm";
 import {
-  binOf, completionsOf, edgesOf, isOneSize, labelsOf, NONE, PARTS, Reading, readingOf, sizesOf, STATISTICS, textsOf,
-  valuesOf, where, type Completions, type Part, type Sizes, type Statistic,
+  completionsOf, edgesOf, isOneSize, labelsOf, PARTS, Reading, readingOf, Sample, sizesOf, slowdownsOf, STATISTICS,
+  textsOf, timesOf, valuesOf, type Completions, type Part, type Sizes, type Statistic,
 } from "./completions";
 import { resolvedOf, type Resolved } from "./resolved";
 import { exactSum, jain } from "./statistics";
@@ -27,22 +27,37 @@ const TABLES: Record<Part, string> = { fct: "flows", queries: "queries", writes:
 export class Run {
   readonly sizes: Sizes | null;
   readonly resolved: Resolved;
-  private readonly known = new Map<Part, Completions>();
+  private readonly flows: Completions | null;
+  private readonly times = new Map<Part, Sample>();
+  private slowdowns: Map<string, Sample[]> | null = null;
 
   constructor(readonly of: RunOf) {
     this.resolved = resolvedOf(of.text);
-    this.sizes = sizesOf(this.completions("fct"));
+    this.flows = this.completions("fct");
+    this.sizes = this.flows && sizesOf(this.flows);
   }
 
-  /** Completions of finite flows (`fct`), queries or writes. */
-  completions(part: Part): Completions {
-    let found = this.known.get(part);
+  /** Completions of finite flows (`fct`), queries or writes; null without any. */
+  private completions(part: Part): Completions | null {
+    const table = this.of.tables[TABLES[part]];
+    return table && this.figure(`${part}.count`) ? completionsOf(table, part, this.figure("run.sim_s")!) : null;
+  }
+
+  /** Completion times. */
+  time(part: Part): Sample {
+    let found = this.times.get(part);
     if (!found) {
-      const table = this.of.tables[TABLES[part]];
-      found = table && this.figure(`${part}.count`) ? completionsOf(table, part, this.figure("run.sim_s")!) : NONE;
-      this.known.set(part, found);
+      const own = part === "fct" ? this.flows : this.completions(part);
+      found = own ? timesOf(own) : new Sample();
+      this.times.set(part, found);
     }
     return found;
+  }
+
+  /** Slowdowns of the flows of a band; all calls have the same edges of bins. */
+  slowdown({ entry, number }: Band, edges: readonly number[]): Sample {
+    this.slowdowns ??= this.flows ? slowdownsOf(this.flows, edges) : new Map<string, Sample[]>();
+    return this.slowdowns.get(entry)?.[number] ?? new Sample();
   }
 
   /** A figure by its dotted key; null where it does not exist. */
@@ -152,20 +167,13 @@ export class Compared {
   }
 
   private time(controller: string, part: Part, statistic: Statistic): Reading | null {
-    const runs = this.point(controller).map((run) => [run.of.seed, run.completions(part)] as const);
-    return readingOf(new Map(runs), statistic, "time");
+    return readingOf(new Map(this.point(controller).map((run) => [run.of.seed, run.time(part)])), statistic);
   }
 
   /** A statistic of the slowdowns of a band's flows. */
   slowdown(controller: string, band: Band, statistic: Statistic): Reading | null {
-    return this.once(`${controller}\n${statistic}\n${band.number}\n${band.entry}`, () => {
-      const runs = this.point(controller).map((run) => {
-        const all = run.completions("fct");
-        return [run.of.seed, where(all, (row) => (
-          all.entries[row] === band.entry && binOf(this.edges, all.sizes[row]!) === band.number))] as const;
-      });
-      return readingOf(new Map(runs), statistic, "slowdown");
-    });
+    return this.once(`${controller}\n${statistic}\n${band.number}\n${band.entry}`, () => readingOf(
+      new Map(this.point(controller).map((run) => [run.of.seed, run.slowdown(band, this.edges)])), statistic));
   }
 
   /** The share that finished of all finite flows, queries and writes, by seed; null without any. */

@@ -6,7 +6,7 @@
  * two bounds: the lower one counts them as finished at the end of the run, the upper one as never finished.
  */
 
-import { numbersOf, type Table } from "../engine/wasm";
+import { numbersOf, type Table, type TableColumn } from "../engine/wasm";
 import { power } from "./numbers";
 import { estimate, exactSum, rank, type Estimate } from "./statistics";
 
@@ -28,31 +28,30 @@ export const MAXIMUM = "maximum";
 
 /** Completions of one run: finite flows, queries or writes. */
 export interface Completions {
-  /** Traffic entries. */
-  entries: string[];
+  /** Traffic entries, and the place of each completion's entry among them. */
+  names: string[];
+  entries: Uint32Array;
   /** Bytes. */
-  sizes: number[];
+  sizes: Float64Array;
   /** Completion time; for unfinished ones the time until they were stopped, or the run ended. */
-  times: number[];
-  finished: boolean[];
+  times: Float64Array;
+  finished: Uint8Array;
   /** Completion time of flows on the empty network; NaN without one. */
-  ideals: number[];
+  ideals: Float64Array;
 }
 
-export const NONE: Completions = { entries: [], sizes: [], times: [], finished: [], ideals: [] };
-
-/** Names of a table's texts, one a row. */
+/** Texts of a column, one a row. */
 export function textsOf(table: Table, name: string): string[] {
   const { values, names } = columnOf(table, name);
   return Array.from({ length: values.length }, (_, row) => names![Number(values[row])]!);
 }
 
-/** Numbers of a table, one a row; NaN where one is missing. */
+/** Numbers of a column, one a row; NaN where one is missing. */
 export function valuesOf(table: Table, name: string): Float64Array {
   return numbersOf(columnOf(table, name));
 }
 
-function columnOf(table: Table, name: string) {
+function columnOf(table: Table, name: string): TableColumn {
   const found = table.columns.find((column) => column.name === name);
   if (!found) throw new Error(`a table has no column ${name}`);
   return found;
@@ -61,35 +60,81 @@ function columnOf(table: Table, name: string) {
 /** Completions of a table of flows (`fct`), queries or writes of a run that ended at `end_s`. */
 export function completionsOf(table: Table, part: Part, end_s: number): Completions {
   const isFlows = part === "fct";
-  const [size, time] = isFlows ? ["size_bytes", "fct_s"] : ["bytes", "completion_s"];
-  const names = textsOf(table, "group");
-  const [sizes, starts, times] = [size!, "start_s", time!].map((name) => valuesOf(table, name));
-  const [ideals, stops] = ["ideal_fct_s", "stopped_s"].map((name) => (isFlows ? valuesOf(table, name) : null));
-  const found: Completions = { entries: [], sizes: [], times: [], finished: [], ideals: [] };
-  for (let i = 0; i < table.rows; i++) {
-    if (Number.isNaN(sizes![i])) continue;
-    const stop = stops?.[i] ?? NaN;
-    const isFinished = !Number.isNaN(times![i]);
-    found.entries.push(names[i]!);
-    found.sizes.push(sizes![i]!);
-    found.times.push(isFinished ? times![i]! : Math.max((Number.isNaN(stop) ? end_s : stop) - starts![i]!, 0));
-    found.finished.push(isFinished);
-    found.ideals.push(ideals?.[i] ?? NaN);
+  const sizes = valuesOf(table, isFlows ? "size_bytes" : "bytes");
+  const times = valuesOf(table, isFlows ? "fct_s" : "completion_s");
+  const starts = valuesOf(table, "start_s");
+  const [ideals, stops] = ["ideal_fct_s", "stopped_s"].map((name) => (
+    isFlows ? valuesOf(table, name) : new Float64Array(table.rows).fill(NaN)));
+  const { values, names } = columnOf(table, "group");
+  const found = emptyOf(names!, sizes.filter((size) => !Number.isNaN(size)));
+  for (let row = 0, to = 0; row < table.rows; row++) {
+    if (Number.isNaN(sizes[row])) continue;
+    const isFinished = !Number.isNaN(times[row]);
+    const end = Number.isNaN(stops![row]) ? end_s : stops![row]!;
+    found.entries[to] = Number(values[row]);
+    found.times[to] = isFinished ? times[row]! : Math.max(end - starts[row]!, 0);
+    found.finished[to] = isFinished ? 1 : 0;
+    found.ideals[to] = ideals![row]!;
+    to += 1;
   }
   return found;
 }
 
-/** The completions that fit. */
-export function where(run: Completions, fits: (row: number) => boolean): Completions {
-  const kept = run.sizes.flatMap((_, row) => (fits(row) ? [row] : []));
-  const of = <One>(column: One[]) => kept.map((row) => column[row]!);
-  return { entries: of(run.entries), sizes: of(run.sizes), times: of(run.times), finished: of(run.finished),
-    ideals: of(run.ideals) };
+function emptyOf(names: string[], sizes: Float64Array): Completions {
+  const count = sizes.length;
+  return { names, sizes, entries: new Uint32Array(count), times: new Float64Array(count),
+    finished: new Uint8Array(count), ideals: new Float64Array(count) };
 }
 
-/** Completion times divided by ideal ones; at least 1 for unfinished flows. */
-export function slowdownsOf({ times, finished, ideals }: Completions): number[] {
-  return times.map((time, row) => (finished[row] ? time / ideals[row]! : Math.max(time / ideals[row]!, 1)));
+/** Values of some completions, of which unfinished ones are lower bounds. */
+export class Sample {
+  /** Completions, also those without a value, and how many of them finished. */
+  count = 0;
+  finished = 0;
+  private readonly all: number[] = [];
+  private readonly done: number[] = [];
+  private sorted: [Float64Array, Float64Array] | null = null;
+
+  add(value: number, isFinished: boolean): void {
+    this.count += 1;
+    if (isFinished) this.finished += 1;
+    if (Number.isNaN(value)) return;
+    this.all.push(value);
+    if (isFinished) this.done.push(value);
+  }
+
+  /** A statistic; null without values. */
+  figure(statistic: Statistic): Bound | null {
+    const { all, done } = this;
+    if (!all.length) return null;
+    const part = STATISTICS[statistic];
+    if (!part) {
+      const mean = exactSum(all) / all.length;
+      return { low: mean, high: done.length === all.length ? mean : Infinity };
+    }
+    const place = rank(part, all.length) - 1;
+    this.sorted ??= [Float64Array.from(all).sort(), Float64Array.from(done).sort()];
+    return { low: this.sorted[0][place]!, high: this.sorted[1][place] ?? Infinity };
+  }
+}
+
+/** Completion times. */
+export function timesOf({ times, finished }: Completions): Sample {
+  const sample = new Sample();
+  times.forEach((time, row) => { sample.add(time, finished[row] === 1); });
+  return sample;
+}
+
+/** Completion times divided by ideal ones, at least 1 for unfinished flows: by entry, then by bin. */
+export function slowdownsOf(run: Completions, edges: readonly number[]): Map<string, Sample[]> {
+  const samples = run.names.map(() => Array.from({ length: edges.length + 1 }, () => new Sample()));
+  run.times.forEach((time, row) => {
+    const ratio = time / run.ideals[row]!;
+    const isFinished = run.finished[row] === 1;
+    const sample = samples[run.entries[row]!]![binOf(edges, run.sizes[row]!)]!;
+    sample.add(isFinished ? ratio : Math.max(ratio, 1), isFinished);
+  });
+  return new Map(run.names.map((name, i) => [name, samples[i]!]));
 }
 
 /** Traffic entries with finite flows in a run, and the smallest and largest size. */
@@ -100,11 +145,14 @@ export interface Sizes {
 }
 
 /** Sizes of a run's flows; null without finite flows. */
-export function sizesOf({ entries, sizes }: Completions): Sizes | null {
+export function sizesOf({ names, entries, sizes }: Completions): Sizes | null {
   if (!sizes.length) return null;
-  const [smallest, largest] = sizes.reduce(([low, high], one) => [Math.min(low, one), Math.max(high, one)],
-    [Infinity, -Infinity]);
-  return { entries: [...new Set(entries)], smallest, largest };
+  let [smallest, largest] = [Infinity, -Infinity];
+  for (const size of sizes) {
+    smallest = Math.min(smallest, size);
+    largest = Math.max(largest, size);
+  }
+  return { entries: [...new Set(entries)].map((place) => names[place]!), smallest, largest };
 }
 
 /** Whether every run has flows of a single size: only then a completion time over all flows is meaningful. */
@@ -128,8 +176,9 @@ export function edgesOf(runs: readonly Sizes[]): number[] {
 }
 
 /** Bin number of a size: n edges make n + 1 bins, each including its lower edge. */
-export function binOf(edges: readonly number[], size: number): number {
-  return edges.filter((edge) => edge <= size).length;
+function binOf(edges: readonly number[], size: number): number {
+  const bin = edges.findIndex((edge) => size < edge);
+  return bin < 0 ? edges.length : bin;
 }
 
 /** Names of the bins. */
@@ -152,20 +201,6 @@ function sizeText(bytes: number): string {
 interface Bound {
   low: number;
   high: number;
-}
-
-/** A statistic of values, of which unfinished ones are lower bounds; null without values. */
-export function figureOf(values: readonly number[], finished: readonly boolean[], statistic: Statistic): Bound | null {
-  if (!values.length) return null;
-  const part = STATISTICS[statistic];
-  if (!part) {
-    const mean = exactSum(values) / values.length;
-    return { low: mean, high: finished.every(Boolean) ? mean : Infinity };
-  }
-  const place = rank(part, values.length) - 1;
-  const at = (some: Float64Array) => some.sort()[place]!;
-  return { low: at(Float64Array.from(values)),
-    high: at(Float64Array.from(values, (value, row) => (finished[row] ? value : Infinity))) };
 }
 
 /** Bounds under every seed. */
@@ -231,24 +266,18 @@ function combined(one: Reading, other: Reading, of: (mine: number, their: number
   return new Reading(by(one.low, other.high), by(one.high, other.low));
 }
 
-/** A statistic of slowdowns or times by seed; null without completions. */
-export function readingOf(
-  runs: ReadonlyMap<number, Completions>, statistic: Statistic, quantity: "slowdown" | "time",
-): Reading | null {
-  const [low, high] = [new Map<number, number>(), new Map<number, number>()];
-  for (const [seed, run] of runs) {
-    const values = quantity === "slowdown" ? slowdownsOf(run) : run.times;
-    const known = (_: unknown, row: number) => !Number.isNaN(values[row]);
-    const found = figureOf(values.filter(known), run.finished.filter(known), statistic);
-    if (!found) continue;
-    low.set(seed, found.low);
-    high.set(seed, found.high);
-  }
-  if (!low.size) return null;
-  const all = [...runs.values()];
-  const total = (of: (run: Completions) => number) => all.reduce((sum, run) => sum + of(run), 0);
-  return new Reading(low, high, total((run) => run.finished.filter(Boolean).length), total((run) => run.sizes.length),
-    Math.max(...all.map((run) => run.sizes.length)));
+/** A statistic of samples by seed; null without values. */
+export function readingOf(samples: ReadonlyMap<number, Sample>, statistic: Statistic): Reading | null {
+  const found = [...samples].flatMap(([seed, sample]) => {
+    const bound = sample.figure(statistic);
+    return bound ? [[seed, bound] as const] : [];
+  });
+  if (!found.length) return null;
+  const all = [...samples.values()];
+  return new Reading(
+    new Map(found.map(([seed, { low }]) => [seed, low])), new Map(found.map(([seed, { high }]) => [seed, high])),
+    all.reduce((sum, one) => sum + one.finished, 0), all.reduce((sum, one) => sum + one.count, 0),
+    Math.max(...all.map(({ count }) => count)));
 }
 
 /** Name of a statistic in some readings; a high percentile that is the largest value of every run is the maximum. */

@@ -80,21 +80,23 @@ export function jain(shares: readonly number[]): number | null {
 /** Sum without any error but that of its last rounding: Shewchuk's, as `math.fsum`. */
 export function exactSum(values: Iterable<number>): number {
   const parts: number[] = [];
-  let simple = 0;
+  let [simple, count] = [0, 0]; // parts beyond the count are left over
   for (const value of values) {
     let x = value;
     let kept = 0;
     simple += value;
-    for (const part of parts) {
-      const [large, small] = Math.abs(x) < Math.abs(part) ? [part, x] : [x, part];
-      x = large + small;
-      const lost = small - (x - large);
+    for (let i = 0; i < count; i++) {
+      const part = parts[i]!;
+      const isSmaller = Math.abs(x) < Math.abs(part);
+      const sum = x + part;
+      const lost = isSmaller ? x - (sum - part) : part - (sum - x);
+      x = sum;
       if (lost) parts[kept++] = lost;
     }
-    parts.length = kept;
-    parts.push(x);
+    parts[kept] = x;
+    count = kept + 1;
   }
-  return Number.isFinite(simple) ? lastRounded(parts) : simple;
+  return Number.isFinite(simple) ? lastRounded(parts.slice(0, count)) : simple;
 }
 
 /** Sum of parts that do not overlap, the smallest first. */

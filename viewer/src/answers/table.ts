@@ -95,7 +95,11 @@ const UNITS: Record<string, [number, string, number][]> = {
 
 /** The table of the runs of some controllers on one scenario: slowdowns by size, the share finished, figures. */
 export function tableOf(runs: readonly RunOf[], controllers: readonly string[]): Comparison {
-  const compared = new Compared(runs, controllers);
+  return tableIn(new Compared(runs, controllers));
+}
+
+/** The table of runs that answers have as well. */
+export function tableIn(compared: Compared): Comparison {
   const names = namesOf(compared.controllers);
   const standing = standingOf(compared);
   const figures = figuresOf(compared);

@@ -242,5 +242,7 @@ function columnOf(head: ColumnHead, bytes: ArrayBuffer, rows: number): TableColu
 /** Values of a column as numbers; NaN where one is missing. */
 export function numbersOf(column: TableColumn): Float64Array {
   const { values, valid } = column;
-  return Float64Array.from({ length: values.length }, (_, i) => (valid && !valid[i] ? NaN : Number(values[i])));
+  const found = new Float64Array(values.length);
+  for (let i = 0; i < found.length; i++) found[i] = valid && !valid[i] ? NaN : Number(values[i]);
+  return found;
 }

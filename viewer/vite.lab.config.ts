@@ -14,7 +14,8 @@ const engine: Plugin = {
     handler(html) {
       const [, version = ""] = /^version = "(.*)"/m.exec(readFileSync("../Cargo.toml", "utf8")) ?? [];
       const packed = gzipSync(readFileSync(ENGINE), { level: 9 }).toString("base64");
-      return html.replace("<!--incast-engine-->", () => `<script type="text/plain" id="incast-engine">${packed}</script>`)
+      const element = `<script type="text/plain" id="incast-engine">${packed}</script>`;
+      return html.replace("<!--incast-engine-->", () => element)
         .replace('name="incast-version" content=""', `name="incast-version" content="${version}"`);
     },
   },

@@ -54,7 +54,7 @@ describe("the engine in a page", () => {
     const summary = JSON.parse(own.run({ name: "dumbbell", set: SHORT, seed: 2 }, ({ now_s }) => {
       heard.push(now_s);
       return true;
-    })) as { run: { hops: number; seed: number } };
+    }).summary) as { run: { hops: number; seed: number } };
     expect(summary.run).toMatchObject({ seed: 2 });
     expect(heard.length).toBeGreaterThan(5);
     const flows = own.table("flows");

@@ -8,7 +8,7 @@ describe("a lesson", () => {
   const runs = (experiment: typeof FIRST): Result[] => (
     [...experiment.controllers, ...(experiment.controllers.length ? [] : [null])].flatMap((controller) => (
       Array.from({ length: experiment.seeds }, (_, i) => {
-        const summary = JSON.parse(own.run(askedOf(experiment, controller, i + 1))) as Record<string, unknown>;
+        const summary = JSON.parse(own.run(askedOf(experiment, controller, i + 1)).summary) as Record<string, unknown>;
         return { controller: controller ?? ".", seed: i + 1, summary };
       }))));
 

@@ -205,5 +205,5 @@ fn run(asked: &Asked) -> Result<Value, Value> {
     })?;
     let summary = results.summary.clone();
     *RESULTS.lock().map_err(|error| words(error.to_string()))? = Some(results);
-    Ok(json!({ "summary": summary }))
+    Ok(json!({ "summary": summary, "text": scenario.resolved_toml().map_err(refused)? }))
 }

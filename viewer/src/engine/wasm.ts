@@ -178,11 +178,11 @@ export class Engine {
     this.objects = classes.map((own) => objectsOf(own, this.protocol));
   }
 
-  /** Runs a scenario to its end, and returns its `summary.json`. */
-  run(scenario: Asked, heard: (progress: Progress) => boolean = () => true): string {
+  /** Runs a scenario to its end: its `summary.json`, and its text with every default written out. */
+  run(scenario: Asked, heard: (progress: Progress) => boolean = () => true): { summary: string; text: string } {
     this.heard = heard;
     this.objects.forEach((own) => { own.clear(); });
-    return this.ask<{ summary: string }>({ do: "run", scenario }).summary;
+    return this.ask<{ summary: string; text: string }>({ do: "run", scenario });
   }
 
   /** A table of the last run. */

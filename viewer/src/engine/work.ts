@@ -26,6 +26,8 @@ export type Task =
 export interface Ran {
   /** Content of `summary.json`. */
   summary: string;
+  /** Scenario with every default written out. */
+  text: string;
   /** Content of `timeline.json`; null without a timeline. */
   timeline: string | null;
   tables: Record<string, Table>;
@@ -106,14 +108,14 @@ export class Work {
       case "run": {
         await this.register(task.sources);
         let last = 0;
-        const summary = engine.run(task.scenario, (progress) => {
+        const { summary, text } = engine.run(task.scenario, (progress) => {
           const now = performance.now();
           if (now - last >= OFTEN) heard(progress);
           if (now - last >= OFTEN) last = now;
           return true;
         });
         const tables = Object.fromEntries(task.tables.map((name) => [name, engine.table(name)]));
-        return { summary, timeline: engine.timeline(), tables } satisfies Ran;
+        return { summary, text, timeline: engine.timeline(), tables } satisfies Ran;
       }
     }
   }

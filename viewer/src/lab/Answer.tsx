@@ -1,6 +1,7 @@
 /** The answer in sentences, and the table of figures: the same that the program prints. */
 
-import { answersOf, shownFirst, type Answer as Said } from "../answers/answering";
+import type { Answer as Said } from "../answers/answer";
+import { answersOf, shownFirst } from "../answers/answering";
 import { tableOf } from "../answers/table";
 import { Marker } from "./Marker";
 import { complete, type State } from "./runs";
@@ -29,7 +30,9 @@ export function Answer({ state }: { state: State }) {
         </div>
         <ul>{first.map((answer) => <Item answer={answer} />)}</ul>
         {others.length > 0 && (
-          <details><summary>{others.length} more</summary><ul>{others.map((one) => <Item answer={one} />)}</ul></details>
+          <details>
+            <summary>{others.length} more</summary><ul>{others.map((one) => <Item answer={one} />)}</ul>
+          </details>
         )}
         {seeds > 1 && (
           <p class="faint">
@@ -48,17 +51,20 @@ export function Answer({ state }: { state: State }) {
               </tr>
             </thead>
             <tbody>
-              {controllers.map((controller, i) => (
+              {table.rows.map(({ controller, name, mark, cells }, i) => (
                 <tr>
-                  <th scope="row"><Marker at={i} /> {controller.replace(/^lab:/, "")}</th>
-                  {table.cells[i]!.map(({ text, exact, best, bound }) => (
-                    <td class={`${best ? "best" : ""} ${bound ? "bounded" : ""}`} title={exact}>{text}</td>
+                  <th scope="row" title={controller}><Marker at={i} /> {name.replace(/^lab:/, "")} {mark}</th>
+                  {cells.map(({ text, exact, isBest, isBound, finished }) => (
+                    <td class={`${isBest ? "best" : ""} ${isBound ? "bounded" : ""}`}
+                      title={`${exact ?? ""} ${finished && `${finished} finished`}`.trim()}>{text}</td>
                   ))}
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
+        <p class="faint">▸ told apart from all others; ◆ nobody is better in all; ≥ a bound, as not all finished.
+          {table.zero.length > 0 && ` 0 everywhere: ${table.zero.join(", ")}.`}</p>
       </section>
     </>
   );

@@ -327,8 +327,8 @@ function Empty({ told, able, onRun }: { told: Told | null; able: boolean; onRun:
   return (
     <section class="card empty">
       <h2>{told ? "Ready to run" : "Reading the engine…"}</h2>
-      <p class="soft">Choose a scenario and controllers, and run them under the same seeds. The answer comes here, with the
-        figures, curves and the fabric over time.</p>
+      <p class="soft">Choose a scenario and controllers, and run them under the same seeds. The answer comes here, with
+        the figures, curves and the fabric over time.</p>
       <button class="btn main run" disabled={!able} onClick={onRun}>Run</button>
     </section>
   );

@@ -108,8 +108,8 @@ export function Own({ source, failed, added, check, onChange, onAdd }: Props) {
   return (
     <div class="own">
       <p class="soft">
-        A class with one object a flow, as <b>the installed program</b> takes it from a Python file. Its code runs in this
-        tab alone, without network.
+        A class with one object a flow, as <b>the installed program</b> takes it from a Python file. Its code runs in
+        this tab alone, without network.
       </p>
       <textarea class="code" aria-label="Controller in JavaScript" spellcheck={false} value={draft} wrap="off"
         rows={Math.max(24, draft.split("\n").length + 1)} aria-invalid={wrong !== ""}

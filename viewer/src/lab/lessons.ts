@@ -67,7 +67,8 @@ export const LESSONS: Lesson[] = [
     setting: "Two NewReno flows share a link of 10 Gb/s, whose buffer holds 2,666 packets.",
     see: "NewReno fills whatever buffer there is:",
     task: "Make the buffer small: queue limit 10p.",
-    begins: { scenario: "dumbbell", controllers: ["newreno"], seeds: 3, set: [...DUMBBELL, ["queue.kind", "drop-tail"]] },
+    begins: { scenario: "dumbbell", controllers: ["newreno"], seeds: 3,
+      set: [...DUMBBELL, ["queue.kind", "drop-tail"]] },
     change: { set: [["queue.limit", "10p"]] },
     figures: told(["throughput per flow", THROUGHPUT, "b/s"], ["p99 delay", DELAY, "s"], ["loss in %",
       "flows.loss_total_pct", ""]),
@@ -78,8 +79,8 @@ export const LESSONS: Lesson[] = [
         ratio(a, b, DELAY) < 0.1 && ratio(a, b, THROUGHPUT) < LESS) },
       { words: "Delay stays: it comes from the distance.", holds: (a, b) => within(ratio(a, b, DELAY), LESS, MORE) },
     ],
-    why: "Right: a loss halves the window, and a buffer smaller than a bandwidth-delay product runs empty until the window "
-      + "has grown back.",
+    why: "Right: a loss halves the window, and a buffer smaller than a bandwidth-delay product runs empty until the "
+      + "window has grown back.",
   },
   {
     key: "threshold", about: "ECN threshold and K",
@@ -98,8 +99,9 @@ export const LESSONS: Lesson[] = [
         ratio(a, b, DELAY) < 0.5 && ratio(a, b, THROUGHPUT) > 0.98) },
       { words: "Throughput falls to less than half.", holds: (a, b) => ratio(a, b, THROUGHPUT) < 0.5 },
     ],
-    why: "Right: below about a seventh of the bandwidth-delay product the queue runs empty after each cut. What is lost is a "
-      + "few percent, and what is won is most of the delay.",
+    why: "Right: below about a seventh of the bandwidth-delay product the queue runs empty after each cut. What is "
+      + "lost "
+      + "is a few percent, and what is won is most of the delay.",
   },
   {
     key: "min-rtt", about: "min-RTT freezing",
@@ -118,7 +120,8 @@ export const LESSONS: Lesson[] = [
       { words: "Throughput stays, and delay rises.", holds: (a, b) => (
         within(ratio(a, b, THROUGHPUT), LESS, MORE) && ratio(a, b, DELAY) > MORE) },
     ],
-    why: "Right: any packet in front makes an RTT longer than the smallest one, so without a margin every ACK asks for a "
+    why: "Right: any packet in front makes an RTT longer than the smallest one, so without a margin every ACK asks "
+      + "for a "
       + "smaller window.",
   },
   {
@@ -143,19 +146,23 @@ export const LESSONS: Lesson[] = [
   {
     key: "spraying", about: "spraying and MSwift",
     question: "What does per-packet spraying need from a delay-based controller?",
-    setting: "Sixteen hosts of a fat tree send 2 MB each to another host. Packets are sprayed over all paths; Swift decides.",
+    setting: "Sixteen hosts of a fat tree send 2 MB each to another host. Packets are sprayed over all paths; Swift "
+      + "decides.",
     see: "A flow sees the delays of many paths at once:",
     task: "Compare MSwift, which takes the median of the delays: replace swift by mswift.",
     begins: { scenario: "permutation", controllers: ["swift"], seeds: 3,
       set: [["run.duration", "3ms"], ["topology.k", "4"], ["routing.kind", "spray"]] },
     change: { controllers: ["mswift"] },
-    figures: told(["mean completion time", "fct.mean_s", "s"], ["p99", "fct.p99_s", "s"], ["p99 delay", DELAY, "s"]),
+    figures: told(["mean completion time", "fct.mean_s", "s"], ["p99", "fct.p99_s", "s"],
+      ["p99 delay", DELAY, "s"]),
     answers: [
       { words: "Flows take longer: the median reacts late.", holds: (a, b) => ratio(a, b, "fct.mean_s") > MORE },
-      { words: "Nothing changes: all paths are alike.", holds: (a, b) => within(ratio(a, b, "fct.mean_s"), LESS, MORE) },
+      { words: "Nothing changes: all paths are alike.", holds: (a, b) => (
+        within(ratio(a, b, "fct.mean_s"), LESS, MORE)) },
       { words: "Flows finish more than a tenth earlier.", holds: (a, b) => ratio(a, b, "fct.mean_s") < 0.9 },
     ],
-    why: "Right: a single slow path makes Swift cut the window for all paths; the median of the last delays does not follow "
+    why: "Right: a single slow path makes Swift cut the window for all paths; the median of the last delays does not "
+      + "follow "
       + "one of them.",
   },
   {
@@ -163,7 +170,8 @@ export const LESSONS: Lesson[] = [
     question: "Do two DCTCP flows share a link equally when one comes from farther away?",
     setting: "Two DCTCP flows share a link of 10 Gb/s; both senders are equally near.",
     see: "Jain's index is 1 where shares are equal, and 0.5 where one of two has all:",
-    task: "Move the first sender away: its link gets a delay of 100 µs, links = [{ link = \"s0>left\", delay = \"100us\" }].",
+    task: "Move the first sender away: its link gets a delay of 100 µs, "
+      + "links = [{ link = \"s0>left\", delay = \"100us\" }].",
     begins: { scenario: "dumbbell", controllers: ["dctcp"], seeds: 3, set: DUMBBELL },
     change: { set: [["links", "[{ link = \"s0>left\", delay = \"100us\" }]"]] },
     figures: told(["Jain's index", "flows.jain", ""], ["throughput per flow", THROUGHPUT, "b/s"]),
@@ -173,13 +181,14 @@ export const LESSONS: Lesson[] = [
         mean(b, "flows.jain") < 0.95 && ratio(a, b, THROUGHPUT) >= LESS) },
       { words: "The link is no longer full.", holds: (a, b) => ratio(a, b, THROUGHPUT) < LESS },
     ],
-    why: "Right: a window is sent once a round trip, and grows by a segment a round trip. The nearer flow has more of both.",
+    why: "Right: a window is sent once a round trip, and grows by a segment a round trip. The nearer flow has more of "
+      + "both.",
   },
   {
     key: "pfc", about: "PFC's victims",
     question: "Who pays when a switch pauses its neighbours instead of dropping?",
-    setting: "Eight DCQCN flows fill one port. A ninth host sends to another port, which is free, through the same switches. "
-      + "Switches pause (PFC).",
+    setting: "Eight DCQCN flows fill one port. A ninth host sends to another port, which is free, through the same "
+      + "switches. Switches pause (PFC).",
     see: "The ninth flow, the victim, waits although its own port is free:",
     task: "Let the eight react within a round trip: replace dcqcn by dctcp.",
     begins: { scenario: "pfc-incast", controllers: ["dcqcn"], seeds: 3, set: [] },
@@ -194,7 +203,8 @@ export const LESSONS: Lesson[] = [
       { words: "Pauses stay: the port is too small for eight flows.", holds: (a, b) => (
         ratio(a, b, "queues.pauses") >= LESS) },
     ],
-    why: "Right: a pause stops a whole link, with all that crosses it. Senders that react before buffers fill need none.",
+    why: "Right: a pause stops a whole link, with all that crosses it. Senders that react before buffers fill need "
+      + "none.",
   },
   {
     key: "radio", about: "the radio cell",

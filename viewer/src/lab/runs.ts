@@ -16,6 +16,8 @@ export interface Finished {
   seed: number;
   /** Content of `summary.json`. */
   summary: Record<string, unknown>;
+  /** Scenario with every default written out. */
+  text: string;
   /** Tables that answers are made of. */
   tables: Record<string, Table>;
   /** Over time, of the first seed. */
@@ -86,7 +88,8 @@ export function start(pool: Pool, of: Experiment, changed: (state: State) => voi
       });
       const summary = JSON.parse(ran.summary) as Record<string, unknown>;
       const tables = Object.fromEntries(ANSWERED.map((name) => [name, ran.tables[name]!]));
-      state.finished.push({ controller, seed, summary, tables, run: drawn ? runOf(ran, controller) : null });
+      const run = drawn ? runOf(ran, controller) : null;
+      state.finished.push({ controller, seed, summary, text: ran.text, tables, run });
       state.hops += (summary.run as { hops: number }).hops;
       state.first ??= performance.now() - state.began;
     } catch (error) {

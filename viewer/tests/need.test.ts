@@ -8,8 +8,9 @@ import { Pair } from "../src/data/pair";
 import { columnsOf, METRICS, type Need, type Run } from "../src/data/run";
 import { stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
 import { figuresOf } from "../src/data/stretch";
+import { lineOf } from "../src/data/summary";
 import { chosen, SEARCHED, SHOWN } from "../src/data/table";
-import { panesOfFlow, panesOfPort } from "../src/panes/Details";
+import { panesOfFlow, panesOfPort } from "../src/panes/curves";
 import { PortFigures } from "../src/scene/Fabric";
 import { differenceOf, fieldOf } from "../src/scene/field";
 import { list, unread, watched } from "./made";
@@ -19,7 +20,7 @@ const numbers = (names: readonly string[]) => Object.fromEntries(names.map((name
 
 /** A run that has every column that a run may have; nothing is read. */
 const whole = () => unread({
-  ports: { port: texts("h0>s", "s>h0", "h1>s", "s>h1") },
+  ports: { port: texts("h0>s", "s>h0", "h1>s", "s>h1"), rate_bps: list(1, 1, 1, 1) },
   records: { starts: list(0, 1, 2, 2), port: list(1, 3), ...numbers(METRICS) },
   flows: { ...numbers(SHOWN), ...numbers(SEARCHED), finish_s: list(1e-5, 2e-5), group: texts("a", "b"),
     controller: texts("x", "y"), role: texts("p", "q") },
@@ -41,7 +42,7 @@ async function after(needs: Need[]): Promise<Run> {
 
 /** What shows a run, by what is chosen of it. */
 function show(run: Run, { metric, port, flow, span }: Chosen, table: boolean): unknown[] {
-  const found: unknown[] = [run.names, run.events, fieldOf(run, metric, 1).worst, run.busyUntil_s];
+  const found: unknown[] = [run.names, lineOf(run), run.events, fieldOf(run, metric, 1).worst, run.busyUntil_s];
   if (table) for (const column of SHOWN) found.push(chosen(run, "a h0", { column, descending: true }));
   if (port !== null) {
     found.push(panesOfPort(run, port), run.flowsOn(port), METRICS.map((one) => run.figure(one, port, 0)));

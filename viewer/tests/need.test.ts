@@ -41,9 +41,9 @@ async function after(needs: Need[]): Promise<Run> {
 }
 
 /** What shows a run, by what is chosen of it. */
-function show(run: Run, { metric, port, flow, span }: Chosen, table: boolean): unknown[] {
+function show(run: Run, { metric, port, flow, span }: Chosen): unknown[] {
   const found: unknown[] = [run.names, lineOf(run), run.events, fieldOf(run, metric, 1).worst, run.busyUntil_s];
-  if (table) for (const column of SHOWN) found.push(chosen(run, "a h0", { column, descending: true }));
+  for (const column of SHOWN) found.push(chosen(run, "a h0", { column, descending: true }));
   if (port !== null) {
     found.push(panesOfPort(run, port), run.flowsOn(port), METRICS.map((one) => run.figure(one, port, 0)));
   }
@@ -65,16 +65,16 @@ const CASES: [string, Chosen][] = [
 
 describe("what is read", () => {
   it.each(CASES)("shows a run, and one beside another: %s", async (_, asked) => {
-    const run = await after(needsOf(asked, true));
-    expect(show(run, asked, true)).not.toContain(undefined);
-    const other = await after(needsOf(asked, false));
-    show(other, asked, false);
+    const run = await after(needsOf(asked));
+    expect(show(run, asked)).not.toContain(undefined);
+    const other = await after(needsOf(asked));
+    show(other, asked);
     expect(differenceOf(new Pair(run, other), asked.metric, ["A", "B"]).worst).toHaveLength(4);
   });
 
   it("shows a port under the pointer", async () => {
-    const run = await after([...needsOf(NOTHING, false), ofPort(1)]);
-    show(run, { ...NOTHING, port: 1 }, false);
+    const run = await after([...needsOf(NOTHING), ofPort(1)]);
+    show(run, { ...NOTHING, port: 1 });
   });
 
   it("says the one figure of a port that is read, nothing of its flows, also where the run has no other", async () => {
@@ -82,7 +82,7 @@ describe("what is read", () => {
     for (const others of [{}, numbers(["marks"])]) {
       const run = unread({ ports: { port: texts("h0>s", "s>h0", "h1>s", "s>h1") }, paths: numbers(["flow", "port"]),
         records: { starts: list(0, 1, 2, 2), port: list(1, 3), ...numbers(["busy"]), ...others } });
-      for (const need of needsOf(NOTHING, false)) await run.read(need);
+      for (const need of needsOf(NOTHING)) await run.read(need);
       expect(figuresOf(run, "busy")).toContain('"data-figure":"busy"');
       expect(figuresOf(run, "busy")).not.toContain("flows through it");
       expect(() => figuresOf(run)).toThrow("was not read");
@@ -93,7 +93,7 @@ describe("what is read", () => {
 
   it("is no more than what shows it: without any of it there is a fault", async () => {
     const asked: Chosen = { ...NOTHING, port: 1, flow: 1, span };
-    const needs = needsOf(asked, true);
+    const needs = needsOf(asked);
     const columns = needs.flatMap((need) => columnsOf(need).flatMap(([table, names]) => (
       names.map((name) => `${table}.${name}`))));
     const idle = [];
@@ -101,7 +101,7 @@ describe("what is read", () => {
       const run = await after(needs.map((need) => ({ ...need, ...Object.fromEntries(columnsOf(need).map((
         [table, names]) => [table, names.filter((name) => `${table}.${name}` !== left)])) })));
       try {
-        show(run, asked, true);
+        show(run, asked);
         idle.push(left);
       } catch (error) {
         expect(String(error)).toContain("was not read");

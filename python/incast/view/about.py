@@ -8,7 +8,7 @@ from typing import Any
 from incast.system import files
 
 FIGURES = (
-    *("flows.goodput_total_bps", "flows.throughput_mean_bps", "flows.delay_p99_s", "flows.jain", "flows.timeouts"),
+    *("flows.goodput_total_bps", "flows.throughput_mean_bps", "flows.delay_p99_s", "flows.jain"),
     *("fct.count", "fct.finished", "fct.p99_at_least_s", "fct.slowdown_p99_at_least"),
     *("queues.pauses", "queues.drops", "queues.marks"),
 )

@@ -6,7 +6,7 @@ import { Pair } from "../data/pair";
 import type { Metric, Run } from "../data/run";
 import { Details, type Latest } from "../panes/Details";
 import { Summary } from "../panes/Summary";
-import { Fabric } from "../scene/Fabric";
+import { Fabric, FabricLegend } from "../scene/Fabric";
 import { differenceOf, fieldOf } from "../scene/field";
 import { HeatMap } from "../scene/HeatMap";
 import { readHash } from "../time/link";
@@ -158,13 +158,18 @@ export function App({ runs, begin, say }: Props) {
   );
   const fabrics = (
     <div class={second ? "fabrics two" : "fabrics"}>
+      {second && (
+        <div class="bar"><h2>Fabrics</h2>{chooser}
+          <span class="tools"><FabricLegend metric={metric} largest={largest} dark={dark} /></span>
+        </div>
+      )}
       <Fabric key={`g${moment.run}`} run={first} frame={first.frameOf(moment.time_s)} metric={metric}
         pinned={moment.port} path={path} dark={dark} largest={largest} onPin={pin}
-        {...(second ? { label: said(first, names[0]) } : {})}>{chooser}</Fabric>
+        {...(second ? { label: said(first, names[0]), legend: false } : {})}>{!second && chooser}</Fabric>
       {second && (
         <Fabric key={`h${moment.beside}`} id="other" run={second} frame={second.frameOf(moment.time_s)}
           metric={metric} pinned={otherPort} path={otherPath} dark={dark} largest={largest}
-          label={said(second, names[1])}
+          label={said(second, names[1])} legend={false}
           onPin={(port) => { pin(pair!.firstOf(port)); }} />
       )}
     </div>
@@ -186,8 +191,9 @@ export function App({ runs, begin, say }: Props) {
   const summaries = (
     <div class={second ? "summaries two" : "summaries"}>
       <Summary run={first} metric={metric} name={second ? names[0] : ""} brief={brief} onPin={pin} onFlow={follow}
-        onSeek={seekTime} />
+        onSeek={seekTime} onMetric={(to) => { change({ metric: to }); }} />
       {second && <Summary run={second} metric={metric} name={names[1]} brief={brief} onFlow={follow} onSeek={seekTime}
+        onMetric={(to) => { change({ metric: to }); }}
         onPin={(port) => { pin(pair!.firstOf(port)); }} />}
     </div>
   );

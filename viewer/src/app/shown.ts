@@ -13,12 +13,12 @@ import { within } from "./within";
 /** What of which runs a moment shows. Ports of two runs are matched by their names, which are read before the rest. */
 function needs(runs: Run[], moment: Moment): [Run, Need][] {
   const first = runs[moment.run]!;
-  const own = needsOf(moment, true).map((need): [Run, Need] => [first, need]);
+  const own = needsOf(moment).map((need): [Run, Need] => [first, need]);
   if (moment.beside === null) return own;
   const second = runs[moment.beside]!;
   const matched = moment.port !== null && first.isRead(NAMES) && second.isRead(NAMES);
   const port = matched ? second.portNamed(first.names[moment.port!]!) : null;
-  return [...own, ...needsOf({ ...moment, port, pins: [] }, false).map((need): [Run, Need] => [second, need])];
+  return [...own, ...needsOf({ ...moment, port, pins: [] }).map((need): [Run, Need] => [second, need])];
 }
 
 const isRead = (runs: Run[], moment: Moment) => needs(runs, moment).every(([run, need]) => run.isRead(need));

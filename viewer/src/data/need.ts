@@ -41,10 +41,9 @@ const OF_STRETCH: Need = {
   records: ["marks", "drops", "pauses", "queue_max_bytes"], by_flow: ["flow", "delivered_bytes"],
 };
 
-/** What is needed to show a run, with the table of its flows or without. */
-export function needsOf({ metric, port, flow, span, pins = [] }: Chosen, table: boolean): Need[] {
-  const needs: Need[] = [ALWAYS, { records: [metric] }];
-  if (table) needs.push(TABLE);
+/** What is needed to show a run. */
+export function needsOf({ metric, port, flow, span, pins = [] }: Chosen): Need[] {
+  const needs: Need[] = [ALWAYS, { records: [metric] }, TABLE];
   if (port !== null) needs.push(ofPort(port));
   if (flow !== null) needs.push(ofFlow(flow));
   if (span) needs.push(OF_STRETCH);

@@ -3,7 +3,7 @@
 import type { Run } from "./run";
 
 /** So many means a rate has over the busy part of a run, at most. */
-const MEANS = 200;
+const MEANS = 100;
 
 /** Frames over which a rate is a mean: a frame may be shorter than a packet. */
 export function spanOf(run: Run): number {

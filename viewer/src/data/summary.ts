@@ -1,7 +1,7 @@
 /** What a run is, in a sentence, four figures and two lists. */
 
 import { counted, seconds, short } from "./format";
-import type { Run } from "./run";
+import type { Metric, Run } from "./run";
 import { worst } from "./stretch";
 import { text } from "./unpack";
 
@@ -72,31 +72,36 @@ export interface Tile {
   /** The same with all digits. */
   exact: string;
   what: string;
+  /** The metric that shows it port by port. */
+  metric?: Metric;
 }
 
-/** What may be told of a summary: the figure's name, its unit, what it is, and whether 0 is worth telling. */
-const TOLD: [string, string, string, boolean][] = [
-  ["flows.goodput_total_bps", "b/s", "goodput of all flows", true],
-  ["fct.slowdown_p99_at_least", "", "slowdown, 99th percentile", true],
-  ["fct.p99_at_least_s", "s", "completion time, 99th percentile", true],
-  ["flows.delay_p99_s", "s", "one-way delay, 99th percentile", true],
-  ["queues.pauses", "", "pauses of ports", false],
-  ["queues.drops", "", "packets dropped", false],
-  ["flows.timeouts", "", "timeouts", false],
-  ["flows.throughput_mean_bps", "b/s", "throughput per flow, mean", true],
-  ["queues.marks", "", "packets marked", false],
-  ["flows.jain", "", "Jain's index of throughputs", true],
+/**
+ * What may be told of a summary: the figure's name, its unit, what it is, and the metric that shows it. Counts with a
+ * metric are told if they are not 0.
+ */
+const TOLD: [string, string, string, Metric?][] = [
+  ["flows.goodput_total_bps", "b/s", "goodput of all flows"],
+  ["fct.slowdown_p99_at_least", "", "slowdown, 99th percentile"],
+  ["queues.pauses", "", "pauses of ports", "pauses"],
+  ["queues.drops", "", "packets dropped", "drops"],
+  ["fct.p99_at_least_s", "s", "completion time, 99th percentile"],
+  ["flows.delay_p99_s", "s", "one-way delay, 99th percentile"],
+  ["queues.marks", "", "packets marked", "marks"],
+  ["flows.throughput_mean_bps", "b/s", "throughput per flow, mean"],
+  ["flows.jain", "", "Jain's index of throughputs"],
 ];
 
-/** At most so many figures of the summary, and before the last one the largest queue. */
+/** At most so many figures of the summary. */
 export function tilesOf(run: Run, most: number): Tile[] {
   const figures = run.about.figures ?? {};
   const unfinished = (figures["fct.finished"] ?? 0) < (figures["fct.count"] ?? 0);
-  return TOLD.filter(([name, , , zero]) => name in figures && (zero || figures[name]! > 0)).slice(0, most)
-    .map(([name, unit, what]) => {
+  return TOLD.filter(([name, , , metric]) => name in figures && (!metric || figures[name]! > 0)).slice(0, most)
+    .map(([name, unit, what, metric]) => {
       const value = figures[name]!;
       const bound = name.includes("at_least") && unfinished ? "≥\u00a0" : "";
-      return { value: `${bound}${short(value, unit)}`, exact: `${bound}${value} ${unit}`.trim(), what };
+      const exactly = `${bound}${value} ${unit}`.trim();
+      return { value: `${bound}${short(value, unit)}`, exact: exactly, what, ...(metric ? { metric } : {}) };
     });
 }
 

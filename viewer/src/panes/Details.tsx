@@ -95,9 +95,10 @@ export function Details(props: Props) {
   const { height } = useSize(box);
   const seen = span ?? { from_s: 0, to_s: Math.max(run.busyUntil_s, other?.run.busyUntil_s ?? 0) };
   const shared = { now_s: time_s, seen, dark, onSeek, onSpan };
-  const high = Math.round(Math.min(MOST, Math.max(LEAST, (height - ABOVE) / IN_SIGHT - HEAD)));
+  const highOf = (count: number) => (
+    Math.round(Math.min(MOST, Math.max(LEAST, (height - ABOVE) / Math.min(IN_SIGHT, count) - HEAD))));
   const plots = (panes: Pane[], key: string, strips?: Strip[]) => panes.map((pane, i) => (
-    <Plot key={`${key}/${pane.title}/${pane.unit}`} {...pane} {...shared} height={high}
+    <Plot key={`${key}/${pane.title}/${pane.unit}`} {...pane} {...shared} height={highOf(panes.length)}
       {...(strips && i === 0 ? { strips } : {})} log={logs[pane.title]}
       onLog={(log) => { setLogs((old) => ({ ...old, [pane.title]: log })); }} />
   ));

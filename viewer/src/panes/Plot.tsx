@@ -102,9 +102,10 @@ const positive = (curves: Curve[]) => curves.flatMap(({ values }) => Array.from(
   .sort((a, b) => a - b);
 
 /** Whether a few large values would press all others to the ground: a scale by powers of ten shows both. */
-export function isSpiky(curves: Curve[]): boolean {
+export function isSpiky(curves: Curve[], unit: string): boolean {
   const all = positive(curves);
-  return all.length > 8 && all.at(-1)! > 4 * all[all.length >> 1]!;
+  // rates come and go
+  return all.length > 8 && all.at(-1)! > (unit === "b/s" ? 50 : 4) * all[all.length >> 1]!;
 }
 
 /** Round values of an axis; of one by powers of ten 1, 2 and 5 of each, or powers alone where they are many. */
@@ -225,7 +226,7 @@ export function Plot(props: Props) {
   act.current = { onSeek, onSpan };
   const [hover_s, setHover] = useState<number | null>(null);
   const { width } = useSize(box);
-  const spiky = useMemo(() => isSpiky(curves), [curves]);
+  const spiky = useMemo(() => isSpiky(curves, unit), [curves, unit]);
   const log = props.log ?? spiky;
   const scale = useMemo(() => scaleOf(curves, lines, log), [curves, lines, log]);
   const high = props.height ?? plotHeight();

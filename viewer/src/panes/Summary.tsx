@@ -16,12 +16,13 @@ interface Props {
   onPin: (port: number) => void;
   onFlow: (flow: number) => void;
   onSeek: (time_s: number) => void;
+  onMetric: (metric: Metric) => void;
 }
 
 /** Figures in a row. */
 const TILES = 4;
 
-export function Summary({ run, metric, name, brief, onPin, onFlow, onSeek }: Props) {
+export function Summary({ run, metric, name, brief, onPin, onFlow, onSeek, onMetric }: Props) {
   const { description } = run.about;
   const queue = useMemo(() => largestQueue(run), [run, metric]);
   const tiles = tilesOf(run, queue ? TILES - 1 : TILES);
@@ -36,8 +37,14 @@ export function Summary({ run, metric, name, brief, onPin, onFlow, onSeek }: Pro
       </p>
       {(tiles.length > 0 || queue) && (
         <dl class="tiles">
-          {tiles.map(({ value, exact, what }) => (
-            <div><dd title={exact}>{value}</dd><dt>{what}</dt></div>
+          {tiles.map(({ value, exact, what, metric: shows }) => (
+            <div>
+              <dd title={exact}>{value}</dd>
+              <dt>{shows && shows !== metric && run.metrics.includes(shows)
+                ? <button class="link" title={`Show ${TITLES[shows]}`}
+                    onClick={() => { onMetric(shows); }}>{what}</button>
+                : what}</dt>
+            </div>
           ))}
           {queue && (
             <div>

@@ -119,11 +119,16 @@ export function beside(first: Pane[], second: Pane[], names: [string, string]): 
     ...pane, curves: pane.curves.map((curve, colour) => ({
       ...curve, colour: curve.colour ?? colour, dashed: side === 1, label: `${curve.label}, ${names[side]}` })),
   }));
-  const both = new Map(named(first, 0).map((pane) => [pane.title, pane]));
+  // a delay with a target and one without stand together
+  const kind = ({ title }: Pane) => (title.startsWith("Delay") ? "Delay" : title);
+  const both = new Map(named(first, 0).map((pane) => [kind(pane), pane]));
   for (const pane of named(second, 1)) {
-    const own = both.get(pane.title);
-    if (own) own.curves.push(...pane.curves);
-    else both.set(pane.title, pane);
+    const own = both.get(kind(pane));
+    if (!own) both.set(kind(pane), pane);
+    else {
+      own.curves.push(...pane.curves);
+      if (pane.title === AGAINST) own.title = AGAINST;
+    }
   }
   return [...both.values()];
 }

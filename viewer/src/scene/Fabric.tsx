@@ -29,6 +29,8 @@ interface Props {
   label?: string;
   id?: string;
   onPin: (port: number | null) => void;
+  /** Whether its scale stands here, and not beside several of them. */
+  legend?: boolean;
   /** What else stands in its line. */
   children?: ComponentChildren;
 }
@@ -40,7 +42,8 @@ const [TOP, BELOW, LEFT] = [32, 50, 96];
 const NARROW = 360;
 const REACH = 9;
 
-export function Fabric({ run, frame, metric, pinned, path, dark, largest, label, id, onPin, children }: Props) {
+export function Fabric(props: Props) {
+  const { run, frame, metric, pinned, path, dark, largest, label, id, onPin, legend = true, children } = props;
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { width, height } = useSize(box);
@@ -170,8 +173,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
         {label ? <strong title={label}>{label}</strong> : <h2>Fabric</h2>}
         {children}
         <span class="tools">
-          <Legend colours={scale(groundOf(dark))} words={[
-            figure(metric, 0), figure(metric, largest / 4), figure(metric, largest)]} />
+          {legend && <FabricLegend metric={metric} largest={largest} dark={dark} />}
           <button class="icon" aria-label="Zoom out of the fabric" title="Zoom out around the pinned port"
             onClick={() => { zoom(1 / 1.5); }}>−</button>
           <button class="icon" aria-label="Zoom into the fabric" title="Zoom in around the pinned port"
@@ -233,6 +235,12 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
       </div>
     </div>
   );
+}
+
+/** The scale of fabrics that have one together. */
+export function FabricLegend({ metric, largest, dark }: { metric: Metric; largest: number; dark: boolean }) {
+  return <Legend colours={scale(groundOf(dark))} words={[
+    figure(metric, 0), figure(metric, largest / 4), figure(metric, largest)]} />;
 }
 
 interface FiguresProps {

@@ -15,7 +15,7 @@ import { Legend } from "./Legend";
 import { painter, type Painter } from "./paint";
 import { portOrder, rowsOf, rowsOfSome, type Peak, type Window } from "./raster";
 import { savePng } from "./save";
-import { groundOf, useSize } from "./size";
+import { groundOf, letterSize, useSize } from "./size";
 
 /** A place in the heat map, and the frames and rows that share its pixel, the last ones not included. */
 interface Pixel {
@@ -169,6 +169,12 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
   const inRows = pinnedAt >= 0 && pinnedAt <= height;
   const rows = Math.ceil(seen.row1) - Math.floor(seen.row0);
   const high = height / (seen.row1 - seen.row0);
+  // names of rows have the room that the longest takes, within bounds
+  const wide = useMemo(() => {
+    let longest = 0;
+    for (const name of run.names) longest = Math.max(longest, name.length);
+    return Math.min(WIDEST, 0.5 * (longest + 2) + 1);
+  }, [run]);
   const [from_s, frame_s] = [field.timeOf(0), field.timeOf(1) - field.timeOf(0)];
   const ends_s = [seen.frame0, seen.frame1].map((at_frame) => from_s + at_frame * frame_s) as [number, number];
   const count = (own: number) => own.toLocaleString("en-US");
@@ -214,7 +220,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
         }}>PNG</button>
         </span>
       </div>
-      <div class={ports > LEAST_SMALL ? "chart small" : "chart"}>
+      <div class={ports > LEAST_SMALL ? "chart small" : "chart"} style={{ "--names": `${wide}em` }}>
       <Ruler from_s={ends_s[0]} to_s={ends_s[1]} width={width} {...(notes ? { notes } : {})} onSeek={onSeek} />
       <RowNames field={field} order={order} seen={seen} height={height} pinned={pinned} onPin={onPin} />
       <div class="plane" ref={box}>
@@ -272,7 +278,9 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
         {row >= 0 && inRows && <i class="pinned" style={{ top: pinnedAt - Math.max(high, 4) / 2,
           height: Math.max(high, 4) }} />}
         {cursor >= 0 && cursor <= width && (
-          <i class={cursor > width / 2 ? "cursor left" : "cursor"} style={{ left: cursor }}><b>{flag}</b></i>
+          <i class="cursor" style={{ left: cursor }}>
+            <b style={{ left: Math.min(5, width - cursor - 0.52 * letterSize() * flag.length) }}>{flag}</b>
+          </i>
         )}
         {band && <i class="band" style={{ left: band[0], width: band[1] - band[0] }} />}
         {hover && <HeatTip field={field} pixel={hover} order={order} peaks={peaksAt(hover)} width={width} />}
@@ -291,6 +299,8 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
   );
 }
 
+/** Letters of names of rows, at most. */
+const WIDEST = 12;
 /** Fewest rows that are seen first, and most ports that need no picture of all rows. */
 const [LEAST, LEAST_SMALL] = [8, 16];
 

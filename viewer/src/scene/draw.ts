@@ -34,6 +34,7 @@ export interface Colours {
 /** More lines than these are drawn thin. */
 const MANY = 2000;
 const SOME = 400;
+const FEW = 48;
 
 export function place(
   picture: Picture, at: (x: number, y: number) => [number, number], width: number, height: number, across: number,
@@ -96,7 +97,8 @@ export function drawIdle(pen: Pen, placed: Placed, dark: boolean, skip: (line: n
   const ends: number[] = [];
   for (const line of placed.inSight) if (!skip(line)) half(placed, line, ends);
   const { length } = placed.inSight;
-  pen.lines(ends, INKS[dark ? "dark" : "light"].idle, length > MANY ? 0.5 : length > SOME ? 0.8 : 1.5);
+  const wide = length > MANY ? 0.5 : length > SOME ? 0.8 : length > FEW ? 1 : 1.5;
+  pen.lines(ends, INKS[dark ? "dark" : "light"].idle, wide);
 }
 
 /** Values of lines in a frame. */
@@ -115,7 +117,7 @@ export function drawBusy(
   const inks = INKS[colours.dark ? "dark" : "light"];
   const onPath = [...new Set(path.map((port) => lineOf[port]!))];
   const lit = onPath.flatMap((line) => whole(placed, line));
-  if (lit.length) pen.lines(lit, inks.glow, 10);
+  if (lit.length) pen.lines(lit, inks.glow, onPath.length > SPRAYED ? 5 : 10);
   const [thin, some] = [placed.inSight.length > MANY, placed.inSight.length > SOME];
   const steps = Array.from({ length: 256 }, (): number[] | null => null);
   const edges: number[] = [];

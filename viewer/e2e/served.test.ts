@@ -103,7 +103,7 @@ it("shows a stretch of runs that a server hands out, and two of them beside one 
   await page.click("#all");
   await page.selectOption("#beside", "1");
   await becomes(() => page.locator("#fabric, #other").count()).toBe(2);
-  await becomes(() => page.textContent(".heat .bar")).toContain("minus");
+  await becomes(() => page.textContent(".heat .legend")).toContain("more");
   await page.selectOption("#port", String(told.port));
   await becomes(() => page.locator(".figures").count()).toBe(2);
   await tab("flows");

@@ -657,7 +657,7 @@ it("shows two runs beside one another on one clock, and their difference", async
   await open("two.html", `#t=${told.frame * 1e-5}&port=${told.port}&beside=1`);
   await becomes(() => page.locator("#fabric, #other").count()).toBe(2);
   await becomes(() => page.textContent("h1")).toContain(" and ");
-  await becomes(() => page.textContent(".heat .bar")).toContain("minus");
+  await becomes(() => page.textContent(".heat .legend")).toContain("more");
   await becomes(() => page.textContent(".heat .legend")).toContain("equal");
   // the second run is over by then: all of the queue is the first's
   await becomes(() => page.locator(".corner strong").nth(1).textContent()).toContain("ended at");

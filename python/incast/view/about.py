@@ -1,4 +1,4 @@
-"""What a viewed run is: words of its scenario and figures of its summary, as far as there are any."""
+"""Facts of a viewed run: words of its scenario and figures of its summary, as far as there are any."""
 
 from __future__ import annotations
 

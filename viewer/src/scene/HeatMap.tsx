@@ -186,7 +186,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
   return (
     <div class="heat" role="region" aria-label="Heat map">
       <div class="bar">
-        <h2>{field.title} over time</h2>
+        <h2>{field.what} over time</h2>
         {children}
         <span ref={words} class="told-rows">
           {rows < ports ? `${worst && seen.row0 < 1 ? "worst " : ""}${count(rows)} of ` : ""}{count(ports)} ports,{" "}

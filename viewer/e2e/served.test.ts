@@ -163,14 +163,14 @@ it("reads the figures of a port when the pointer rests on it, and says when it c
   const box = (await page.locator("#fabric").boundingBox())!;
   const tip = async () => (await page.locator(".fabric .tip").allTextContents()).join();
   let y = box.height - 52;
-  for (; y > box.height / 2 && !(await tip()); y -= 4) await page.mouse.move(box.x + 121, box.y + y);
+  for (; y > box.height / 2 && !(await tip()); y -= 4) await page.mouse.move(box.x + 40, box.y + y);
   // on and on, along the line
-  for (let i = 0; i < 30; i++) await page.mouse.move(box.x + 121, box.y + y + 4 + (i % 2));
+  for (let i = 0; i < 30; i++) await page.mouse.move(box.x + 40, box.y + y + 4 + (i % 2));
   expect([asked, await tip()]).toEqual([0, expect.stringContaining("reading the rest")]);
   await becomes(tip).toContain("the rest cannot be read");
   expect(asked).toBeGreaterThan(1);
   await page.unroute("**/parts/*");
-  await page.mouse.move(box.x + 121, box.y + y + 5);
+  await page.mouse.move(box.x + 40, box.y + y + 5);
   await becomes(tip).toContain("flows through it");
   // what the page opened at, of the port of the first host
   await becomes(now).toContain(`frame ${told.frame} of`);

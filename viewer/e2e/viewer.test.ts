@@ -227,9 +227,9 @@ it("selects a stretch of time by single clicks, and zooms by buttons", async () 
   const range = () => page.textContent(".heat .told-rows");
   await becomes(range).toContain(", 0\u00a0s to 2\u00a0ms of 2\u00a0ms");
   await page.click(".heat button:has-text('+')");
-  await becomes(range).toContain(", 290\u00a0µs to 1.7\u00a0ms of 2\u00a0ms");
+  await becomes(range).toContain(", 298.5\u00a0µs to 1.699\u00a0ms of 2\u00a0ms");
   await page.click("#by-tier");
-  await becomes(range).toContain("96 ports, 290\u00a0µs to 1.7\u00a0ms of 2\u00a0ms");
+  await becomes(range).toContain("96 ports, 298.5\u00a0µs to 1.699\u00a0ms of 2\u00a0ms");
   await page.click(".heat button:has-text('−')");
   await becomes(range).toContain(", 0\u00a0s to 2\u00a0ms of 2\u00a0ms");
   const picture = async () => (await page.locator("#fabric").screenshot()).toString("base64");
@@ -388,7 +388,8 @@ it("is reached by the key Tab in the order in which it stands, each part with a 
   const row = () => page.evaluate(() => document.activeElement?.getAttribute("aria-rowindex"));
   await becomes(row).toBe("27");
   await page.keyboard.press("Enter");
-  await becomes(() => page.evaluate(() => document.activeElement?.getAttribute("aria-current"))).toBe("true");
+  // what is chosen is shown in a tab, which has the focus
+  await becomes(() => page.evaluate(() => document.activeElement?.textContent)).toMatch(/^Flow \d+$/);
 });
 
 it("zooms and moves fabric and heat map by keys", async () => {
@@ -426,8 +427,8 @@ it("has panes whose sizes change by keys and by a drag, and are remembered", asy
   await becomes(width).toBeCloseTo(now_wide, 0);
   await page.focus("[data-split=columns]");
   await page.keyboard.press("Home");
-  await becomes(width).toBeCloseTo(48, 0);
-  expect(Number(await page.getAttribute("[data-split=columns]", "aria-valuenow"))).toBeLessThan(5);
+  await becomes(width).toBeCloseTo(120, 0);
+  expect(await page.getAttribute("[data-split=columns]", "aria-valuenow")).toBe("9");
   await page.dblclick("[data-split=columns]");
   await becomes(width).toBeCloseTo(first, 0);
 });

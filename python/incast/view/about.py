@@ -21,16 +21,16 @@ def about(toml: str | None, summary: str | None) -> dict[str, Any]:
     """Return what a resolved scenario and a summary say of a run; what is missing or damaged is left out."""
     scenario, told = _parsed(toml, files.toml_of), _parsed(summary, files.json_of)
     run = _table(told, "run")
-    description, mss = scenario.get("description"), _table(scenario, "transport").get("mss")
-    figures = {name: _table(told, part).get(key) for name in FIGURES for part, key in [name.split(".")]}
+    description, mss = scenario.get("description"), _number(_table(scenario, "transport"), "mss")
+    figures = {name: _number(_table(told, part), key) for name in FIGURES for part, key in [name.split(".")]}
     parts = {
         "scenario": run.get("scenario") if isinstance(run.get("scenario"), str) else None,
         "description": description[:LONGEST] if isinstance(description, str) and description.strip() else None,
-        "seed": run.get("seed") if _is_number(run.get("seed")) else None,
-        "packet_bytes": mss if _is_number(mss) and mss > 0 else None,
-        "from_s": run.get("measure_from_s") if _is_number(run.get("measure_from_s")) else None,
-        "to_s": run.get("measure_to_s") if _is_number(run.get("measure_to_s")) else None,
-        "figures": {name: value for name, value in figures.items() if _is_number(value)} or None,
+        "seed": _number(run, "seed"),
+        "packet_bytes": mss if mss and mss > 0 else None,
+        "from_s": _number(run, "measure_from_s"),
+        "to_s": _number(run, "measure_to_s"),
+        "figures": {name: value for name, value in figures.items() if value is not None} or None,
     }
     return {name: value for name, value in parts.items() if value is not None}
 
@@ -48,5 +48,6 @@ def _table(of: dict[str, Any], name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _number(of: dict[str, Any], name: str) -> float | None:
+    value = of.get(name)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None

@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** Pixels of the line, of a step by a key, and that a pane keeps. */
-const [LINE, STEP, LEAST] = [7, 16, 48];
+const [LINE, STEP, LEAST] = [7, 16, 120];
 
 function read(name: string): number | null {
   const part = Number(remembered(`size-${name}`) ?? NaN);

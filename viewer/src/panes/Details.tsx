@@ -67,6 +67,7 @@ export function Details(props: Props) {
     onPins } = props;
   const [tab, setTab] = useState<Tab>(flow !== null ? "flow" : port !== null ? "port" : span ? "range" : "flows");
   const [measure, setMeasure] = useState<Measure>("packets");
+  const tabs = useRef<HTMLDivElement>(null);
   const [logs, setLogs] = useState<Record<string, boolean>>({});
   // what was chosen last is in sight; an address may choose several
   const before = useRef({ port, flow, span, latest });
@@ -92,6 +93,12 @@ export function Details(props: Props) {
   const there = all.filter(([, , has]) => has);
   const shown = there.some(([own]) => own === tab) ? tab : there[0]![0];
   const box = useRef<HTMLDivElement>(null);
+  // what is chosen by a key in a tab leads to another, and the focus goes along
+  const byKey = useRef(false);
+  useEffect(() => {
+    if (byKey.current) tabs.current?.querySelector<HTMLElement>("[aria-selected=true]")?.focus();
+    byKey.current = false;
+  }, [shown]);
   const { height } = useSize(box);
   const seen = span ?? { from_s: 0, to_s: Math.max(run.busyUntil_s, other?.run.busyUntil_s ?? 0) };
   const shared = { now_s: time_s, seen, dark, onSeek, onSpan };
@@ -107,7 +114,7 @@ export function Details(props: Props) {
     <Keep pins={pins} pin={{ what, at }} onPins={onPins} />
   );
   return (
-    <div class="details" role="region" aria-label="Details">
+    <div class="details" role="region" aria-label="Details" ref={tabs}>
       <Tabs label="Details" tabs={there.map(([own, words]) => [own, words])} shown={shown}
         onChoose={(own) => { setTab(own as Tab); }}>
         {hasMeasure && ["flow", "plot"].includes(shown) && (
@@ -121,6 +128,7 @@ export function Details(props: Props) {
         {shown === "port" && port !== null && kept("port", port)}
       </Tabs>
       <div class={`tab ${shown}`} role="tabpanel" ref={box}
+        onKeyDown={(event) => { byKey.current = event.key === "Enter"; }}
         aria-label={String(there.find(([own]) => own === shown)![1])}>
         {shown === "flow" && flow !== null && (
           <OfFlow run={run} flow={flow} other={other} measure={measure} time_s={time_s} dark={dark} packets={packets}
@@ -196,6 +204,10 @@ function OfFlow({ run, flow, other, measure, time_s, dark, packets, plots }: {
       stretches: stretchesOf(one, flow), timeouts_s: timeoutsOf(one, flow), traced: marksOf(packets[i]!) }));
     return all.some((one) => one.stretches.length || one.timeouts_s.length || one.traced) ? all : [];
   }, [packets]);
+  const more = [
+    ...(panes.some(({ title }) => title.startsWith("Delay")) ? [] : [["measure.series.flows", "delays, targets"]]),
+    ...(packets.some((one) => one.length) ? [] : [["measure.trace", "packets, losses, marks"]]),
+  ];
   const path = run.pathOf(flow);
   const why = whyOf(own);
   const row = run.rowOf(flow);
@@ -211,11 +223,9 @@ function OfFlow({ run, flow, other, measure, time_s, dark, packets, plots }: {
       {strips.length > 0 && <States strips={strips} dark={dark} names={other?.names ?? null}
         now={[run, ...(other ? [other.run] : [])].map((one) => stateAt(one, flow, time_s))} />}
       {plots(panes, String(flow), strips)}
-      {!panes.some(({ title }) => title.startsWith("Delay")) && (
-        <p class="hint">Delays and targets show with <code>--set measure.series.flows=[{flow}]</code>
-          {packets.every((one) => !one.length) && <>, packets, losses and marks with{" "}
-            <code>--set measure.trace=[{flow}]</code></>}.</p>
-      )}
+      {more.length > 0 && <p class="hint">More is recorded with {more.map(([setting, what], i) => (
+        <>{i > 0 && ", and with "}<code>--set {setting}=[{flow}]</code> ({what})</>
+      ))}.</p>}
       {panes.some(({ title }) => title === "Rate") && (
         <p class="hint">Rate: bytes behind a gap count where they can have arrived, not at the repair, when all of
           them are delivered in order at once.</p>

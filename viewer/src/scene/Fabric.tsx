@@ -56,7 +56,7 @@ export function Fabric(props: Props) {
   const { pods } = layout(run.timeline);
   const left = tiers.length ? LEFT : MARGIN;
   const placed = useMemo(() => {
-    const [w, h] = [width - left - MARGIN, height - (pods.length ? BELOW : MARGIN) - TOP];
+    const [w, h] = [Math.max(1, width - left - MARGIN), Math.max(1, height - (pods.length ? BELOW : MARGIN) - TOP)];
     const across = w * view.zoom;
     return place(aggregates.picture(aggregates.coarseness(across)), (x, y) => [
       left + (x * w + view.x) * view.zoom, TOP + (y * h + view.y) * view.zoom,

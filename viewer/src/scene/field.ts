@@ -52,7 +52,8 @@ function worstAt(source: Source, metric: Metric, frame: number): number | null {
 /** A metric of a run; `largest` is the end of its scale. */
 export function fieldOf(run: Run, metric: Metric, largest: number): Field {
   return {
-    run, title: TITLES[metric], what: TITLES[metric], frames: run.frames, busy: run.busyFrames, end_s: run.end_s, worst: run.worstOf(metric),
+    run, title: TITLES[metric], what: TITLES[metric], frames: run.frames, busy: run.busyFrames, end_s: run.end_s,
+    worst: run.worstOf(metric),
     worstIn: (frames) => worstIn(run, metric, run.names.length, frames), colours: scale,
     timeOf: (frame) => run.timeOf(frame), frameOf: (time_s) => run.frameOf(time_s),
     legend: [figure(metric, 0), figure(metric, largest / 4), figure(metric, largest)],
@@ -68,7 +69,8 @@ export function differenceOf(pair: Pair, metric: Metric, names: [string, string]
   const largest = pair.largestOf(metric);
   return {
     run: pair.first, what: TITLES[metric], title: `${TITLES[metric]}, ${names[1]} minus ${names[0]}`,
-    frames: pair.frames, busy: pair.frameOf(Math.max(pair.first.busyUntil_s, pair.second.busyUntil_s) - pair.frame_s / 2) + 1,
+    frames: pair.frames,
+    busy: pair.frameOf(Math.max(pair.first.busyUntil_s, pair.second.busyUntil_s) - pair.frame_s / 2) + 1,
     end_s: pair.longer.end_s, worst: pair.worstOf(metric),
     worstIn: (frames) => worstIn(pair, metric, pair.first.names.length, frames), colours: diverging,
     timeOf: (frame) => pair.timeOf(frame), frameOf: (time_s) => pair.frameOf(time_s),

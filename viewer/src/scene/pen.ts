@@ -53,7 +53,7 @@ export function onCanvas(context: CanvasRenderingContext2D, letters: number): Pe
       context.strokeStyle = edge;
       context.lineWidth = 1;
       context.beginPath();
-      context.roundRect(x, y, wide, high, Math.min(8, wide / 4));
+      context.roundRect(x, y, wide, high, Math.max(0, Math.min(8, wide / 4)));
       context.fill();
       context.stroke();
     },

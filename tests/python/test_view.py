@@ -21,8 +21,8 @@ import incast
 import viewed
 from conftest import ROOT
 from incast import FolderError
+from incast.view import about, packets, packing, page, reading, sources
 from incast.view import framed as framing
-from incast.view import packets, packing, page, reading, sources
 
 SHELL = "<!doctype html><body><!--incast-runs--></body>"
 
@@ -81,7 +81,7 @@ def test_every_figure_of_a_folder_stands_in_the_file_exactly(
     assert [viewed.texts(parts[series[name]]) for name in ("entity", "name")] == [
         ["flow 1", "flow 1"], ["cwnd_bytes", "rtt_s"]
     ]  # fmt: skip
-    assert json.loads(zlib.decompress(parts[run["told"]])) == {"label": "r", "missing": []}
+    assert json.loads(zlib.decompress(parts[run["told"]])) == {"label": "r", "missing": [], "about": {}}
     timeline = (folder / "timeline.json").read_bytes()
     assert zlib.decompress(parts[run["timeline"]]) == timeline
 
@@ -343,7 +343,12 @@ def test_a_run_of_python_is_viewed_with_the_figures_that_it_has(tmp_path: Path) 
     for run in runs:
         for name in ("queue_max_bytes", "busy", "marks"):
             assert np.array_equal(viewed.unpacked(parts[run["records"]["columns"][name]]), table[name].to_numpy()), name
-        assert json.loads(zlib.decompress(parts[run["told"]]))["label"] == "dumbbell, dctcp, seed 1"
+        told = json.loads(zlib.decompress(parts[run["told"]]))
+        assert told["label"] == "dumbbell, dctcp, seed 1"
+        about, summary = told["about"], result.summary
+        assert (about["scenario"], about["seed"], about["to_s"]) == ("dumbbell", 1, summary["run"]["measure_to_s"])
+        assert about["figures"]["flows.goodput_total_bps"] == summary["flows"]["goodput_total_bps"]
+        assert about["description"] in result.toml and f"mss = {about['packet_bytes']}" in result.toml
     # the same of a folder, whose name it has
     result.save(tmp_path / "run")
     assert incast.Result.load(tmp_path / "run").view().html == result.view().html
@@ -368,6 +373,25 @@ def test_text_columns_are_places_in_a_list() -> None:
     part = zlib.compress(packing.column(pa.chunked_array([["b", None], ["b"]])))
     assert viewed.unpacked(part).tolist() == [0, 1, 0]
     assert viewed.texts(part) == ["b", "", "b"]
+
+
+@pytest.mark.parametrize(
+    ("toml", "summary", "expected"),
+    [
+        (None, None, {}),
+        ("description = 1\n[transport]\nmss = 'x'", '{"run": {"seed": true, "scenario": 2}, "flows": []}', {}),
+        ("= damaged", "[", {}),
+        (
+            "description = 'two'",
+            '{"fct": {"count": NaN, "finished": 3}}',
+            {"description": "two", "figures": {"fct.finished": 3}},
+        ),
+    ],
+)
+def test_what_a_run_does_not_say_of_itself_is_left_out(
+    toml: str | None, summary: str | None, expected: dict[str, Any]
+) -> None:
+    assert about.about(toml, summary) == expected
 
 
 def test_a_file_has_no_columns_that_nothing_shows() -> None:

@@ -19,6 +19,7 @@ import incast
 import viewed
 from conftest import ROOT
 from incast.view import framed, page, serving
+from incast.writing import numbers
 from tools import viewer_pictures
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -116,18 +117,20 @@ def told(folder: Path) -> dict[str, object]:
     port = int(ports["port"][row].as_py())
     slowdown = pq.read_table(folder / "flows.parquet")["slowdown"].to_numpy()
     mean = ports["queue_mean_bytes"][row].as_py()
+    port_name = pq.read_table(folder / "ports.parquet")["port"][port].as_py()
     return {
         "port": port,
-        "name": pq.read_table(folder / "ports.parquet")["port"][port].as_py(),
+        "name": port_name,
         "frame": ports["frame"][row].as_py(),
-        "queue_max_bytes": f"{queue[row]:,d} B",
-        "queue_mean_bytes": f"{mean!r} B",
+        "way": way(port_name),
+        "queue_max_bytes": numbers.quantity(float(queue[row]), "B"),
+        "queue_mean_bytes": numbers.quantity(mean, "B"),
         "hovered": of_port(ports, 0, ports["frame"][row].as_py()),
         "next_s": 2.5e-4,
         "slowest": int(np.nanargmax(slowdown)),
         "quiet": QUIET,
         "least": int(np.nanargmin(slowdown)),
-        "markup": f"{MARKUP}>e0",
+        "markup": way(f"{MARKUP}>e0"),
         "traced": {
             "flow": viewed.TRACED,
             "words": "30 of data, 1 retransmitted, 28 without data, 3 marked, 2 lost",
@@ -141,12 +144,16 @@ def of_port(ports: pa.Table, port: int, frame: int) -> dict[str, str]:
     """Read from the table what the viewer says of a port in a frame."""
     own = ports.filter(pc.and_(pc.equal(ports["frame"], frame), pc.equal(ports["port"], port))).to_pylist()
     row = own[0] if own else {"queue_max_bytes": 0, "queue_mean_bytes": 0, "busy": 0}
-    whole = {name: int(row[name]) if row[name] == int(row[name]) else row[name] for name in row}
     return {
-        "queue_max_bytes": f"{whole['queue_max_bytes']:,d} B",
-        "queue_mean_bytes": f"{whole['queue_mean_bytes']!r} B",
-        "busy": f"{whole['busy']!r}",
+        "queue_max_bytes": numbers.quantity(float(row["queue_max_bytes"]), "B"),
+        "queue_mean_bytes": numbers.quantity(float(row["queue_mean_bytes"]), "B"),
+        "busy": numbers.quantity(100 * float(row["busy"]), "%"),
     }
+
+
+def way(name: str) -> str:
+    """Write the name of a port as the viewer does."""
+    return "\u00a0→\u00a0".join(name.rsplit(">", 1))
 
 
 def of_stretch(folder: Path, ports: pa.Table, first: int, last: int) -> dict[str, str]:
@@ -158,6 +165,6 @@ def of_stretch(folder: Path, ports: pa.Table, first: int, last: int) -> dict[str
     return {
         "marks": f"{pc.sum(own['marks']).as_py():,d}",
         "drops": f"{pc.sum(own['drops']).as_py():,d}",
-        "delivered_bytes": f"{pc.sum(flows['delivered_bytes']).as_py():,d} B",
-        "worst": pq.read_table(folder / "ports.parquet")["port"][worst].as_py(),
+        "delivered_bytes": numbers.quantity(float(pc.sum(flows["delivered_bytes"]).as_py()), "B"),
+        "worst": way(pq.read_table(folder / "ports.parquet")["port"][worst].as_py()),
     }

@@ -13,7 +13,7 @@ export const GONE = process.env.INCAST_VIEW_GONE ?? "";
 export const told = JSON.parse(readFileSync(join(FILES, "told.json"), "utf-8")) as {
   port: number; name: string; frame: number; queue_max_bytes: string; queue_mean_bytes: string; next_s: number;
   hovered: { queue_max_bytes: string; queue_mean_bytes: string; busy: string };
-  slowest: number; least: number; markup: string; quiet: number;
+  way: string; slowest: number; least: number; markup: string; quiet: number;
   traced: { flow: number; words: string; lost_frame: number };
   stretch: { marks: string; drops: string; delivered_bytes: string; worst: string };
 };
@@ -41,7 +41,12 @@ export async function blank(): Promise<void> {
   page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   faults = [];
   page.on("pageerror", (error) => faults.push(String(error)));
+  // a frame of a notebook may remember nothing
+  await page.addInitScript("try { localStorage.setItem('incast-view-tour', 'seen'); } catch { /* nothing */ }");
 }
+
+/** Go to a tab of the details. */
+export const tab = (name: string) => page.click(`[data-tab=${name}]`);
 
 export async function open(file: string, hash = "", script = ""): Promise<void> {
   await blank();

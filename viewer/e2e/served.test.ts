@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
-  address, alerts, becomes, blank, figure, FILES, GONE, inBrowser, now, page, partsOf, SERVED, told, type Places,
+  address, alerts, becomes, blank, figure, FILES, GONE, inBrowser, now, page, partsOf, SERVED, tab, told, type Places,
 } from "./browser";
 
 inBrowser();
@@ -95,6 +95,7 @@ it("shows a stretch of runs that a server hands out, and two of them beside one 
   await page.click("#from");
   await page.fill("#scrub", "99");
   await page.click("#to");
+  await tab("range");
   await becomes(() => page.textContent(".stretch p")).toContain("frames 50 to 99");
   for (const name of ["marks", "drops", "delivered_bytes"] as const) {
     await becomes(() => page.textContent(`.stretch dd[data-sum=${name}]`)).toContain(told.stretch[name]);
@@ -102,12 +103,14 @@ it("shows a stretch of runs that a server hands out, and two of them beside one 
   await page.click("#all");
   await page.selectOption("#beside", "1");
   await becomes(() => page.locator("#fabric, #other").count()).toBe(2);
-  await becomes(() => page.textContent(".heat .bar")).toContain("minus");
+  await becomes(() => page.textContent(".heat .legend")).toContain("more");
   await page.selectOption("#port", String(told.port));
   await becomes(() => page.locator(".figures").count()).toBe(2);
+  await tab("flows");
   await page.click(`#flows tr[data-flow="1"]`);
-  await becomes(() => page.textContent(".details section:last-child h2")).toBe("Flow 1");
+  await becomes(() => page.textContent(".details section h2")).toBe("Flow 1");
   await page.click("#to");
+  await tab("range");
   await becomes(() => page.locator(".stretch").count()).toBe(2);
   expect(await alerts()).toEqual([]);
 });
@@ -159,19 +162,19 @@ it("reads the figures of a port when the pointer rests on it, and says when it c
   });
   const box = (await page.locator("#fabric").boundingBox())!;
   const tip = async () => (await page.locator(".fabric .tip").allTextContents()).join();
-  let y = box.height - 40;
-  for (; y > box.height / 2 && !(await tip()); y -= 4) await page.mouse.move(box.x + 61, box.y + y);
+  let y = box.height - 52;
+  for (; y > box.height / 2 && !(await tip()); y -= 4) await page.mouse.move(box.x + 40, box.y + y);
   // on and on, along the line
-  for (let i = 0; i < 30; i++) await page.mouse.move(box.x + 61, box.y + y + 4 + (i % 2));
+  for (let i = 0; i < 30; i++) await page.mouse.move(box.x + 40, box.y + y + 4 + (i % 2));
   expect([asked, await tip()]).toEqual([0, expect.stringContaining("reading the rest")]);
   await becomes(tip).toContain("the rest cannot be read");
   expect(asked).toBeGreaterThan(1);
   await page.unroute("**/parts/*");
-  await page.mouse.move(box.x + 61, box.y + y + 5);
+  await page.mouse.move(box.x + 40, box.y + y + 5);
   await becomes(tip).toContain("flows through it");
   // what the page opened at, of the port of the first host
   await becomes(now).toContain(`frame ${told.frame} of`);
-  expect(await page.textContent(".fabric .tip strong")).toBe("h0>e0");
+  expect(await page.textContent(".fabric .tip strong")).toBe("h0\u00a0→\u00a0e0");
   for (const name of ["queue_max_bytes", "queue_mean_bytes", "busy"] as const) {
     expect(await figure(".fabric .tip", name)).toBe(told.hovered[name]);
   }

@@ -6,6 +6,7 @@ import { render } from "preact";
 import { App } from "./app/App";
 import { Boundary, Refused } from "./app/Boundary";
 import { beginning } from "./app/shown";
+import { isFirst } from "./app/Tour";
 import { within } from "./app/within";
 import { opened, type Described } from "./data/run";
 import { carried, served } from "./data/source";
@@ -35,9 +36,10 @@ async function begin(): Promise<void> {
     own = !page.served;
     const all = await Promise.all(page.runs.map((run) => opened(own ? carried : served, run)));
     const asked = readHash(location.hash);
+    const tours = isFirst(location.hash);
     const shown = await beginning(all, within(all, asked), asked.time_s === undefined && !asked.span);
     app.replaceChildren();
-    render(<Boundary say={say}><App runs={all} begin={shown} say={say} /></Boundary>, app);
+    render(<Boundary say={say}><App runs={all} begin={{ ...shown, tours }} say={say} /></Boundary>, app);
     performance.mark("incast-shown");
   } catch (error) {
     app.replaceChildren();

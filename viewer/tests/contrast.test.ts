@@ -41,29 +41,40 @@ it("is computed as the recommendation does", () => {
 
 describe.each(THEMES)("the %s theme", (theme) => {
   const at = variables(theme);
-  const grounds = ["--ground", "--raised"] as const;
+  const grounds = ["--page", "--ground", "--raised"] as const;
 
   it("has text of 4.5 to 1 on every ground", () => {
-    // text in the ground's colour stands on the page's own colour alone
-    expect(used("color")).toEqual(new Set(["--ink", "--soft", "--own", "--ground"]));
-    expect(used("background")).toEqual(new Set(["--ground", "--raised", "--line", "--own", "--lit", "--soft"]));
-    for (const text of ["--ink", "--soft", "--own"]) {
+    expect(used("color")).toEqual(new Set(["--ink", "--soft", "--faint", "--accent", "--onaccent", "--ground"]));
+    expect(used("background")).toEqual(new Set(
+      ["--page", "--ground", "--raised", "--accent", "--tint", "--ink", "--edge", "--soft", "--warn", "--bad"]));
+    for (const text of ["--ink", "--soft", "--faint", "--accent"]) {
       for (const ground of grounds) {
         expect(contrast(at[text]!, at[ground]!), `${text} on ${ground}`).toBeGreaterThan(4.5);
       }
     }
-    expect(contrast(at["--ground"]!, at["--own"]!)).toBeGreaterThan(4.5);
+    // what is chosen is tinted, and a flag at the cursor and main buttons have a ground of their own
+    for (const [text, ground] of [["--accent", "--tint"], ["--ground", "--ink"], ["--onaccent", "--accent"]] as const) {
+      expect(contrast(at[text]!, at[ground]!), `${text} on ${ground}`).toBeGreaterThan(4.5);
+    }
     for (const words of [INKS[theme].ink, INKS[theme].soft]) {
-      for (const ground of grounds) expect(contrast(words, at[ground]!), words).toBeGreaterThan(4.5);
+      for (const ground of [INKS[theme].ground, INKS[theme].pod]) {
+        expect(contrast(words, ground), words).toBeGreaterThan(4.5);
+      }
     }
   });
 
   it("has edges of controls, the focus, marks and curves of 3 to 1", () => {
     const { most, lit } = INKS[theme];
-    const shapes = [at["--edge"]!, at["--own"]!, at["--lit"]!, most, lit, ...coloursOf(theme === "dark"),
-      ...stateColours(theme === "dark")];
-    for (const shape of shapes) {
-      for (const ground of grounds) expect(contrast(shape, at[ground]!), `${shape} on ${ground}`).toBeGreaterThan(3);
+    for (const shape of ["--edge", "--accent", "--warn", "--bad"]) {
+      for (const ground of grounds) {
+        expect(contrast(at[shape]!, at[ground]!), `${shape} on ${ground}`).toBeGreaterThan(3);
+      }
+    }
+    // curves and fabrics stand on the ground of panes
+    for (const shape of [most, lit, ...coloursOf(theme === "dark"), ...stateColours(theme === "dark")]) {
+      for (const ground of ["--page", "--ground"]) {
+        expect(contrast(shape, at[ground]!), `${shape} on ${ground}`).toBeGreaterThan(3);
+      }
     }
   });
 });

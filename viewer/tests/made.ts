@@ -2,7 +2,7 @@
 
 import { deflateSync } from "node:zlib";
 import { Framed } from "../src/data/framed";
-import { Run, type Need, type Tables } from "../src/data/run";
+import { Run, type About, type Need, type Tables } from "../src/data/run";
 import { Columns, type Column, type Source } from "../src/data/unpack";
 
 export const list = (...values: number[]) => ({ values: Float64Array.from(values) });
@@ -21,6 +21,7 @@ interface More {
   /** Ports of a block of records, and flows of one of theirs. */
   size?: number;
   timeline?: { frame_s?: number; frames?: number; start_s?: number };
+  about?: About;
 }
 
 /** A part as packing.py makes it: a head, and what it tells of. */
@@ -97,7 +98,7 @@ function packed(more: More): [Run, Need, Pack] {
   };
   const named = { ...more, records: own, by_flow: more.byFlow };
   const all = Object.keys(tables).map((name) => [name, Object.keys(named[name as keyof typeof named] ?? {})]);
-  return [new Run(timeline, "made", [], tables), Object.fromEntries(all) as Need, pack];
+  return [new Run(timeline, "made", [], tables, more.about), Object.fromEntries(all) as Need, pack];
 }
 
 /** A run of which nothing is read yet. */

@@ -8,8 +8,9 @@ import { Pair } from "../src/data/pair";
 import { columnsOf, METRICS, type Need, type Run } from "../src/data/run";
 import { stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
 import { figuresOf } from "../src/data/stretch";
+import { lineOf } from "../src/data/summary";
 import { chosen, SEARCHED, SHOWN } from "../src/data/table";
-import { panesOfFlow, panesOfPort } from "../src/panes/Details";
+import { panesOfFlow, panesOfPort } from "../src/panes/curves";
 import { PortFigures } from "../src/scene/Fabric";
 import { differenceOf, fieldOf } from "../src/scene/field";
 import { list, unread, watched } from "./made";
@@ -19,7 +20,7 @@ const numbers = (names: readonly string[]) => Object.fromEntries(names.map((name
 
 /** A run that has every column that a run may have; nothing is read. */
 const whole = () => unread({
-  ports: { port: texts("h0>s", "s>h0", "h1>s", "s>h1") },
+  ports: { port: texts("h0>s", "s>h0", "h1>s", "s>h1"), rate_bps: list(1, 1, 1, 1) },
   records: { starts: list(0, 1, 2, 2), port: list(1, 3), ...numbers(METRICS) },
   flows: { ...numbers(SHOWN), ...numbers(SEARCHED), finish_s: list(1e-5, 2e-5), group: texts("a", "b"),
     controller: texts("x", "y"), role: texts("p", "q") },
@@ -40,9 +41,9 @@ async function after(needs: Need[]): Promise<Run> {
 }
 
 /** What shows a run, by what is chosen of it. */
-function show(run: Run, { metric, port, flow, span }: Chosen, table: boolean): unknown[] {
-  const found: unknown[] = [run.names, run.events, fieldOf(run, metric, 1).worst, run.busyUntil_s];
-  if (table) for (const column of SHOWN) found.push(chosen(run, "a h0", { column, descending: true }));
+function show(run: Run, { metric, port, flow, span }: Chosen): unknown[] {
+  const found: unknown[] = [run.names, lineOf(run), run.events, fieldOf(run, metric, 1).worst, run.busyUntil_s];
+  for (const column of SHOWN) found.push(chosen(run, "a h0", { column, descending: true }));
   if (port !== null) {
     found.push(panesOfPort(run, port), run.flowsOn(port), METRICS.map((one) => run.figure(one, port, 0)));
   }
@@ -64,16 +65,16 @@ const CASES: [string, Chosen][] = [
 
 describe("what is read", () => {
   it.each(CASES)("shows a run, and one beside another: %s", async (_, asked) => {
-    const run = await after(needsOf(asked, true));
-    expect(show(run, asked, true)).not.toContain(undefined);
-    const other = await after(needsOf(asked, false));
-    show(other, asked, false);
+    const run = await after(needsOf(asked));
+    expect(show(run, asked)).not.toContain(undefined);
+    const other = await after(needsOf(asked));
+    show(other, asked);
     expect(differenceOf(new Pair(run, other), asked.metric, ["A", "B"]).worst).toHaveLength(4);
   });
 
   it("shows a port under the pointer", async () => {
-    const run = await after([...needsOf(NOTHING, false), ofPort(1)]);
-    show(run, { ...NOTHING, port: 1 }, false);
+    const run = await after([...needsOf(NOTHING), ofPort(1)]);
+    show(run, { ...NOTHING, port: 1 });
   });
 
   it("says the one figure of a port that is read, nothing of its flows, also where the run has no other", async () => {
@@ -81,7 +82,7 @@ describe("what is read", () => {
     for (const others of [{}, numbers(["marks"])]) {
       const run = unread({ ports: { port: texts("h0>s", "s>h0", "h1>s", "s>h1") }, paths: numbers(["flow", "port"]),
         records: { starts: list(0, 1, 2, 2), port: list(1, 3), ...numbers(["busy"]), ...others } });
-      for (const need of needsOf(NOTHING, false)) await run.read(need);
+      for (const need of needsOf(NOTHING)) await run.read(need);
       expect(figuresOf(run, "busy")).toContain('"data-figure":"busy"');
       expect(figuresOf(run, "busy")).not.toContain("flows through it");
       expect(() => figuresOf(run)).toThrow("was not read");
@@ -92,7 +93,7 @@ describe("what is read", () => {
 
   it("is no more than what shows it: without any of it there is a fault", async () => {
     const asked: Chosen = { ...NOTHING, port: 1, flow: 1, span };
-    const needs = needsOf(asked, true);
+    const needs = needsOf(asked);
     const columns = needs.flatMap((need) => columnsOf(need).flatMap(([table, names]) => (
       names.map((name) => `${table}.${name}`))));
     const idle = [];
@@ -100,7 +101,7 @@ describe("what is read", () => {
       const run = await after(needs.map((need) => ({ ...need, ...Object.fromEntries(columnsOf(need).map((
         [table, names]) => [table, names.filter((name) => `${table}.${name}` !== left)])) })));
       try {
-        show(run, asked, true);
+        show(run, asked);
         idle.push(left);
       } catch (error) {
         expect(String(error)).toContain("was not read");

@@ -1,18 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { within } from "../src/app/within";
 import { fileName } from "../src/scene/save";
+import type { Pin } from "../src/data/need";
 import { openingOf } from "../src/data/opening";
 import { Pair } from "../src/data/pair";
 import { rateOf, spanOf } from "../src/data/rates";
 import { hasWindow, stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
 import { figuresOf, framesOf, spanBetween, worst } from "../src/data/stretch";
 import { chosen } from "../src/data/table";
-import { beside, panesOf, panesOfFlow, panesOfPort } from "../src/panes/Details";
+import { beside, panesOf, panesOfFlow, panesOfPort } from "../src/panes/curves";
 import { layout } from "../src/scene/layout";
 import { diverging, scale, signed, step } from "../src/scene/palette";
 import { asSvg } from "../src/scene/pen";
 import { pooled, portOrder, rowsOf, rowsOfSome } from "../src/scene/raster";
-import { readHash, written } from "../src/time/link";
+import { MOST_LETTERS, MOST_NOTES, MOST_PINS, readHash, written, type Moment } from "../src/time/link";
 import { list, made } from "./made";
 
 describe("a run", () => {
@@ -131,7 +132,7 @@ describe("what a flow delivered", async () => {
   it("of datagrams goes without a window and states", () => {
     expect([hasWindow(run, 0), hasWindow(run, 1), stretchesOf(run, 1).length]).toEqual([true, false, 0]);
     expect(panesOfFlow(run, 1).map((pane) => pane.title)).toEqual(["Rate"]);
-    expect(panesOfFlow(run, 0).map((pane) => pane.title)).toEqual(["Rate", "Window"]);
+    expect(panesOfFlow(run, 0).map((pane) => pane.title)).toEqual(["Window", "Rate"]);
   });
 });
 
@@ -324,13 +325,34 @@ describe("the layout", () => {
   });
 });
 
-describe("the address", () => {
+describe("the address", async () => {
+  const run = await made();
+
   it("says a moment and is read again", () => {
     const moment = { run: 1, beside: 0, time_s: 1.5e-4, port: 7, flow: null, metric: "busy",
-      span: { from_s: 1e-4, to_s: 2.5e-4 } } as const;
+      span: { from_s: 1e-4, to_s: 2.5e-4 }, pins: [], notes: [] } satisfies Moment;
     expect(readHash(written(moment))).toEqual(
       { run: 1, beside: 0, time_s: 1.5e-4, port: 7, metric: "busy", span: { from_s: 1e-4, to_s: 2.5e-4 } });
     expect(written({ ...moment, span: null })).not.toContain("from");
+  });
+
+  it("keeps what is plotted together and what is noted, as text", () => {
+    const pins: Pin[] = [{ what: "port", at: 7 }, { what: "flow", at: 3 }];
+    const notes = [{ time_s: 1e-4, text: "<img src=x onerror=hurt()> & 50 % ~ #1" }, { time_s: 2e-4, text: "é ↑" }];
+    const hash = written({ ...within([run], {}), pins, notes });
+    expect(readHash(hash)).toMatchObject({ pins, notes });
+    expect(hash.slice(1)).not.toMatch(/[<>"# ]/);
+  });
+
+  it("has so many pins and notes, of so many letters, and those that a run has", () => {
+    const many = Array.from({ length: 99 }, (_, i) => `p${i}`).join(".");
+    expect(readHash(`#pins=${many}`).pins).toHaveLength(MOST_PINS);
+    expect(readHash(`#pins=p1.p1.x9.f.p-1.f2&note=1~a&note=x~b&note=2~%20&note=~c`)).toEqual(
+      { pins: [{ what: "port", at: 1 }, { what: "flow", at: 2 }], notes: [{ time_s: 1, text: "a" }] });
+    const { notes } = readHash(`#${"note=1~abc&".repeat(50)}note=0~${"x".repeat(5000)}`);
+    expect(notes!.length).toBe(MOST_NOTES);
+    expect(readHash(`#note=0~${"x".repeat(5000)}`).notes![0]!.text).toHaveLength(MOST_LETTERS);
+    expect(within([run], readHash("#pins=p3.p4.f9")).pins).toEqual([{ what: "port", at: 3 }]);
   });
 
   it("is ignored where it is wrong", () => {

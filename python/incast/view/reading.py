@@ -29,7 +29,7 @@ FLOWS = (
     *("throughput_active_bps", "retransmissions", "timeouts", "marked"),
 )
 """Columns of flows in a view, if a run has them, as in ``viewer/src/data/need.ts``."""
-PORTS = ("port",)
+PORTS = ("port", "rate_bps")
 """Columns of ports in a view; other figures come from the timeline."""
 EVENTS = ("time_s", "kind", "what", "subject")
 PATHS = ("flow", "position", "port")
@@ -93,7 +93,7 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     parts["packets"] = _later(partial(_packets, run, timeline), PACKETS, pack) if trace and trace.rows else None
     missing = [words for part, words in NAMED if parts[part] is None]
     missing += [words for name, words in METRICS.items() if name not in frames.columns]
-    return parts | {"told": pack.text(lambda: {"label": label, "missing": missing})}
+    return parts | {"told": pack.text(lambda: {"label": label, "missing": missing, "about": run.about()})}
 
 
 def _shape(run: Source, name: str) -> Shape | None:

@@ -11,7 +11,9 @@ from incast.errors import FolderError, IncastError
 from incast.runs import run_folder
 from incast.runs.result import Result
 from incast.runs.run_folder import Shape
+from incast.system import files
 from incast.view import packing
+from incast.view.about import about
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,6 +33,9 @@ class Source(Protocol):
 
     def timeline(self) -> str | None:
         """Return the text of ``timeline.json``, if any."""
+
+    def about(self) -> dict[str, Any]:
+        """Return what the run is, as far as it says so."""
 
     def shape(self, name: str) -> Shape | None:
         """Return columns and number of rows of a table, if the run has it."""
@@ -90,6 +95,16 @@ class Folder:
         run_folder.read_manifest(self.path)
         return run_folder.read_timeline(self.path)
 
+    def about(self) -> dict[str, Any]:
+        """Read scenario and summary, as far as they are there."""
+        return about(*(self._text(name) for name in (run_folder.SCENARIO, run_folder.SUMMARY)))
+
+    def _text(self, name: str) -> str | None:
+        try:
+            return files.read_text(self.path / name, files.MOST_JSON)
+        except (OSError, ValueError):
+            return None
+
     def shape(self, name: str) -> Shape | None:
         """Read the footer of a table, if the file exists."""
         if not (self.path / f"{name}.parquet").exists():
@@ -138,6 +153,10 @@ class Made:
     def timeline(self) -> str | None:
         """Return the text."""
         return self.result.timeline_json
+
+    def about(self) -> dict[str, Any]:
+        """Return what scenario and summary say."""
+        return about(self.result.toml, self.result.summary_json)
 
     def shape(self, name: str) -> Shape | None:
         """Return the shape of a table with columns; a table that a folder lacks has none."""

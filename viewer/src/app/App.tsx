@@ -1,35 +1,34 @@
 /** The page: what is chosen, and what shows it. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { seconds, TITLES } from "../data/format";
+import { seconds, TITLES, way } from "../data/format";
 import { Pair } from "../data/pair";
 import type { Metric, Run } from "../data/run";
 import { Details, type Latest } from "../panes/Details";
-import { FlowTable } from "../panes/FlowTable";
-import { Fabric } from "../scene/Fabric";
+import { Summary } from "../panes/Summary";
+import { Fabric, FabricLegend } from "../scene/Fabric";
 import { differenceOf, fieldOf } from "../scene/field";
 import { HeatMap } from "../scene/HeatMap";
 import { readHash } from "../time/link";
 import { hint, TimeBar } from "../time/TimeBar";
 import { spanBetween, worst as worstOf, type Span } from "../data/stretch";
+import { lineOf, titleOf, titleOfTwo } from "../data/summary";
 import { Help } from "./Help";
+import { Notes } from "./Notes";
+import { Panes } from "./Panes";
+import { Tour } from "./Tour";
 import { useAddress, useDark, useKeys, useLetters, usePlaying } from "./hooks";
 import { useShown, type Begun, type Change } from "./shown";
 import { Waiting } from "./Waiting";
 import { within } from "./within";
 
-/**
- * Under two fabrics a heat map of at most so many ports is as high as its rows need: pixels of a row, and of the bar
- * above the rows.
- */
-const [FEW_PORTS, ROW, HEAT_BAR] = [16, 14, 70];
 /** Ports of the list, the worst of all. */
 const LISTED = 200;
 
 interface Props {
   runs: Run[];
   /** What is shown first: it is read already. */
-  begin: Begun;
+  begin: Begun & { tours: boolean };
   /** Why something cannot be read, in words. */
   say: (error: unknown) => string;
 }
@@ -41,6 +40,9 @@ export function App({ runs, begin, say }: Props) {
   const [dark, turn] = useDark();
   const [letters, setLetters] = useLetters();
   const [helps, setHelps] = useState(false);
+  const [notes, setNotes] = useState(false);
+  const [tours, setTours] = useState(begin.tours);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [latest, setLatest] = useState<Latest | null>(null);
   const [shown, setShown] = useState<"difference" | "first" | "second">("difference");
   const first = runs[moment.run]!;
@@ -61,8 +63,8 @@ export function App({ runs, begin, say }: Props) {
   const select = (one_s: number, other_s: number) => { choose({ span: spanBetween(run, one_s, other_s) }); };
   const toEvent = (step: 1 | -1) => {
     // a frame shows its events from its beginning on
-    const event = step > 0 ? run.eventFrom(run.timeOf(frame + 1) - run.timeline.frame_s * 1e-5, 1)
-      : run.eventFrom(run.timeOf(frame), -1);
+    const event = step > 0 ? run.eventFrom(run.timeOf(frame + 1) - run.timeline.frame_s * 1e-5, 1, hidden)
+      : run.eventFrom(run.timeOf(frame), -1, hidden);
     if (!event) return;
     choose({ time_s: run.timeOf(run.frameOf(event.time_s)) });
     if (event.what === "port" && event.subject < run.names.length) {
@@ -77,9 +79,8 @@ export function App({ runs, begin, say }: Props) {
     addEventListener("hashchange", moved);
     return () => { removeEventListener("hashchange", moved); };
   }, [runs]);
-  useEffect(() => {
-    document.title = `${first.label}${second ? ` and ${second.label}` : ""} – Incast`;
-  }, [first, second]);
+  const title = useMemo(() => (second ? titleOfTwo(first, second) : titleOf(first)), [first, second]);
+  useEffect(() => { document.title = `${title} – Incast`; }, [title]);
 
   /** One end of a stretch is at the cursor, the other where it was asked for last, or at that of the run. */
   const end = (at_s: number, other_s: (span: Span | null) => number) => {
@@ -112,7 +113,7 @@ export function App({ runs, begin, say }: Props) {
     for (let port = 0; found.size < most; port++) found.add(port);
     return [...found];
   }, [first, moment.metric]);
-  const options = useMemo(() => worst.map((port) => <option value={port}>{first.names[port]}</option>), [worst]);
+  const options = useMemo(() => worst.map((port) => <option value={port}>{way(first.names[port]!)}</option>), [worst]);
   const { metric } = moment;
   const largest = Math.max(first.largestOf(metric), second?.largestOf(metric) ?? 0);
   const names = useMemo<[string, string]>(() => (
@@ -135,19 +136,90 @@ export function App({ runs, begin, say }: Props) {
     choose({ flow });
     setLatest({ what: "flow" });
   };
+  const chooser = (
+    <>
+      <select id="metric" aria-label="Metric" value={asked.metric}
+        onChange={(event) => { change({ metric: event.currentTarget.value as Metric }); }}>
+        {first.metrics.filter((name) => !second || second.metrics.includes(name)).map((name) => (
+          <option value={name}>{TITLES[name]}</option>
+        ))}
+      </select>
+      <label>Port{" "}
+        <select id="port" value={asked.port ?? ""} onChange={(event) => {
+          pin(event.currentTarget.value === "" ? null : Number(event.currentTarget.value));
+        }}>
+          <option value="">none</option>
+          {asked.port !== null && !worst.includes(asked.port)
+            && <option value={asked.port}>{way(first.names[asked.port]!)}</option>}
+          {options}
+        </select>
+      </label>
+    </>
+  );
+  const fabrics = (
+    <div class={second ? "fabrics two" : "fabrics"}>
+      {second && (
+        <div class="bar"><h2>Fabrics</h2>{chooser}
+          <span class="tools"><FabricLegend metric={metric} largest={largest} dark={dark} /></span>
+        </div>
+      )}
+      <Fabric key={`g${moment.run}`} run={first} frame={first.frameOf(moment.time_s)} metric={metric}
+        pinned={moment.port} path={path} dark={dark} largest={largest} onPin={pin}
+        {...(second ? { label: said(first, names[0]), legend: false } : {})}>{!second && chooser}</Fabric>
+      {second && (
+        <Fabric key={`h${moment.beside}`} id="other" run={second} frame={second.frameOf(moment.time_s)}
+          metric={metric} pinned={otherPort} path={otherPath} dark={dark} largest={largest}
+          label={said(second, names[1])} legend={false}
+          onPin={(port) => { pin(pair!.firstOf(port)); }} />
+      )}
+    </div>
+  );
+  const heat = field ? (
+    <HeatMap key={`${moment.run}/${moment.beside}/${shown}`} field={field} time_s={moment.time_s}
+      pinned={field.run === second ? otherPort : moment.port} dark={dark} span={moment.span} notes={moment.notes}
+      onSeek={seekTime} onSpan={select}
+      onPin={(port) => { pin(field.run === second ? pair!.firstOf(port) : port); }}>
+      {second && <Shown shown={shown} names={names} onChange={setShown} />}
+    </HeatMap>
+  ) : (
+    <div class="heat">
+      <div class="bar"><Shown shown={shown} names={names} onChange={setShown} /></div>
+      <p class="told">No difference to show: {pair?.why}.</p>
+    </div>
+  );
+  const brief = moment.port !== null || moment.flow !== null || second !== null;
+  const summaries = (
+    <div class={second ? "summaries two" : "summaries"}>
+      <Summary run={first} metric={metric} name={second ? names[0] : ""} brief={brief} onPin={pin} onFlow={follow}
+        onSeek={seekTime} onMetric={(to) => { change({ metric: to }); }} />
+      {second && <Summary run={second} metric={metric} name={names[1]} brief={brief} onFlow={follow} onSeek={seekTime}
+        onMetric={(to) => { change({ metric: to }); }}
+        onPin={(port) => { pin(pair!.firstOf(port)); }} />}
+    </div>
+  );
+  const details = (
+    <Details key={`d${moment.run}`} run={first} port={moment.port} flow={moment.flow} time_s={moment.time_s} dark={dark}
+      metric={metric} span={moment.span} latest={latest} opens={begin.opens} onSeek={seekTime} onSpan={select}
+      onAll={() => { change({ span: null }); }} pins={moment.pins} onPins={(pins) => { choose({ pins }); }}
+      onPin={pin} onFlow={follow}
+      other={second && {
+        run: second, port: otherPort, names, onPin: (port) => { pin(pair!.firstOf(port)); },
+      }} />
+  );
   return (
     <>
       <header>
-        <h1>{first.label}{second ? ` and ${second.label}` : ""}</h1>
+        <h1 title={title}>{title}</h1>
+        <span class="meta">{lineOf(first)}</span>
         {runs.length > 1 && (
-          <label>run{" "}
+          <label>Run{" "}
             <select id="run" value={asked.run} onChange={(event) => {
               change({ run: Number(event.currentTarget.value) });
             }}>{runs.map((one, i) => <option value={i}>{one.label}</option>)}</select>
           </label>
         )}
         {runs.length > 1 && (
-          <label>compare with{" "}
+          <label>Compare with{" "}
             <select id="beside" value={asked.beside ?? ""} onChange={(event) => {
               const { value } = event.currentTarget;
               change({ beside: value === "" ? null : Number(value) });
@@ -157,26 +229,11 @@ export function App({ runs, begin, say }: Props) {
             </select>
           </label>
         )}
-        <label>metric{" "}
-          <select id="metric" value={asked.metric}
-            onChange={(event) => { change({ metric: event.currentTarget.value as Metric }); }}>
-            {first.metrics.filter((name) => !second || second.metrics.includes(name)).map((name) => (
-              <option value={name}>{TITLES[name]}</option>
-            ))}
-          </select>
-        </label>
-        <label>port{" "}
-          <select id="port" value={asked.port ?? ""} onChange={(event) => {
-            pin(event.currentTarget.value === "" ? null : Number(event.currentTarget.value));
-          }}>
-            <option value="">none</option>
-            {asked.port !== null && !worst.includes(asked.port)
-              && <option value={asked.port}>{first.names[asked.port]}</option>}
-            {options}
-          </select>
-        </label>
-        <button onClick={turn} title={hint("Dark or light", "d", letters)}>{dark ? "light" : "dark"}</button>
-        <button onClick={() => { setHelps(true); }} title={hint("Keys and pointer", "?", letters)}>help</button>
+        <button onClick={() => { setTours(true); }}>Tour</button>
+        <button class="icon" onClick={turn} title={hint("Dark or light", "d", letters)}
+          aria-label={dark ? "Use the light theme" : "Use the dark theme"}>◐</button>
+        <button class="icon" id="help-button" onClick={() => { setHelps(true); }} aria-label="Help"
+          title={hint("Keys and pointer", "?", letters)}>?</button>
         {[first, second].map((own, i) => own && own.missing.length > 0 && (
           <span class="missing">not in {second ? names[i] : "this run"}: {own.missing.join(", ")}</span>
         ))}
@@ -185,58 +242,29 @@ export function App({ runs, begin, say }: Props) {
         )}
         {failed !== null && (
           <p class="failed">
-            <span role="alert">{say(failed)}</span> <button id="again" onClick={again}>try again</button>
+            <span role="alert">{say(failed)}</span> <button id="again" onClick={again}>Try again</button>
           </p>
         )}
       </header>
-      <main class={second ? "beside" : ""} style={second ? { "--heat": heightOf(first) } : {}}
-        aria-busy={waits}>
-        <Fabric key={`g${moment.run}`} run={first} frame={first.frameOf(moment.time_s)} metric={metric}
-          pinned={moment.port} path={path} dark={dark} largest={largest} onPin={pin}
-          {...(second ? { label: said(first, names[0]) } : {})} />
-        {second && (
-          <Fabric key={`h${moment.beside}`} id="other" run={second} frame={second.frameOf(moment.time_s)}
-            metric={metric} pinned={otherPort} path={otherPath} dark={dark} largest={largest}
-            label={said(second, names[1])}
-            onPin={(port) => { pin(pair!.firstOf(port)); }} />
-        )}
-        {field ? (
-          <HeatMap key={`${moment.run}/${moment.beside}/${shown}`} field={field} time_s={moment.time_s}
-            pinned={field.run === second ? otherPort : moment.port} dark={dark} span={moment.span}
-            onSeek={seekTime} onSpan={select}
-            onPin={(port) => { pin(field.run === second ? pair!.firstOf(port) : port); }}>
-            {second && <Shown shown={shown} names={names} onChange={setShown} />}
-          </HeatMap>
-        ) : (
-          <div class="heat">
-            <div class="bar"><Shown shown={shown} names={names} onChange={setShown} /></div>
-            <p class="told">No difference to show: {pair?.why}.</p>
-          </div>
-        )}
-        <FlowTable key={`f${moment.run}`} run={first} selected={moment.flow} whose={second ? names[0] : ""}
-          onSelect={follow} />
-        <Details run={first} port={moment.port} flow={moment.flow} time_s={moment.time_s} dark={dark}
-          metric={metric} span={moment.span} latest={latest} opens={begin.opens} onSeek={seekTime} onSpan={select}
-          onAll={() => { change({ span: null }); }}
-          onPin={pin} onFlow={follow}
-          other={second && {
-            run: second, port: otherPort, names, onPin: (port) => { pin(pair!.firstOf(port)); },
-          }} />
+      <main aria-busy={waits}>
+        <Panes name="columns" label="Width of fabric and heat map" across part={0.55}>
+          <Panes name={second ? "left-two" : "left"} label="Height of the fabric" part={0.46}>{fabrics}{heat}</Panes>
+          <Panes name="right" label="Height of the summary">{summaries}{details}</Panes>
+        </Panes>
       </main>
       <Waiting waits={waits} />
       <TimeBar run={run} frame={frame} span={moment.span} playing={playing} speed={speed} onSeek={seek}
         onSpeed={setSpeed} onEvent={toEvent} onFrom={fromHere} onTo={toHere} letters={letters} onPlay={() => {
           if (frame === run.frames - 1) seek(0);
           setPlaying(!playing);
-        }} />
+        }} metric={metric} dark={dark} notes={moment.notes} onNotes={() => { setNotes(true); }}
+        hidden={hidden} onHidden={setHidden} />
       <Help open={helps} letters={letters} onLetters={setLetters} onClose={() => { setHelps(false); }} />
+      <Notes open={notes} time_s={moment.time_s} notes={moment.notes} onSeek={seekTime}
+        onNotes={(to) => { change({ notes: to }); }} onClose={() => { setNotes(false); }} />
+      {tours && <Tour onClose={() => { setTours(false); }} />}
     </>
   );
-}
-
-/** Few ports need less than a third of the page: the rest is for curves. */
-function heightOf(run: Run): string {
-  return run.names.length <= FEW_PORTS ? `min(30vh, ${HEAT_BAR + ROW * run.names.length}px)` : "1fr";
 }
 
 interface ShownProps {

@@ -11,7 +11,7 @@ interface Props {
 }
 
 const KEYS: [string, string][] = [
-  ["space", "play, pause"], ["← →", "one frame back, forward; ten with Shift"], ["Home, End", "first, last frame"],
+  ["Space", "play, pause"], ["← →", "one frame back, forward; ten with Shift"], ["Home, End", "first, last frame"],
   ["Escape", "clear the time range, then the pinned port"], ["Tab", "next part of the page"],
 ];
 /** Single-character shortcuts, which users of speech input must be able to disable (WCAG 2.1.4). */
@@ -20,13 +20,13 @@ const LETTERS: [string, string][] = [
   ["/", "search the flows"], ["d", "dark or light"], ["?", "this help"],
 ];
 const POINTER: [string, string][] = [
-  ["click a link", "pin its port; click elsewhere to unpin"],
-  ["click the heat map", "go to that frame and port"],
-  ["click a curve", "go to that time"],
-  ["set start, set end", "select a time range at the cursor; or drag over curves, or with Shift over the heat map"],
+  ["Click a link", "pin its port; click elsewhere to unpin"],
+  ["Click the heat map", "go to that frame and port"],
+  ["Click a curve", "go to that time"],
+  ["Set start, Set end", "select a time range at the cursor; or drag over curves, or with Shift over the heat map"],
   ["+ −", "zoom around the pinned port; the wheel zooms around the pointer"],
-  ["drag", "move the fabric or the heat map"],
-  ["double click", "show the whole fabric"],
+  ["Drag", "move the fabric or the heat map; a line between panes changes their sizes"],
+  ["Double click", "show the whole fabric; on a line between panes, their sizes at first"],
 ];
 
 export function Help({ open, letters, onLetters, onClose }: Props) {
@@ -49,13 +49,13 @@ export function Help({ open, letters, onLetters, onClose }: Props) {
       <h3>Single-character shortcuts</h3>
       <label>
         <input type="checkbox" id="letters" checked={letters}
-          onChange={(event) => { onLetters(event.currentTarget.checked); }} /> enable single-character shortcuts
+          onChange={(event) => { onLetters(event.currentTarget.checked); }} /> Enable single-character shortcuts
       </label>
       <dl class={letters ? "" : "off"}>{rows(LETTERS)}</dl>
       <h3>Pointer</h3>
       <dl>{rows(POINTER)}</dl>
       <p>With the focus on fabric or heat map: + and − zoom, up and down move; with Shift the fabric moves sideways.</p>
-      <button onClick={onClose}>close</button>
+      <button onClick={onClose}>Close</button>
     </dialog>
   );
 }

@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Run } from "../data/run";
 import { written, type Moment } from "../time/link";
+import { remember, remembered } from "./memory";
 import type { Change } from "./shown";
 
 /** Between two changes of the address. */
@@ -57,28 +58,12 @@ export function usePlaying(
   }, [playing]);
 }
 
-/** Under this name a browser remembers that keys of one character are off. */
-const LETTERS = "incast-view-letters";
-
-/** What a browser remembers of a page; frames of notebooks and some files may keep nothing. */
-function stored(): Storage | null {
-  try {
-    return localStorage;
-  } catch {
-    return null;
-  }
-}
-
 /** Whether keys of one character act; it is remembered where the browser lets the page do so. */
 export function useLetters(): [boolean, (on: boolean) => void] {
-  const [letters, setLetters] = useState(() => stored()?.getItem(LETTERS) !== "off");
+  const [letters, setLetters] = useState(() => remembered("letters") !== "off");
   return [letters, (on) => {
     setLetters(on);
-    try {
-      stored()?.setItem(LETTERS, on ? "on" : "off");
-    } catch {
-      // it has no room: the choice is for this page alone
-    }
+    remember("letters", on ? "on" : "off");
   }];
 }
 

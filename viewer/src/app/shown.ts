@@ -2,10 +2,10 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { NAMES, needsOf } from "../data/need";
-import { figure, seconds, TITLES } from "../data/format";
+import { figure, seconds, TITLES, way } from "../data/format";
 import { openingOf } from "../data/opening";
 import { Pair } from "../data/pair";
-import type { Need, Run } from "../data/run";
+import type { Metric, Need, Run } from "../data/run";
 import type { Moment } from "../time/link";
 import { useReading } from "../scene/read";
 import { within } from "./within";
@@ -13,12 +13,12 @@ import { within } from "./within";
 /** What of which runs a moment shows. Ports of two runs are matched by their names, which are read before the rest. */
 function needs(runs: Run[], moment: Moment): [Run, Need][] {
   const first = runs[moment.run]!;
-  const own = needsOf(moment, true).map((need): [Run, Need] => [first, need]);
+  const own = needsOf(moment).map((need): [Run, Need] => [first, need]);
   if (moment.beside === null) return own;
   const second = runs[moment.beside]!;
   const matched = moment.port !== null && first.isRead(NAMES) && second.isRead(NAMES);
   const port = matched ? second.portNamed(first.names[moment.port!]!) : null;
-  return [...own, ...needsOf({ ...moment, port }, false).map((need): [Run, Need] => [second, need])];
+  return [...own, ...needsOf({ ...moment, port, pins: [] }).map((need): [Run, Need] => [second, need])];
 }
 
 const isRead = (runs: Run[], moment: Moment) => needs(runs, moment).every(([run, need]) => run.isRead(need));
@@ -41,6 +41,11 @@ export interface Begun {
   failed: Failed | null;
 }
 
+const SUPERLATIVES: Record<Metric, string> = {
+  queue_max_bytes: "largest queue", queue_mean_bytes: "largest mean queue", busy: "highest utilisation",
+  marks: "most marks", drops: "most drops", pauses: "most pauses", paused: "largest share paused",
+};
+
 /** Go to where most is to be seen of what a moment shows, which is read: of two runs the largest difference. */
 function opening(runs: Run[], moment: Moment): Omit<Begun, "failed"> {
   const { metric, beside } = moment;
@@ -49,12 +54,12 @@ function opening(runs: Run[], moment: Moment): Omit<Begun, "failed"> {
   const clock = pair && !pair.why ? pair : first;
   const found = openingOf(clock, clock.frames, metric);
   if (!found) return { moment, opens: "" };
-  const what = clock === pair ? "the largest difference in" : "most of";
+  const what = clock === pair ? `largest difference in ${TITLES[metric]}` : SUPERLATIVES[metric];
   const time_s = clock.timeOf(found.frame);
   return {
     moment: within(runs, { ...moment, time_s }),
-    opens: `Opened at ${seconds(time_s)}, in the frame with ${what} “${TITLES[metric]}”: `
-      + `${figure(metric, found.value)} at ${first.names[found.port]!}.`,
+    opens: `Opened at ${seconds(time_s)}, the moment of the ${what}: `
+      + `${figure(metric, found.value)} at ${way(first.names[found.port]!)}.`,
   };
 }
 
@@ -63,7 +68,7 @@ function opening(runs: Run[], moment: Moment): Omit<Begun, "failed"> {
  * `opens` no time is asked for.
  */
 export async function beginning(runs: Run[], asked: Moment, opens: boolean): Promise<Begun> {
-  const unpinned = { ...asked, port: null, flow: null, span: null };
+  const unpinned = { ...asked, port: null, flow: null, span: null, pins: [] };
   let failed: Failed | null = null;
   for (const moment of [asked, unpinned, { ...unpinned, beside: null, metric: runs[asked.run]!.metrics[0]! }]) {
     try {
@@ -92,7 +97,8 @@ interface Shown {
   again: () => void;
 }
 
-const ofChoice = ({ run, beside, metric, port, flow, span }: Moment) => [run, beside, metric, port, flow, span];
+const ofChoice = ({ run, beside, metric, port, flow, span, pins }: Moment) => (
+  [run, beside, metric, port, flow, span, pins]);
 /** Whether two moments differ in time alone. */
 const alike = (one: Moment, other: Moment) => {
   const choice = ofChoice(other);
@@ -107,7 +113,7 @@ export function useShown(runs: Run[], begin: Begun): Shown {
   const back = useRef(asked);
   const waits = !isRead(runs, asked);
   // time goes on meanwhile
-  last.current = waits ? { ...last.current, time_s: asked.time_s } : asked;
+  last.current = waits ? { ...last.current, time_s: asked.time_s, notes: asked.notes } : asked;
   const refuse = (error: unknown) => {
     back.current = last.current;
     setFailed({ asked, error });

@@ -1,5 +1,6 @@
 /** What a page shows when it is opened at an address. */
 
+import type { Pin } from "../data/need";
 import type { Run } from "../data/run";
 import { spanBetween, type Span } from "../data/stretch";
 import type { Moment } from "../time/link";
@@ -8,6 +9,14 @@ import type { Moment } from "../time/link";
 function spanWithin(run: Run, span: Span): Span | null {
   const found = spanBetween(run, span.from_s, span.to_s);
   return found?.from_s === span.from_s && found.to_s === span.to_s ? span : found;
+}
+
+const NO_PINS: Pin[] = [];
+
+/** Those that a run has; themselves where it has all. */
+function pinsWithin(run: Run, pins: Pin[] = NO_PINS): Pin[] {
+  const there = pins.filter(({ what, at }) => at < (what === "port" ? run.timeline.ports.length : run.flowCount));
+  return there.length === pins.length ? pins : there;
 }
 
 /** What is asked for, within what the runs have. */
@@ -28,5 +37,6 @@ export function within(runs: Run[], asked: Partial<Moment>): Moment {
     port: asked.port !== undefined && asked.port !== null && asked.port < own.timeline.ports.length ? asked.port : null,
     flow: asked.flow !== undefined && asked.flow !== null && asked.flow < own.flowCount ? asked.flow : null,
     span: span ? spanWithin(clock, span) : null,
+    pins: pinsWithin(own, asked.pins), notes: asked.notes ?? [],
   };
 }

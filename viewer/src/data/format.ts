@@ -1,4 +1,4 @@
-/** Figures as a person reads them: `short` by the rules of all reports, `exact` with all digits. */
+/** Figures as a person reads them: `short` by the rules of all reports, `exact` with all digits, for a hover. */
 
 import type { Metric } from "./run";
 
@@ -18,7 +18,7 @@ const STEPS: Record<string, Steps> = {
 };
 
 /** A figure with its unit, as `tests/numbers.txt` has it: so many figures, an SI prefix, a no-break space. */
-export function short(value: number, unit: string, figures = 4): string {
+export function short(value: number, unit: string, figures = 3): string {
   if (!Number.isFinite(value)) return "–";
   const steps = value === 0 ? undefined : STEPS[unit];
   const shown = Number(Math.abs(value).toPrecision(figures)); // 999.96 kB is 1 MB
@@ -44,8 +44,25 @@ function rounded(value: number, figures: number): string {
   return value < 0 ? `${MINUS}${cut}` : cut;
 }
 
+/** A time of a run's clock: with a figure more than a duration has, so that neighbouring frames tell apart. */
 export function seconds(time_s: number): string {
-  return short(time_s, "s");
+  return short(time_s, "s", 4);
+}
+
+/** The unit that figures of a column share, and the column's figures in it. */
+export interface Scaled {
+  unit: string;
+  say: (value: number) => string;
+}
+
+/** One unit for a column: that of its middle figure. */
+export function scaled(values: ArrayLike<number>, unit: string): Scaled {
+  const amounts = Array.from(values, Math.abs).filter((value) => value > 0 && Number.isFinite(value))
+    .sort((a, b) => a - b);
+  const middle = Number((amounts[amounts.length >> 1] ?? 0).toPrecision(3));
+  const steps = STEPS[unit];
+  const [step, prefix] = (middle ? steps?.find(([from]) => middle >= from) ?? steps?.at(-1) : undefined) ?? [1, ""];
+  return { unit: `${prefix}${unit}`, say: (value) => short(value / step, "") };
 }
 
 /** A whole number with its digits in groups, any other with all its digits. */
@@ -58,15 +75,37 @@ export const TITLES: Record<Metric, string> = {
   queue_max_bytes: "largest queue", queue_mean_bytes: "mean queue", busy: "utilisation", marks: "marks",
   drops: "drops", pauses: "pauses", paused: "share paused",
 };
-export const UNITS: Record<Metric, string> = {
+/** Units of figures as they are recorded, for `exact`: shares have none. */
+const RECORDED: Record<Metric, string> = {
   queue_max_bytes: "B", queue_mean_bytes: "B", busy: "", marks: "packets", drops: "packets", pauses: "", paused: "",
 };
+export const UNITS: Record<Metric, string> = { ...RECORDED, busy: "%", paused: "%" };
+
+/** A figure as it is told: shares are told as percentages. */
+export function toldOf(metric: Metric, value: number): number {
+  return UNITS[metric] === "%" ? 100 * value : value;
+}
 
 /** So much more of a metric, shortened: for a scale. */
 export function more(metric: Metric, value: number): string {
-  return `${short(value, UNITS[metric])} more`;
+  return `${figure(metric, value)} more`;
 }
 
 export function figure(metric: Metric, value: number): string {
-  return `${exact(value)} ${UNITS[metric]}`.trim();
+  return short(toldOf(metric, value), UNITS[metric]);
+}
+
+/** A figure as it was recorded, with all of its digits. */
+export function recorded(metric: Metric, value: number): string {
+  return `${exact(value)}${SPACE}${RECORDED[metric]}`.trim();
+}
+
+/** A count with its noun, in one or several. */
+export function counted(count: number, noun: string): string {
+  return `${exact(count)}${SPACE}${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** A port's name as a way: "h0>edge0" reads "h0 → edge0". */
+export function way(name: string): string {
+  return name.replace(/>(?=[^>]*$)/, `${SPACE}→${SPACE}`);
 }

@@ -9,10 +9,18 @@ export interface Chosen {
   port: number | null;
   flow: number | null;
   span: Span | null;
+  /** What is plotted together. */
+  pins?: Pin[];
 }
 
-/** Names of ports. */
-export const NAMES: Need = { ports: ["port"] };
+/** A port or a flow that is plotted with others. */
+export interface Pin {
+  what: "port" | "flow";
+  at: number;
+}
+
+/** Names and rates of ports. */
+export const NAMES: Need = { ports: ["port", "rate_bps"] };
 /** Names, frames and events: whatever is chosen, they are seen. */
 const ALWAYS: Need = {
   ...NAMES, records: ["starts", "port"], by_flow: ["starts"], events: ["time_s", "kind", "what", "subject"],
@@ -26,16 +34,19 @@ const ofFlow = (flow: number): Need => ({
   packets: ["flow", "back", "sent_s", "end_s", "mark_s", "end", "hops", "place", "marked", "seq", "ack",
     "payload_bytes", "flags", "until_s"],
 });
+/** What all ports and flows add up to. */
+export const TOTALS: Need = { records: ["queue_mean_bytes", "queue_max_bytes", "drops", "marks"],
+  by_flow: ["flow", "delivered_bytes"], flows: ["flow", "src", "dst"], paths: ["flow", "port", "position"] };
 const OF_STRETCH: Need = {
   records: ["marks", "drops", "pauses", "queue_max_bytes"], by_flow: ["flow", "delivered_bytes"],
 };
 
-/** What is needed to show a run, with the table of its flows or without. */
-export function needsOf({ metric, port, flow, span }: Chosen, table: boolean): Need[] {
-  const needs: Need[] = [ALWAYS, { records: [metric] }];
-  if (table) needs.push(TABLE);
+/** What is needed to show a run. */
+export function needsOf({ metric, port, flow, span, pins = [] }: Chosen): Need[] {
+  const needs: Need[] = [ALWAYS, { records: [metric] }, TABLE];
   if (port !== null) needs.push(ofPort(port));
   if (flow !== null) needs.push(ofFlow(flow));
   if (span) needs.push(OF_STRETCH);
+  for (const { what, at } of pins) needs.push(what === "port" ? ofPort(at) : ofFlow(at));
   return needs;
 }

@@ -79,12 +79,32 @@ export const TOGETHER: Record<Metric, "most" | "mean" | "sum"> = {
   pauses: "sum",
 };
 
+/** What a run is: of its scenario and its summary, as far as the folder has them. */
+export interface About {
+  scenario?: string;
+  /** The scenario's own words. */
+  description?: string;
+  seed?: number;
+  /** Payload of a full packet: windows are told in packets of this size. */
+  packet_bytes?: number;
+  /** The measured interval. */
+  from_s?: number;
+  to_s?: number;
+  /** Figures of the summary by name, such as `flows.goodput_total_bps`; those that are missing are not there. */
+  figures?: Record<string, number>;
+}
+
+const NO_KINDS: ReadonlySet<string> = new Set();
+
 export class Run {
   private named: string[] | null = null;
   private numbered: Map<string, number> | null = null;
   private happened: Event[] | null = null;
   private readonly largest = new Map<Metric, number>();
   private readonly worst = new Map<Metric, Float64Array>();
+  /** Bits a second that leave and enter each node. */
+  private ends: [Float64Array, Float64Array] | null = null;
+  private readonly summed = new Map<Metric, Float64Array>();
   /** What was asked for last: it is asked for in every frame. */
   private lastOn: { port: number; flows: number[] } = { port: -1, flows: [] };
 
@@ -93,6 +113,7 @@ export class Run {
     readonly label: string,
     readonly missing: string[],
     readonly tables: Tables<Columns, Framed>,
+    readonly about: About = {},
   ) {}
 
   /** Whether all of the columns are read that are needed. */
@@ -236,6 +257,50 @@ export class Run {
     return worst;
   }
 
+  /** A metric of all ports together, frame by frame. */
+  totalOf(metric: Metric): Float64Array {
+    let total = this.summed.get(metric);
+    if (!total) {
+      const sums = new Float64Array(this.frames);
+      this.each(metric, 0, this.frames, (_, frame, value) => { sums[frame]! += value; });
+      this.summed.set(metric, total = sums);
+    }
+    return total;
+  }
+
+  /** Bits a second of a port's link; NaN where it is not known, or has no limit. */
+  rateOf(port: number): number {
+    const rates = this.tables.ports;
+    const rate = rates.has("rate_bps") ? rates.values("rate_bps")[port]! : NaN;
+    return rate > 0 ? rate : NaN;
+  }
+
+  /** Bits a second that a flow's data can have at most: those of the links of its two ends; NaN where not known. */
+  linkOf(flow: number): number {
+    if (!this.ends) {
+      const { nodes, ports } = this.timeline;
+      const [out, into] = [new Float64Array(nodes.length), new Float64Array(nodes.length)];
+      ports.forEach(({ from, to }, port) => {
+        const rate = this.rateOf(port);
+        out[from]! += rate;
+        into[to]! += rate;
+      });
+      this.ends = [out, into];
+    }
+    const row = this.rowOf(flow);
+    const rates = ["src", "dst"].map((side, i) => this.ends![i]![this.flows?.get(side)?.values[row] ?? -1] ?? NaN);
+    const known = rates.filter((rate) => rate > 0);
+    return known.length ? Math.min(...known) : NaN;
+  }
+
+  /** The row of a flow in its table; -1 where it has none. */
+  rowOf(flow: number): number {
+    const { flows } = this;
+    if (!flows) return -1;
+    const numbers = flows.values("flow");
+    return numbers[flow] === flow ? flow : numbers.indexOf(flow as never);
+  }
+
   get flowCount(): number {
     return this.flows?.rows ?? 0;
   }
@@ -313,11 +378,12 @@ export class Run {
     });
   }
 
-  /** The next event after a time (or before it, backwards). */
-  eventFrom(time_s: number, step: 1 | -1): Event | undefined {
+  /** The next event after a time (or before it, backwards), of kinds that are not hidden. */
+  eventFrom(time_s: number, step: 1 | -1, hidden: ReadonlySet<string> = NO_KINDS): Event | undefined {
     const apart = this.timeline.frame_s * 1e-6;
-    return step > 0 ? this.events.find((event) => event.time_s > time_s + apart)
-      : this.events.findLast((event) => event.time_s < time_s - apart);
+    const shown = ({ kind }: Event) => !hidden.has(kind);
+    return step > 0 ? this.events.find((event) => event.time_s > time_s + apart && shown(event))
+      : this.events.findLast((event) => event.time_s < time_s - apart && shown(event));
   }
 }
 
@@ -349,12 +415,12 @@ function checked(timeline: Timeline, label: string): Timeline {
 /** A run whose columns are read when they are needed: its timeline, of which all is shown, is read at once. */
 export async function opened(source: Source, run: Described): Promise<Run> {
   const [timeline, told] = await Promise.all([json(source, run.timeline), json(source, run.told)]);
-  const { label, missing } = told as { label: string; missing: string[] };
+  const { label, missing, about } = told as { label: string; missing: string[]; about?: About };
   const table = (own: Listed) => new Columns(own.columns, source, own.rows);
   const maybe = (own: Listed | null) => own && table(own);
   return new Run(checked(timeline as Timeline, label), label, missing, {
     ports: table(run.ports), records: Framed.told(run.records, source), flows: maybe(run.flows),
     by_flow: run.by_flow && Framed.told(run.by_flow, source), events: maybe(run.events), paths: maybe(run.paths),
     series: maybe(run.series), packets: maybe(run.packets),
-  });
+  }, about);
 }

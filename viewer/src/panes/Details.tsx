@@ -1,16 +1,25 @@
-/** What is known of the pinned port and of the selected flow over time. */
+/** What is known of the chosen flow, of the pinned port, of a stretch of time, and of all flows; a tab for each. */
 
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import { exact, seconds } from "../data/format";
-import type { Metric, Run } from "../data/run";
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { exact, short, way } from "../data/format";
+import { TOTALS, type Pin } from "../data/need";
 import { marksOf, packetsOf } from "../data/packets";
-import { rateOf, spanOf } from "../data/rates";
-import { endOf, hasWindow, stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
+import type { Metric, Run } from "../data/run";
+import { stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
 import type { Span } from "../data/stretch";
+import { endsOf } from "../data/summary";
 import { PortFigures } from "../scene/Fabric";
+import { useRead } from "../scene/read";
+import { useSize } from "../scene/size";
+import { MOST_PINS } from "../time/link";
+import { beside, panesOfFlow, panesOfPins, panesOfPort, panesOfTotals, whyOf, whySaid, type Measure,
+  type Pane } from "./curves";
+import { FlowTable } from "./FlowTable";
 import { Ladder } from "./Ladder";
-import { Plot, stateColours, type Curve, type Strip } from "./Plot";
+import { Plot, stateColours, type Strip } from "./Plot";
 import { StretchFigures } from "./Stretch";
+import { Tabs } from "./Tabs";
 
 /** What was chosen last, the same as before or another: a new object each time. */
 export interface Latest {
@@ -37,176 +46,258 @@ interface Props {
   onFlow: (flow: number) => void;
   /** The run beside it, its number of the same port, and what to call the two. */
   other: { run: Run; port: number | null; names: [string, string]; onPin: (port: number) => void } | null;
+  /** Ports and flows that are plotted together. */
+  pins?: Pin[];
+  onPins?: (pins: Pin[]) => void;
 }
 
 /** A path of more ports than this is several paths. */
 const MANY_PORTS = 12;
+/** Curves that are in sight at once, and pixels of one: what stands above them, their heads and axes left out. */
+const IN_SIGHT = 3;
+const [LEAST, MOST, HEAD, ABOVE] = [64, 190, 48, 88];
 
-interface Pane {
-  title: string;
-  unit: string;
-  curves: Curve[];
-}
+const NO_PINS: Pin[] = [];
+const NONE: Pane[] = [];
 
-/** The samples of a flow, those of one unit in one pane. A value holds until the next, the last one until the end. */
-export function panesOf(run: Run, flow: number): Pane[] {
-  const units: [string, string, string][] = [["_bytes", "B", "Windows and bytes"], ["_s", "s", "Times"],
-    ["_bps", "b/s", "Rates"], ["_packets", "packets", "Packets"]];
-  const panes = new Map<string, Pane>();
-  const end_s = endOf(run, flow);
-  for (const { name, time_s, value } of run.samplesOf(`flow ${flow}`)) {
-    if (name === "acked_bytes" || name === "offered_bytes") continue; // sums, which dwarf a window
-    const [ending, unit, title] = units.find(([own]) => name.endsWith(own)) ?? ["", "", name];
-    const pane = panes.get(title) ?? { title, unit, curves: [] };
-    panes.set(title, pane);
-    const label = ending ? name.slice(0, -ending.length).replaceAll("_", " ") : name;
-    const holds = time_s.length > 0 && time_s.at(-1)! < end_s;
-    pane.curves.push({ label, stepped: true, time_s: holds ? [...time_s, end_s] : time_s,
-      values: holds ? [...value, value.at(-1)!] : value });
-  }
-  return [...panes.values()];
-}
-
-/** The frames of a run as times. */
-const timesOf = (run: Run) => Float64Array.from({ length: run.frames }, (_, i) => run.timeOf(i));
-
-/** What is recorded of a port over time. */
-export function panesOfPort(run: Run, port: number): Pane[] {
-  const times = timesOf(run);
-  const curves = (...all: [string, Metric][]): Curve[] => (
-    all.filter(([, metric]) => run.metrics.includes(metric)).map(([label, metric]) => (
-      { label, time_s: times, values: run.portOver(metric, port), stepped: true })));
-  const panes: Pane[] = [
-    { title: "Queue", unit: "B", curves: curves(["largest", "queue_max_bytes"], ["mean", "queue_mean_bytes"]) },
-    { title: "Utilisation", unit: "", curves: curves(["busy", "busy"], ["paused", "paused"]) },
-    { title: "Marks and drops", unit: "", curves: curves(["marks", "marks"], ["drops", "drops"]) },
-  ];
-  return panes.filter((pane) => pane.curves.length > 0);
-}
-
-/** What is recorded of a flow over time. */
-export function panesOfFlow(run: Run, flow: number): Pane[] {
-  const times = timesOf(run);
-  const panes: Pane[] = [];
-  if (run.byFlow?.has("delivered_bytes")) {
-    const label = `delivered in order, mean over ${seconds(spanOf(run) * run.timeline.frame_s)}`;
-    panes.push({ title: "Rate", unit: "b/s",
-      curves: [{ label, time_s: times, values: rateOf(run, flow), stepped: true }] });
-  }
-  const sampled = panesOf(run, flow);
-  if (run.byFlow?.has("cwnd_bytes") && hasWindow(run, flow)
-    && !sampled.some((pane) => pane.curves.some((curve) => curve.label === "cwnd"))) {
-    panes.push({ title: "Window", unit: "B",
-      curves: [{ label: "cwnd", time_s: times, values: run.flowOver("cwnd_bytes", flow), stepped: true }] });
-  }
-  return [...panes, ...sampled];
-}
-
-/** Panes of two runs in one: the second's curves are dashed, in the colours of the first's. */
-export function beside(first: Pane[], second: Pane[], names: [string, string]): Pane[] {
-  const named = (panes: Pane[], side: 0 | 1) => panes.map((pane) => ({
-    ...pane, curves: pane.curves.map((curve, colour) => ({
-      ...curve, colour, dashed: side === 1, label: `${curve.label}, ${names[side]}` })),
-  }));
-  const both = new Map(named(first, 0).map((pane) => [pane.title, pane]));
-  for (const pane of named(second, 1)) {
-    const own = both.get(pane.title);
-    if (own) own.curves.push(...pane.curves);
-    else both.set(pane.title, pane);
-  }
-  return [...both.values()];
-}
+type Tab = "flow" | "packets" | "port" | "range" | "plot" | "flows" | "totals";
 
 export function Details(props: Props) {
-  const { run, port, flow, time_s, metric, span, latest, opens, dark, onSeek, onSpan, other } = props;
-  const ofPort = useMemo<Pane[]>(() => {
-    const own = port === null ? [] : panesOfPort(run, port);
-    if (!other) return own;
-    return beside(own, other.port === null ? [] : panesOfPort(other.run, other.port), other.names);
-  }, [run, port, other?.run, other?.port]);
-  const ofFlow = useMemo<Pane[]>(() => {
-    if (flow === null) return [];
-    const own = panesOfFlow(run, flow);
-    if (!other) return own;
-    return beside(own, flow < other.run.flowCount ? panesOfFlow(other.run, flow) : [], other.names);
-  }, [run, flow, other?.run]);
+  const { run, port, flow, time_s, metric, span, latest, opens, dark, onSeek, onSpan, other, pins = NO_PINS,
+    onPins } = props;
+  const [tab, setTab] = useState<Tab>(flow !== null ? "flow" : port !== null ? "port" : span ? "range" : "flows");
+  const [measure, setMeasure] = useState<Measure>("packets");
+  const tabs = useRef<HTMLDivElement>(null);
+  const [logs, setLogs] = useState<Record<string, boolean>>({});
+  // what was chosen last is in sight; an address may choose several
+  const before = useRef({ port, flow, span, latest });
+  useEffect(() => {
+    const last = before.current;
+    const chose = flow !== last.flow ? flow !== null && "flow" : port !== last.port ? port !== null && "port"
+      : latest !== last.latest && latest ? latest.what : null;
+    if (chose) setTab(chose);
+    // of a stretch that is chosen in curves the curves stay
+    else if (span && !last.span) setTab((now) => (["flow", "packets", "port", "plot"].includes(now) ? now : "range"));
+    before.current = { port, flow, span, latest };
+  }, [port, flow, span, latest]);
   const packets = useMemo(() => (
     [run, other?.run].map((own) => (flow === null || !own ? [] : packetsOf(own, flow)))
   ), [run, flow, other?.run]);
-  const strips = useMemo<Strip[]>(() => {
-    if (flow === null) return [];
-    const runs = [run, ...(other && flow < other.run.flowCount ? [other.run] : [])];
-    const all = runs.map((own, i) => ({
-      stretches: stretchesOf(own, flow), timeouts_s: timeoutsOf(own, flow), traced: marksOf(packets[i]!) }));
-    return all.some((one) => one.stretches.length || one.timeouts_s.length || one.traced) ? all : [];
-  }, [packets]);
+  const hasPackets = packets.some((own) => own.length > 0);
+  const all: [Tab, ComponentChildren, boolean][] = [
+    ["flow", `Flow ${flow ?? ""}`, flow !== null], ["packets", "Packets", hasPackets],
+    ["port", `Port ${port === null ? "" : way(run.names[port]!)}`, port !== null],
+    ["range", "Time range", span !== null],
+    ["plot", `Plot of ${pins.length}`, pins.length > 0], ["flows", "All flows", true], ["totals", "Totals", true],
+  ];
+  const there = all.filter(([, , has]) => has);
+  const shown = there.some(([own]) => own === tab) ? tab : there[0]![0];
   const box = useRef<HTMLDivElement>(null);
-  const ofChosen = useRef<HTMLElement>(null);
-  // what was chosen last is in sight; an address may choose both
-  const before = useRef({ port, flow });
+  // what is chosen by a key in a tab leads to another, and the focus goes along
+  const byKey = useRef(false);
   useEffect(() => {
-    const what = flow !== before.current.flow ? "flow" : port !== before.current.port ? "port" : latest?.what;
-    if (what === "flow") ofChosen.current?.scrollIntoView({ block: "start" });
-    else if (what === "port" && port !== null && box.current) box.current.scrollTop = 0;
-    before.current = { port, flow };
-  }, [port, flow, latest]);
-  const path = flow === null ? [] : run.pathOf(flow);
+    if (byKey.current) tabs.current?.querySelector<HTMLElement>("[aria-selected=true]")?.focus();
+    byKey.current = false;
+  }, [shown]);
+  const { height } = useSize(box);
   const seen = span ?? { from_s: 0, to_s: Math.max(run.busyUntil_s, other?.run.busyUntil_s ?? 0) };
   const shared = { now_s: time_s, seen, dark, onSeek, onSpan };
-  const of = (own: Run, port: number, name: string) => (
+  const highOf = (count: number) => (
+    Math.round(Math.min(MOST, Math.max(LEAST, (height - ABOVE) / Math.min(IN_SIGHT, count) - HEAD))));
+  const plots = (panes: Pane[], key: string, strips?: Strip[]) => panes.map((pane, i) => (
+    <Plot key={`${key}/${pane.title}/${pane.unit}`} {...pane} {...shared} height={highOf(panes.length)}
+      {...(strips && i === 0 ? { strips } : {})} log={logs[pane.title]}
+      onLog={(log) => { setLogs((old) => ({ ...old, [pane.title]: log })); }} />
+  ));
+  const hasMeasure = run.about.packet_bytes !== undefined;
+  const kept = (what: Pin["what"], at: number) => onPins && (
+    <Keep pins={pins} pin={{ what, at }} onPins={onPins} />
+  );
+  return (
+    <div class="details" role="region" aria-label="Details" ref={tabs}>
+      <Tabs label="Details" tabs={there.map(([own, words]) => [own, words])} shown={shown}
+        onChoose={(own) => { setTab(own as Tab); }}>
+        {hasMeasure && ["flow", "plot"].includes(shown) && (
+          <span class="seg" role="group" aria-label="Unit of windows">
+            {(["packets", "bytes"] as const).map((own) => (
+              <button aria-pressed={measure === own} onClick={() => { setMeasure(own); }}>{own}</button>
+            ))}
+          </span>
+        )}
+        {shown === "flow" && flow !== null && kept("flow", flow)}
+        {shown === "port" && port !== null && kept("port", port)}
+      </Tabs>
+      <div class={`tab ${shown}`} role="tabpanel" ref={box}
+        onKeyDown={(event) => { byKey.current = event.key === "Enter"; }}
+        aria-label={String(there.find(([own]) => own === shown)![1])}>
+        {shown === "flow" && flow !== null && (
+          <OfFlow run={run} flow={flow} other={other} measure={measure} time_s={time_s} dark={dark} packets={packets}
+            plots={plots} />
+        )}
+        {shown === "packets" && packets.map((own, i) => own.length > 0 && (
+          <Ladder key={`${flow ?? ""}/${i}`} run={i ? other!.run : run} flow={flow!} packets={own}
+            name={other?.names[i] ?? ""} {...shared} />
+        ))}
+        {shown === "port" && port !== null && (
+          <OfPort run={run} port={port} other={other} time_s={time_s} plots={plots} />
+        )}
+        {shown === "range" && span && (
+          <section aria-label="Selected time range">
+            <button id="all" onClick={props.onAll} title="Clear the time range (Escape)">Clear the time range</button>
+            <StretchFigures run={run} name={other?.names[0] ?? ""} metric={metric} span={span} onPin={props.onPin}
+              onFlow={props.onFlow} />
+            {other && <StretchFigures run={other.run} name={other.names[1]} metric={metric} span={span}
+              onPin={other.onPin} onFlow={props.onFlow} />}
+          </section>
+        )}
+        {shown === "plot" && (
+          <OfPins run={run} pins={pins} other={other?.run ?? null} names={other?.names ?? null} measure={measure}
+            onPins={onPins} plots={plots} />
+        )}
+        {shown === "flows" && (
+          <>
+            {port === null && flow === null && !span && (
+              <p class="told">{opens} Click a link, a row or a flow to see it over time.</p>
+            )}
+            <FlowTable run={run} selected={flow} whose={other?.names[0] ?? ""} onSelect={props.onFlow} />
+          </>
+        )}
+        {shown === "totals" && <OfAll run={run} other={other} plots={plots} />}
+      </div>
+    </div>
+  );
+}
+
+/** Adds what is shown to the plot of several, or takes it out. */
+function Keep({ pins, pin, onPins }: { pins: Pin[]; pin: Pin; onPins: (pins: Pin[]) => void }) {
+  const same = ({ what, at }: Pin) => what === pin.what && at === pin.at;
+  const has = pins.some(same);
+  return (
+    <button id="keep" aria-pressed={has} disabled={!has && pins.length >= MOST_PINS}
+      title={`Plot up to ${MOST_PINS} flows and ports together; the address keeps them`}
+      onClick={() => { onPins(has ? pins.filter((own) => !same(own)) : [...pins, pin]); }}>
+      {has ? "In the plot" : "Add to plot"}
+    </button>
+  );
+}
+
+type Plots = (panes: Pane[], key: string, strips?: Strip[]) => ComponentChildren;
+type Other = Props["other"];
+
+/** Figures of a flow beside its path, with their units and what is said before them. */
+const FIGURES = [["throughput_active_bps", "b/s", ""], ["fct_s", "s", "completed in "],
+  ["slowdown", "", "slowdown "]] as const;
+
+/** A flow: its path, why it does what it does, and its curves. */
+function OfFlow({ run, flow, other, measure, time_s, dark, packets, plots }: {
+  run: Run; flow: number; other: Other; measure: Measure; time_s: number; dark: boolean;
+  packets: ReturnType<typeof packetsOf>[]; plots: Plots;
+}) {
+  const own = useMemo(() => panesOfFlow(run, flow, measure), [run, flow, measure]);
+  const panes = useMemo(() => {
+    if (!other) return own;
+    return beside(own, flow < other.run.flowCount ? panesOfFlow(other.run, flow, measure) : [], other.names);
+  }, [own, other?.run]);
+  const strips = useMemo<Strip[]>(() => {
+    const runs = [run, ...(other && flow < other.run.flowCount ? [other.run] : [])];
+    const all = runs.map((one, i) => ({
+      stretches: stretchesOf(one, flow), timeouts_s: timeoutsOf(one, flow), traced: marksOf(packets[i]!) }));
+    return all.some((one) => one.stretches.length || one.timeouts_s.length || one.traced) ? all : [];
+  }, [packets]);
+  const more = [
+    ...(panes.some(({ title }) => title.startsWith("Delay")) ? [] : [["measure.series.flows", "delays, targets"]]),
+    ...(packets.some((one) => one.length) ? [] : [["measure.trace", "packets, losses, marks"]]),
+  ];
+  const path = run.pathOf(flow);
+  const why = whyOf(own);
+  const row = run.rowOf(flow);
+  const figures = FIGURES.flatMap(([name, unit, words]) => {
+    const value = run.flows?.has(name) ? run.flows.values(name)[row] ?? NaN : NaN;
+    return Number.isNaN(value) ? [] : [`${words}${short(value, unit)}`];
+  });
+  return (
+    <section aria-label="Selected flow">
+      <h2 class="hidden">Flow {flow}</h2>
+      <Path run={run} ports={path} words={[endsOf(run, row), ...figures].filter(Boolean).join(" · ")} />
+      {why && <p class="why">{whySaid(why)}</p>}
+      {strips.length > 0 && <States strips={strips} dark={dark} names={other?.names ?? null}
+        now={[run, ...(other ? [other.run] : [])].map((one) => stateAt(one, flow, time_s))} />}
+      {plots(panes, String(flow), strips)}
+      {more.length > 0 && <p class="hint">More is recorded with {more.map(([setting, what], i) => (
+        <>{i > 0 && ", and with "}<code>--set {setting}=[{flow}]</code> ({what})</>
+      ))}.</p>}
+      {panes.some(({ title }) => title === "Rate") && (
+        <p class="hint">Rate: bytes behind a gap count where they can have arrived, not at the repair, when all of
+          them are delivered in order at once.</p>
+      )}
+    </section>
+  );
+}
+
+/** A port: its figures at the cursor, and its curves. */
+function OfPort({ run, port, other, time_s, plots }: {
+  run: Run; port: number; other: Other; time_s: number; plots: Plots;
+}) {
+  const panes = useMemo(() => {
+    const own = panesOfPort(run, port);
+    if (!other) return own;
+    return beside(own, other.port === null ? [] : panesOfPort(other.run, other.port), other.names);
+  }, [run, port, other?.run, other?.port]);
+  const of = (own: Run, at: number, name: string) => (
     <div class="figures">
       {name && <h2>{name}</h2>}
-      <PortFigures run={own} port={port} frame={own.frameOf(time_s)} />
+      <PortFigures run={own} port={at} frame={own.frameOf(time_s)} />
     </div>
   );
   return (
-    <div class="details" ref={box} role="region" aria-label="Details">
-      {span && (
-        <section aria-label="Selected time range">
-          <h2>
-            Time range <button id="all" onClick={props.onAll} title="Clear the time range (Escape)">clear</button>
-          </h2>
-          <StretchFigures run={run} name={other?.names[0] ?? ""} metric={metric} span={span} onPin={props.onPin}
-            onFlow={props.onFlow} />
-          {other && <StretchFigures run={other.run} name={other.names[1]} metric={metric} span={span}
-            onPin={other.onPin} onFlow={props.onFlow} />}
-        </section>
-      )}
-      {port !== null && (
-        <section aria-label="Pinned port">
-          {of(run, port, other?.names[0] ?? "")}
-          {other && other.port !== null && of(other.run, other.port, other.names[1])}
-          {ofPort.map((pane) => <Plot key={`${port}/${pane.title}`} {...pane} {...shared} />)}
-        </section>
-      )}
-      {flow !== null && (
-        <section aria-label="Selected flow" ref={ofChosen}>
-          <h2>Flow {flow}</h2>
-          {path.length > 0 && <Path names={path.map((one) => run.names[one]!)} />}
-          {strips.length > 0 && <States strips={strips} dark={dark} names={other?.names ?? null}
-            now={[run, ...(other ? [other.run] : [])].map((own) => stateAt(own, flow, time_s))} />}
-          {packets.map((own, i) => own.length > 0 && (
-            <Ladder key={`${flow}/${i}`} run={i ? other!.run : run} flow={flow} packets={own}
-              name={other?.names[i] ?? ""} {...shared} />
-          ))}
-          {ofFlow.map((pane) => <Plot key={`${flow}/${pane.title}`} {...pane} {...shared} strips={strips} />)}
-          {packets.every((own) => !own.length) && (
-            <p class="hint">With --set measure.trace=[{flow}] its packets, losses and marks show too.</p>
-          )}
-          {!ofFlow.length && (
-            <p class="told">
-              Nothing is recorded of this flow over time: run it with --set measure.series.flows=[{flow}]
-            </p>
-          )}
-        </section>
-      )}
-      {port === null && flow === null && !span && (
-        <p class="told">
-          {opens} Click a link or a flow to see it over time. To select a stretch of time drag with Shift in the heat
-          map, or go to its ends and press “from here” and “to here”.
-        </p>
-      )}
-    </div>
+    <section aria-label="Pinned port">
+      {of(run, port, other?.names[0] ?? "")}
+      {other && other.port !== null && of(other.run, other.port, other.names[1])}
+      {plots(panes, String(port))}
+    </section>
+  );
+}
+
+/** Several ports and flows in one plot of each kind. */
+function OfPins({ run, pins, other, names, measure, onPins, plots }: {
+  run: Run; pins: Pin[]; other: Run | null; names: [string, string] | null; measure: Measure;
+  onPins: ((pins: Pin[]) => void) | undefined; plots: Plots;
+}) {
+  const panes = useMemo(() => panesOfPins(run, pins, measure), [run, pins, measure]);
+  return (
+    <section aria-label="Plot of several">
+      <ul class="pins">
+        {pins.map((pin) => {
+          const words = pin.what === "port" ? way(run.names[pin.at]!) : `flow ${pin.at}`;
+          return (
+            <li>{words}{" "}
+              {onPins && <button class="icon" aria-label={`Take ${words} out of the plot`}
+                onClick={() => { onPins(pins.filter((own) => own !== pin)); }}>✕</button>}
+            </li>
+          );
+        })}
+      </ul>
+      {other && names && <p class="hint">Of {names[0]} alone.</p>}
+      {plots(panes, pins.map(({ what, at }) => `${what}${at}`).join())}
+    </section>
+  );
+}
+
+/** Sums over all flows and all ports, read once they are looked at. */
+function OfAll({ run, other, plots }: { run: Run; other: Other; plots: Plots }) {
+  const first = useRead(run, TOTALS, run);
+  const second = useRead(other?.run ?? run, other ? TOTALS : null, other?.run);
+  const ready = first === "ready" && second === "ready";
+  const panes = useMemo(() => {
+    if (!ready) return NONE;
+    const own = panesOfTotals(run);
+    return other ? beside(own, panesOfTotals(other.run), other.names) : own;
+  }, [run, other?.run, ready]);
+  if (!ready) return <p class="told">{[first, second].includes("failed") ? "This cannot be read." : "reading …"}</p>;
+  return (
+    <section aria-label="Totals">
+      {panes.length ? plots(panes, "all") : <p class="told">Nothing is recorded.</p>}
+    </section>
   );
 }
 
@@ -219,16 +310,23 @@ function counted(strip: Strip | undefined): string {
   return said.length ? `, ${said.join(", ")} in total` : "";
 }
 
-/** The ports that a flow passes; of the many of a sprayed one their number, the rest when asked for. */
-function Path({ names }: { names: string[] }) {
-  const all = names.join("  ");
-  if (names.length <= MANY_PORTS) return <p class="path">{all}</p>;
-  return (
-    <details class="path">
-      <summary>{names[0]} … {names.at(-1)}: {names.length} ports, over several paths</summary>
-      {all}
-    </details>
-  );
+/** The nodes that a flow passes; of a sprayed one, which has several paths, the number of ports, the rest on demand. */
+function Path({ run, ports, words }: { run: Run; ports: number[]; words: string }) {
+  const { nodes, ports: links } = run.timeline;
+  if (!ports.length) return <p class="path">{words}</p>;
+  if (ports.length > MANY_PORTS) {
+    return (
+      <details class="path">
+        <summary>{words} · {ports.length} ports, over several paths</summary>
+        {ports.map((port) => way(run.names[port]!)).join(", ")}
+      </details>
+    );
+  }
+  const follows = ports.every((port, i) => i === 0 || links[ports[i - 1]!]!.to === links[port]!.from);
+  const passed = follows ? [links[ports[0]!]!.from, ...ports.map((port) => links[port]!.to)]
+    .map((node) => nodes[node]!.name).join("\u00a0→ ") : ports.map((port) => way(run.names[port]!)).join(", ");
+  const rest = words.split(" · ").slice(1);
+  return <p class="path">{[passed, ...rest].join(" · ")}</p>;
 }
 
 interface StatesProps {

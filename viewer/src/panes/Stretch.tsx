@@ -1,7 +1,7 @@
 /** Figures of the selected time range: sums, worst ports, flows with most delivered bytes. */
 
 import { useMemo } from "preact/hooks";
-import { exact, figure, seconds, short, TITLES } from "../data/format";
+import { exact, figure, seconds, short, TITLES, way } from "../data/format";
 import { TOGETHER, type Metric, type Run } from "../data/run";
 import { figuresOf, type Span } from "../data/stretch";
 
@@ -37,14 +37,16 @@ export function StretchFigures({ run, name, metric, span, onPin, onFlow }: Props
         {run.metrics.includes("queue_max_bytes") && (
           <>
             <dt>largest queue</dt>
-            <dd>{told.largest ? `${exact(told.largest.value)} B at ${run.names[told.largest.at]!}` : "none"}</dd>
+            <dd>
+              {told.largest ? `${short(told.largest.value, "B")} at ${way(run.names[told.largest.at]!)}` : "none"}
+            </dd>
           </>
         )}
         {told.delivered_bytes !== null && (
           <>
             <dt>delivered</dt>
-            <dd data-sum="delivered_bytes">
-              {exact(told.delivered_bytes)} B ({short((told.delivered_bytes * 8)
+            <dd data-sum="delivered_bytes" title={`${exact(told.delivered_bytes)} B`}>
+              {short(told.delivered_bytes, "B")} ({short((told.delivered_bytes * 8)
                 / (run.timeOf(last) - run.timeOf(first)), "b/s")})
             </dd>
           </>
@@ -58,10 +60,10 @@ export function StretchFigures({ run, name, metric, span, onPin, onFlow }: Props
       </dl>
       <div class="worst">
         <Rows title={`Ports by ${TITLES[metric]}, ${HOW[TOGETHER[metric]]}`} rows={told.ports}
-          name={(at) => run.names[at]!} say={(value) => figure(metric, value)} onChoose={onPin} />
+          name={(at) => way(run.names[at]!)} say={(value) => figure(metric, value)} onChoose={onPin} />
         {told.delivered_bytes !== null && (
           <Rows title="Flows by delivered bytes" rows={told.flows} name={(at) => `flow ${at}`}
-            say={(value) => `${exact(value)} B`} onChoose={onFlow} />
+            say={(value) => short(value, "B")} onChoose={onFlow} />
         )}
       </div>
     </div>

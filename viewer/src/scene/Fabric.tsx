@@ -1,11 +1,12 @@
 /** The fabric on a canvas. The half of a line near a node is the port at that node. */
 
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ofPort } from "../data/need";
 import type { Metric, Run } from "../data/run";
-import { figure, seconds, short, TITLES, UNITS } from "../data/format";
+import { figure, recorded, seconds, TITLES, way } from "../data/format";
 import { Aggregates } from "./aggregate";
-import { drawBusy, drawIdle, drawNodes, middleOf, nearest, place, valuesOf } from "./draw";
+import { drawBusy, drawIdle, drawNodes, drawPods, drawTiers, middleOf, nearest, place, valuesOf } from "./draw";
 import { layout } from "./layout";
 import { Legend } from "./Legend";
 import { scale } from "./palette";
@@ -13,6 +14,7 @@ import { useRead } from "./read";
 import { asSvg, onCanvas, type Pen } from "./pen";
 import { fileName, save, savePng } from "./save";
 import { groundOf, smallLetters, useSize } from "./size";
+import { tiersOf } from "./tiers";
 
 interface Props {
   run: Run;
@@ -27,15 +29,21 @@ interface Props {
   label?: string;
   id?: string;
   onPin: (port: number | null) => void;
+  /** Whether its scale stands here, and not beside several of them. */
+  legend?: boolean;
+  /** What else stands in its line. */
+  children?: ComponentChildren;
 }
 
-const MARGIN = 34;
-/** Room above, for the legend. */
-const TOP = 62;
+const MARGIN = 26;
+/** Room above, for names of nodes; below, for those of hosts and pods; at the left, for those of tiers. */
+const [TOP, BELOW, LEFT] = [32, 50, 96];
+/** Narrower than this there is no room at the left. */
+const NARROW = 360;
 const REACH = 9;
 
-export function Fabric({ run, frame, metric, pinned, path, dark, largest, label, id, onPin }: Props) {
-  const unit = UNITS[metric] === "B" ? "B" : "";
+export function Fabric(props: Props) {
+  const { run, frame, metric, pinned, path, dark, largest, label, id, onPin, legend = true, children } = props;
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { width, height } = useSize(box);
@@ -44,13 +52,16 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   const drag = useRef<{ x: number; y: number; moved: boolean } | null>(null);
   const values = useMemo(() => new Float64Array(run.timeline.ports.length), [run]);
   const aggregates = useMemo(() => new Aggregates(run.timeline, layout(run.timeline)), [run]);
+  const tiers = useMemo(() => (width < NARROW ? [] : tiersOf(run.timeline)), [run, width < NARROW]);
+  const { pods } = layout(run.timeline);
+  const left = tiers.length ? LEFT : MARGIN;
   const placed = useMemo(() => {
-    const [w, h] = [width - 2 * MARGIN, height - MARGIN - TOP];
+    const [w, h] = [Math.max(1, width - left - MARGIN), Math.max(1, height - (pods.length ? BELOW : MARGIN) - TOP)];
     const across = w * view.zoom;
     return place(aggregates.picture(aggregates.coarseness(across)), (x, y) => [
-      MARGIN + (x * w + view.x) * view.zoom, TOP + (y * h + view.y) * view.zoom,
+      left + (x * w + view.x) * view.zoom, TOP + (y * h + view.y) * view.zoom,
     ], width, height, across);
-  }, [aggregates, width, height, view]);
+  }, [aggregates, width, height, view, left, pods]);
   const layers = useRef<[HTMLCanvasElement, HTMLCanvasElement] | null>(null);
 
   // what stays from frame to frame is drawn once, on canvases of its own
@@ -66,8 +77,11 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
       return own;
     };
     layers.current = [
-      layer((pen) => { drawIdle(pen, placed, dark); }),
-      layer((pen) => { drawNodes(pen, placed, view.zoom, run.timeline.nodes, dark, smallLetters()); }),
+      layer((pen) => { drawPods(pen, placed, pods, dark, smallLetters()); drawIdle(pen, placed, dark); }),
+      layer((pen) => {
+        drawNodes(pen, placed, view.zoom, run.timeline.nodes, dark, smallLetters());
+        drawTiers(pen, placed, tiers, dark, smallLetters());
+      }),
     ];
   }, [placed, dark]);
   useLayoutEffect(() => {
@@ -85,16 +99,18 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
     if (canvas.current) canvas.current.dataset.frame = String(frame);
   }, [run, frame, metric, pinned, path, dark, largest, placed]);
   const caption = () => [
-    `${run.label} at ${seconds(run.timeOf(frame))}: ${TITLES[metric]} of ports, up to ${short(largest, unit)}; `
+    `${run.label} at ${seconds(run.timeOf(frame))}: ${TITLES[metric]} of ports, up to ${figure(metric, largest)}; `
       + "square-root colour scale"];
   const saveSvg = () => {
     const context = canvas.current?.getContext("2d");
     if (!context) return;
     const pen = asSvg(width, height, smallLetters(), (words) => context.measureText(words).width);
     const own = valuesOf(run, placed, metric, frame, values);
+    drawPods(pen, placed, pods, dark, smallLetters());
     drawIdle(pen, placed, dark, (line) => own[line]! > 0);
     drawBusy(pen, placed, own, { dark, metric, largest }, path, pinned);
     drawNodes(pen, placed, view.zoom, run.timeline.nodes, dark, smallLetters());
+    drawTiers(pen, placed, tiers, dark, smallLetters());
     const { backgroundColor, color } = getComputedStyle(document.body);
     const file = pen.file(backgroundColor, color, caption());
     save(new Blob([file], { type: "image/svg+xml" }), fileName(`${run.label}-fabric`, "svg"));
@@ -110,7 +126,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   const worstNow = () => {
     let [most, worst] = [0, -1];
     run.each(metric, frame, frame + 1, (port, _, value) => { if (value > most) [most, worst] = [value, port]; });
-    return worst < 0 ? "nothing in this frame" : `largest at ${run.names[worst]!}: ${figure(metric, most)}`;
+    return worst < 0 ? "nothing in this frame" : `largest at ${way(run.names[worst]!)}: ${figure(metric, most)}`;
   };
   /** What lies at a place stays there. */
   const zoomAt = (by: number, x: number, y: number) => {
@@ -118,7 +134,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
       const zoom = Math.min(200, Math.max(1, old.zoom * by));
       const shift = 1 / zoom - 1 / old.zoom;
       return zoom === 1 ? { zoom, x: 0, y: 0 }
-        : { zoom, x: old.x + (x - MARGIN) * shift, y: old.y + (y - TOP) * shift };
+        : { zoom, x: old.x + (x - left) * shift, y: old.y + (y - TOP) * shift };
     });
   };
   /** Around the pinned port, or the middle where it is out of sight. */
@@ -152,7 +168,23 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   const need = useMemo(() => (under === null ? null : ofPort(under)), [under]);
   const rest = useRead(run, need, hover);
   return (
-    <div class="fabric" ref={box} role="region" aria-label={label ? `Fabric of ${label}` : "Fabric"}>
+    <div class="fabric" role="region" aria-label={label ? `Fabric of ${label}` : "Fabric"}>
+      <div class="bar corner">
+        {label ? <strong title={label}>{label}</strong> : <h2>Fabric</h2>}
+        {children}
+        <span class="tools">
+          {legend && <FabricLegend metric={metric} largest={largest} dark={dark} />}
+          <button class="icon" aria-label="Zoom out of the fabric" title="Zoom out around the pinned port"
+            onClick={() => { zoom(1 / 1.5); }}>−</button>
+          <button class="icon" aria-label="Zoom into the fabric" title="Zoom in around the pinned port"
+            onClick={() => { zoom(1.5); }}>+</button>
+          <button onClick={saveSvg} title="Save the visible fabric as SVG">SVG</button>
+          <button title="Save the visible fabric as PNG" onClick={() => {
+            if (canvas.current) savePng(canvas.current, caption(), `${run.label}-fabric`);
+          }}>PNG</button>
+        </span>
+      </div>
+      <div class="plane" ref={box}>
       <canvas
         ref={canvas} width={width * devicePixelRatio} height={height * devicePixelRatio} style={{ width, height }}
         role="application" id={id ?? "fabric"} tabIndex={0} onKeyDown={keyed}
@@ -200,21 +232,15 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
           {rest !== "ready" && <p>{rest === "reading" ? "reading the rest …" : "the rest cannot be read"}</p>}
         </div>
       )}
-      <div class="corner">
-        {label && <strong title={label}>{label}</strong>}
-        <Legend colours={scale(groundOf(dark))} words={[
-          `${TITLES[metric]}: 0`, short(largest / 4, unit), short(largest, unit)]} />
-        <button aria-label="Zoom out of the fabric" title="Zoom out around the pinned port"
-          onClick={() => { zoom(1 / 1.5); }}>−</button>
-        <button aria-label="Zoom into the fabric" title="Zoom in around the pinned port"
-          onClick={() => { zoom(1.5); }}>+</button>
-        <button onClick={saveSvg} title="Save the visible fabric as SVG">SVG</button>
-        <button title="Save the visible fabric as PNG" onClick={() => {
-          if (canvas.current) savePng(canvas.current, caption(), `${run.label}-fabric`);
-        }}>PNG</button>
       </div>
     </div>
   );
+}
+
+/** The scale of fabrics that have one together. */
+export function FabricLegend({ metric, largest, dark }: { metric: Metric; largest: number; dark: boolean }) {
+  return <Legend colours={scale(groundOf(dark))} words={[
+    figure(metric, 0), figure(metric, largest / 4), figure(metric, largest)]} />;
 }
 
 interface FiguresProps {
@@ -230,12 +256,14 @@ export function PortFigures({ run, port, frame, only }: FiguresProps) {
   const flows = only ? [] : run.flowsOn(port);
   return (
     <>
-      <strong>{run.names[port]}</strong>
+      <strong>{way(run.names[port]!)}</strong>
       <dl data-port={port}>
         {metrics.map((name) => (
           <>
             <dt>{TITLES[name]}</dt>
-            <dd data-figure={name}>{figure(name, run.figure(name, port, frame))}</dd>
+            <dd data-figure={name} title={recorded(name, run.figure(name, port, frame))}>
+              {figure(name, run.figure(name, port, frame))}
+            </dd>
           </>
         ))}
         {flows.length > 0 && (

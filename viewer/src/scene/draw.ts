@@ -2,9 +2,11 @@
 
 import type { Metric, Run } from "../data/run";
 import { largestOf, type Picture } from "./aggregate";
+import type { Layout } from "./layout";
 import { css, INKS, scale, step } from "./palette";
 import type { Pen } from "./pen";
 import { groundOf } from "./size";
+import type { Tier } from "./tiers";
 
 /** A picture as it lies on the page. */
 export interface Placed {
@@ -18,6 +20,8 @@ export interface Placed {
   height: number;
   /** Pixels that a tier takes, in sight or not. */
   across: number;
+  /** Where a place of the layout lies. */
+  at: (x: number, y: number) => [number, number];
 }
 
 export interface Colours {
@@ -30,6 +34,7 @@ export interface Colours {
 /** More lines than these are drawn thin. */
 const MANY = 2000;
 const SOME = 400;
+const FEW = 48;
 
 export function place(
   picture: Picture, at: (x: number, y: number) => [number, number], width: number, height: number, across: number,
@@ -46,7 +51,7 @@ export function place(
     if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > width || Math.max(y0, y1) < 0 || Math.min(y0, y1) > height) return;
     inSight.push(i);
   });
-  return { picture, x, y, inSight: Uint32Array.from(inSight), width, height, across };
+  return { picture, x, y, inSight: Uint32Array.from(inSight), width, height, across, at };
 }
 
 /** Puts the half of a line near its beginning into a list of ends. */
@@ -64,12 +69,36 @@ export function middleOf({ picture, x, y, width, height }: Placed, port: number)
   return at[0] >= 0 && at[0] <= width && at[1] >= 0 && at[1] <= height ? at : null;
 }
 
+/** Pods as boxes with their names, where these have room. */
+export function drawPods(pen: Pen, placed: Placed, pods: Layout["pods"], dark: boolean, letters: number): void {
+  const { pod: fill, grid, soft } = INKS[dark ? "dark" : "light"];
+  for (const { pod, left, right, top, bottom } of pods) {
+    const [[x0, y0], [x1, y1]] = [placed.at(left, top), placed.at(right, bottom)];
+    if (x1 < 0 || x0 > placed.width) continue;
+    pen.field(x0, y0 - 20, x1 - x0, y1 - y0 + 44, fill, grid);
+    const words = [`pod ${pod}`, String(pod)].find((one) => pen.width(one) < x1 - x0 - 4);
+    if (words) pen.text((x0 + x1) / 2, y1 + 24 + letters, words, soft, fill);
+  }
+}
+
+/** Names of tiers at the left edge, each with its number of nodes. */
+export function drawTiers(pen: Pen, placed: Placed, tiers: Tier[], dark: boolean, letters: number): void {
+  const { ink, soft, ground } = INKS[dark ? "dark" : "light"];
+  for (const { name, count, y } of tiers) {
+    const [, at] = placed.at(0, y);
+    if (at < 0 || at > placed.height) continue;
+    pen.text(8, at - 1, name, ink, ground, "start");
+    pen.text(8, at + letters + 1, count, soft, ground, "start");
+  }
+}
+
 /** Lines in which nothing is; `skip` leaves some out. */
 export function drawIdle(pen: Pen, placed: Placed, dark: boolean, skip: (line: number) => boolean = () => false): void {
   const ends: number[] = [];
   for (const line of placed.inSight) if (!skip(line)) half(placed, line, ends);
   const { length } = placed.inSight;
-  pen.lines(ends, INKS[dark ? "dark" : "light"].idle, length > MANY ? 0.4 : length > SOME ? 0.7 : 1.5);
+  const wide = length > MANY ? 0.5 : length > SOME ? 0.8 : length > FEW ? 1 : 1.5;
+  pen.lines(ends, INKS[dark ? "dark" : "light"].idle, wide);
 }
 
 /** Values of lines in a frame. */
@@ -80,37 +109,61 @@ export function valuesOf(run: Run, placed: Placed, metric: Metric, frame: number
   return values;
 }
 
-/** The path, lines with a figure in their colours, and the pinned port; those with the largest figures lie above. */
+/** Lines with a figure in their colours, the path of a flow as one line with arrows, and the pinned port. */
 export function drawBusy(
   pen: Pen, placed: Placed, values: Float64Array, colours: Colours, path: number[], pinned: number | null,
 ): void {
   const { lineOf } = placed.picture;
   const inks = INKS[colours.dark ? "dark" : "light"];
-  const lit: number[] = [];
-  for (const line of new Set(path.map((port) => lineOf[port]!))) half(placed, line, lit);
-  if (lit.length) {
-    pen.lines(lit, inks.lit, 9);
-    pen.lines(lit, inks.idle, 1.5);
-  }
+  const onPath = [...new Set(path.map((port) => lineOf[port]!))];
+  const lit = onPath.flatMap((line) => whole(placed, line));
+  if (lit.length) pen.lines(lit, inks.glow, onPath.length > SPRAYED ? 5 : 10);
   const [thin, some] = [placed.inSight.length > MANY, placed.inSight.length > SOME];
   const steps = Array.from({ length: 256 }, (): number[] | null => null);
+  const edges: number[] = [];
   for (const line of placed.inSight) {
     const at = step(values[line]!, colours.largest);
-    if (at) half(placed, line, (steps[at] ??= []));
+    if (!at) continue;
+    half(placed, line, (steps[at] ??= []));
+    // of few lines even the palest has an edge, and does not seem to break
+    if (!some) half(placed, line, edges);
   }
   const shades = scale(groundOf(colours.dark));
+  if (edges.length) pen.lines(edges, inks.edge, 3);
   steps.forEach((ends, at) => {
-    if (ends) pen.lines(ends, css(shades, at), thin ? 1.5 : some ? 1.2 + (1.8 * at) / 255 : 2.5 + (3 * at) / 255);
+    if (!ends) return;
+    const part = at / 255;
+    pen.lines(ends, css(shades, at), thin ? 0.4 + 1.8 * part : some ? 0.7 + 2.6 * part : 1.6 + 4.4 * part);
   });
+  if (lit.length) {
+    pen.lines(lit, inks.lit, onPath.length > SPRAYED ? 1 : 2);
+    pen.arrows(onPath.flatMap((line) => head(placed, line)), onPath.length > SPRAYED ? 3 : 4.5, inks.lit);
+  }
   if (pinned !== null && pinned < lineOf.length) {
     const ends: number[] = [];
     const line = lineOf[pinned]!;
     half(placed, line, ends);
     const at = step(values[line]!, colours.largest);
     // with an edge on both sides of its colour
-    pen.lines(ends, inks.most, 8);
+    pen.lines(ends, inks.lit, 9);
     pen.lines(ends, at ? css(shades, at) : inks.ground, 5);
   }
+}
+
+/** Lines of one path; those of a sprayed flow are more, and thinner. */
+const SPRAYED = 12;
+
+/** Both ends of a line. */
+function whole({ picture, x, y }: Placed, line: number): number[] {
+  const { from, to } = picture.lines[line]!;
+  return [x[from]!, y[from]!, x[to]!, y[to]!];
+}
+
+/** The head of an arrow on a line: its tip and its direction; none on a short one. */
+function head(placed: Placed, line: number): number[] {
+  const [x0, y0, x1, y1] = whole(placed, line) as [number, number, number, number];
+  if (Math.hypot(x1 - x0, y1 - y0) < 22) return [];
+  return [x0 + 0.64 * (x1 - x0), y0 + 0.64 * (y1 - y0), Math.atan2(y1 - y0, x1 - x0)];
 }
 
 /** More stations than these are not looked at one by one. */
@@ -134,7 +187,7 @@ export function drawNodes(
   const { ink, ground: edge } = INKS[dark ? "dark" : "light"];
   const ground = `rgb(${groundOf(dark).join()})`;
   const alone = roomAlone(placed, nodes);
-  const size = Math.max(1.5, Math.min(7, (5 * zoom * width) / (8 * groups.length ** 0.9 + 300)));
+  const size = Math.max(1.5, Math.min(5.5, (5 * zoom * width) / (8 * groups.length ** 0.9 + 300)));
   groups.forEach((group, i) => {
     const [x, y] = [xs[i]!, ys[i]!];
     if (x < -20 || x > width + 20 || y < -20 || y > height + 20) return;

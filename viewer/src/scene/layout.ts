@@ -9,6 +9,8 @@ export interface Layout {
   /** Nodes in the order in which they stand, tier by tier: the order of rows of the heat map. */
   order: number[];
   tiers: number;
+  /** Where pods have their boxes, where there are several. */
+  pods: { pod: number; left: number; right: number; top: number; bottom: number }[];
 }
 
 const natural = new Intl.Collator("en", { numeric: true });
@@ -69,8 +71,14 @@ function laidOut(nodes: Node[], ports: Network["ports"]): Layout {
       y[i] = tiers === 1 ? 0.5 : 1 - nodes[i]!.tier / (tiers - 1);
     });
   }
+  const boxes = pods.length < 2 || nodes.some((node) => typeof node.x === "number") ? [] : pods.map((own) => {
+    const heights = nodes.flatMap((node, i) => (node.pod === own ? [y[i]!] : []));
+    const at = column.get(own)!;
+    return { pod: own, left: (at + 0.015) / pods.length, right: (at + 0.985) / pods.length,
+      top: Math.min(...heights), bottom: Math.max(...heights) };
+  });
   placed(nodes, ports, part, x, y);
-  return { x, y, order, tiers };
+  return { x, y, order, tiers, pods: boxes };
 }
 
 /** Part of the height that is left above a plane for its channel. */

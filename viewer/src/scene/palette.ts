@@ -1,11 +1,22 @@
-/** Colours. The scale is cividis, which reads the same with the common kinds of colour blindness, and in grey. */
+/** Colours: tokens of the design. Scales begin at the ground, and read alike with colour blindness and in grey. */
 
 export type Colour = [number, number, number];
 
-const CIVIDIS: Colour[] = [
-  [0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 113, 115], [138, 134, 120], [165, 156, 116],
-  [195, 179, 105], [225, 204, 85], [254, 232, 56],
-];
+const parts = (hex: string): Colour => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)) as Colour;
+
+/** Of what is more and more, from the ground on: lightness falls on a light ground and rises on a dark one. */
+const SEQUENTIAL = {
+  light: ["#ffffff", "#fdf1d8", "#f9d592", "#efa64c", "#da6f34", "#ae3a33", "#6d1736", "#2c0a26"].map(parts),
+  dark: ["#0f1318", "#2b1d33", "#571d41", "#92293f", "#cc4e30", "#ec8636", "#f8c163", "#fff3cb"].map(parts),
+};
+/** Of a difference: the first has more (orange), both alike (the ground), the second has more (blue). */
+const DIVERGING = {
+  light: ["#7c3600", "#bd6417", "#e8b283", "#ffffff", "#9cc3e6", "#2f7dbe", "#0a3c6e"].map(parts),
+  dark: ["#ffcf9c", "#e08a3c", "#7d4716", "#0f1318", "#1b4a76", "#4a97d9", "#b5dcff"].map(parts),
+};
+
+const themeOf = (ground: Colour) => (ground[0] < 128 ? "dark" : "light");
+
 function between(stops: Colour[], part: number): Colour {
   const at = Math.min(1, Math.max(0, part)) * (stops.length - 1);
   const low = Math.min(stops.length - 2, Math.floor(at));
@@ -13,14 +24,11 @@ function between(stops: Colour[], part: number): Colour {
   return [0, 1, 2].map((i) => Math.round(a[i]! + (b[i]! - a[i]!) * (at - low))) as Colour;
 }
 
-/**
- * 256 colours: 0 is nothing recorded and shows the ground, 1 to 255 run from the least to the most. The most stands out
- * most from the ground: it is bright on a dark one and dark on a light one.
- */
+/** 256 colours: 0 is nothing recorded and shows the ground, 1 to 255 run from the least to the most. */
 export function scale(ground: Colour): Uint8Array {
-  const stops = ground[0] < 128 ? CIVIDIS : CIVIDIS.toReversed();
+  const stops = SEQUENTIAL[themeOf(ground)];
   const all = new Uint8Array(256 * 4);
-  for (let i = 0; i < 256; i++) all.set([...(i === 0 ? ground : between(stops, (i - 1) / 254)), 255], i * 4);
+  for (let i = 0; i < 256; i++) all.set([...(i === 0 ? ground : between(stops, i / 255)), 255], i * 4);
   return all;
 }
 
@@ -30,19 +38,12 @@ export function step(value: number, largest: number): number {
   return 1 + Math.round(254 * Math.sqrt(Math.min(1, value / largest)));
 }
 
-/** Orange and blue, which tell apart with the common kinds of colour blindness; the middle is the ground. */
-const ORANGE: Colour = [194, 91, 0];
-const BLUE: Colour = [0, 101, 189];
-const BRIGHT_ORANGE: Colour = [255, 167, 66];
-const BRIGHT_BLUE: Colour = [92, 178, 255];
-
 /** 256 colours of a difference: 128 is none and shows the ground, 1 is the most one way and 255 the other way. */
 export function diverging(ground: Colour): Uint8Array {
-  const dark = ground[0] < 128;
+  const stops = DIVERGING[themeOf(ground)];
   const all = new Uint8Array(256 * 4);
   for (let i = 0; i < 256; i++) {
-    const end = i < 128 ? (dark ? BRIGHT_ORANGE : ORANGE) : dark ? BRIGHT_BLUE : BLUE;
-    all.set([...between([ground, end], Math.abs(i - 128) / 127), 255], i * 4);
+    all.set([...(i === 128 ? ground : between(stops, 0.5 + (i - 128) / 254)), 255], i * 4);
   }
   return all;
 }
@@ -58,29 +59,32 @@ export function css(colours: Uint8Array, at: number): string {
 }
 
 interface Inks {
-  /** The page behind a fabric. */
+  /** The page behind a fabric, and the box of a pod on it. */
   ground: string;
+  pod: string;
   /** Names and what stands for nodes. */
   ink: string;
   /** Words at axes. */
   soft: string;
   /** What is pinned, losses. */
   most: string;
-  /** The path of a flow. */
+  /** The path of a flow, and what glows around it. */
   lit: string;
-  /** Links in which nothing is, and lines of a grid: they are no figures, and stand back. */
+  glow: string;
+  /** Links in which nothing is, edges of links in which something is, lines of a grid: no figures, they stand back. */
   idle: string;
+  edge: string;
   grid: string;
 }
 
 /** What is drawn on canvases beside colours of figures. */
 export const INKS: { light: Inks; dark: Inks } = {
   light: {
-    ground: "#ffffff", ink: "#2b3444", soft: "#3a4456", most: "#000000", lit: "#c2185b",
-    idle: "#c3cad6", grid: "#e2e6ee",
+    ground: "#ffffff", pod: "#f6f7f9", ink: "#161b22", soft: "#505a68", most: "#161b22", lit: "#5a36c8",
+    glow: "#d3c9f3", idle: "#b9c0ca", edge: "#aeb5bf", grid: "#e8ebef",
   },
   dark: {
-    ground: "#10141c", ink: "#dbe2ee", soft: "#c6cfdd", most: "#ffffff", lit: "#ff79c6",
-    idle: "#3a4354", grid: "#2c3545",
+    ground: "#0f1318", pod: "#0a0d11", ink: "#e9edf2", soft: "#aab3bf", most: "#ffffff", lit: "#b3a6ff",
+    glow: "#3b3462", idle: "#46505c", edge: "#525d6a", grid: "#1e252d",
   },
 };

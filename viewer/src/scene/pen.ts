@@ -5,10 +5,23 @@ export interface Pen {
   lines(ends: number[], colour: string, wide: number): void;
   dot(x: number, y: number, size: number, colour: string): void;
   box(x: number, y: number, size: number, colour: string): void;
-  /** Text around a middle, with an edge of another colour: it is read where lines cross it. */
-  text(x: number, y: number, words: string, colour: string, edge: string): void;
+  /** A field with an edge, by its left upper corner. */
+  field(x: number, y: number, wide: number, high: number, colour: string, edge: string): void;
+  /** Heads of arrows, each by its tip and its direction. */
+  arrows(heads: number[], size: number, colour: string): void;
+  /** Text around a middle or from a side, with an edge of another colour: it is read where lines cross it. */
+  text(x: number, y: number, words: string, colour: string, edge: string, side?: Side): void;
   /** How wide it is. */
   width(words: string): number;
+}
+
+/** Where a text begins, or ends, or has its middle. */
+export type Side = "start" | "middle" | "end";
+
+/** The corners of a head of an arrow: its tip, and both ends of its back. */
+function corners(x: number, y: number, way: number, size: number): [number, number, number, number, number, number] {
+  const [dx, dy] = [Math.cos(way) * size, Math.sin(way) * size];
+  return [x, y, x - 1.7 * dx - 0.8 * dy, y - 1.7 * dy + 0.8 * dx, x - 1.7 * dx + 0.8 * dy, y - 1.7 * dy - 0.8 * dx];
 }
 
 export function onCanvas(context: CanvasRenderingContext2D, letters: number): Pen {
@@ -35,7 +48,29 @@ export function onCanvas(context: CanvasRenderingContext2D, letters: number): Pe
       context.fillStyle = colour;
       context.fillRect(x - size, y - size, 2 * size, 2 * size);
     },
-    text(x, y, words, colour, edge) {
+    field(x, y, wide, high, colour, edge) {
+      context.fillStyle = colour;
+      context.strokeStyle = edge;
+      context.lineWidth = 1;
+      context.beginPath();
+      context.roundRect(x, y, wide, high, Math.max(0, Math.min(8, wide / 4)));
+      context.fill();
+      context.stroke();
+    },
+    arrows(heads, size, colour) {
+      context.fillStyle = colour;
+      context.beginPath();
+      for (let i = 0; i < heads.length; i += 3) {
+        const [x, y, x1, y1, x2, y2] = corners(heads[i]!, heads[i + 1]!, heads[i + 2]!, size);
+        context.moveTo(x, y);
+        context.lineTo(x1, y1);
+        context.lineTo(x2, y2);
+        context.closePath();
+      }
+      context.fill();
+    },
+    text(x, y, words, colour, edge, side = "middle") {
+      context.textAlign = side === "middle" ? "center" : side;
       context.strokeStyle = edge;
       context.lineWidth = letters / 3;
       context.lineJoin = "round";
@@ -75,10 +110,22 @@ export function asSvg(width: number, height: number, letters: number, measure: P
       const [left, top, side] = [round(x - size), round(y - size), round(2 * size)];
       put(`<rect x="${left}" y="${top}" width="${side}" height="${side}" fill="${colour}"/>`);
     },
-    text(x, y, words, colour, edge) {
+    field(x, y, wide, high, colour, edge) {
+      put(`<rect x="${round(x)}" y="${round(y)}" width="${round(wide)}" height="${round(high)}" rx="6" `
+        + `fill="${colour}" stroke="${edge}"/>`);
+    },
+    arrows(heads, size, colour) {
+      let path = "";
+      for (let i = 0; i < heads.length; i += 3) {
+        const [x, y, ...back] = corners(heads[i]!, heads[i + 1]!, heads[i + 2]!, size).map(round);
+        path += `M${x} ${y}L${back[0]} ${back[1]}L${back[2]} ${back[3]}Z`;
+      }
+      if (path) put(`<path d="${path}" fill="${colour}"/>`);
+    },
+    text(x, y, words, colour, edge, side = "middle") {
       const around = `stroke="${edge}" stroke-width="${round(letters / 3)}"`;
       put(`<text x="${round(x)}" y="${round(y)}" fill="${colour}" ${around} `
-        + `stroke-linejoin="round" paint-order="stroke" text-anchor="middle">${escaped(words)}</text>`);
+        + `stroke-linejoin="round" paint-order="stroke" text-anchor="${side}">${escaped(words)}</text>`);
     },
     width: measure,
     file(ground, ink, caption) {

@@ -41,17 +41,40 @@ export function pooled(
   return cells;
 }
 
+/** How many columns and rows a raster has at most. */
+export type Most = [number, number];
+
 /** A window of it as steps of a scale. */
 export function raster(
   source: Source, metric: Metric, rowOf: Uint32Array, seen: Window, toStep: (value: number) => number,
+  [columns, rows]: Most = [MOST_COLUMNS, MOST_ROWS],
 ): Raster {
-  const width = Math.min(MOST_COLUMNS, seen.frame1 - seen.frame0);
-  const height = Math.min(MOST_ROWS, seen.row1 - seen.row0);
+  const width = Math.max(1, Math.min(columns, seen.frame1 - seen.frame0));
+  const height = Math.max(1, Math.min(rows, seen.row1 - seen.row0));
   const cells = pooled(source, metric, rowOf, seen, width, height);
   const steps = new Uint8Array(cells.length);
   const nothing = toStep(0);
   for (let i = 0; i < cells.length; i++) steps[i] = cells[i] === 0 ? nothing : toStep(cells[i]!);
   return { ...seen, width, height, steps };
+}
+
+/** The largest figure of a port, either way, and its frame. */
+export interface Peak {
+  port: number;
+  frame: number;
+  value: number;
+}
+
+/** Peaks of ports in frames, the last not included, the largest first; ports with nothing have none. */
+export function peaksOf(source: Source, metric: Metric, ports: Set<number>, frames: [number, number]): Peak[] {
+  const found = new Map<number, Peak>();
+  source.each(metric, ...frames, (port, frame, value) => {
+    if (!value || !ports.has(port)) return;
+    const own = found.get(port);
+    if (!own) found.set(port, { port, frame, value });
+    else if (Math.abs(value) > Math.abs(own.value)) [own.frame, own.value] = [frame, value];
+  });
+  return [...found.values()].sort((a, b) => Math.abs(b.value) - Math.abs(a.value) || a.port - b.port);
 }
 
 /** How many rows are seen first: those of ports with something, the first ones, unless they are most of all. */

@@ -32,5 +32,5 @@ export function smallLetters(): number {
 }
 
 export function groundOf(dark: boolean): Colour {
-  return dark ? [23, 28, 38] : [246, 247, 250];
+  return dark ? [15, 19, 24] : [255, 255, 255];
 }

@@ -27,7 +27,7 @@ from incast.answers.ends import ends_of
 from incast.answers.facts import Facts, Point, Timers, facts_of, is_silent
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, further_seeds
-from incast.answers.showing import html_of, lines_of
+from incast.answers.showing import html_of, lines_of, told_apart
 from incast.commands.compared import Compared
 from incast.comparisons.comparison import Band
 from incast.comparisons.declaration import ComparisonStudy, Controller
@@ -337,7 +337,7 @@ def test_at_most_five_answers_come_first_and_none_is_lost(drawn: Drawn) -> None:
         lines = lines_of(first, 80)
         assert max(map(len, lines)) <= 80
         assert json.loads(json.dumps([answer.json() for answer in answers]))
-        page = html_of(answers, found.seeds)
+        page = html_of(answers, told_apart(answers, found.seeds))
         assert page.count("<li") == len(answers)
 
 

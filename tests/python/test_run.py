@@ -17,8 +17,8 @@ import pyarrow as pa
 import pytest
 
 from conftest import QUICK, Command, command, environment, left_in
-from incast import FolderError, Result, RunStopped, Scenario, WriteError
-from incast.system.folders import new_folder
+from incast import FolderError, IncastError, Result, RunStopped, Scenario, WriteError
+from incast.system.folders import new_folder, write_together
 from incast.writing.numbers import duration, said
 
 FILES = ["flows.parquet", "manifest.json", "ports.parquet", "samples.parquet", "scenario.toml", "summary.json"]
@@ -266,6 +266,25 @@ def test_no_space_left_removes_what_was_written(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(WriteError, match=told):
         done.save(tmp_path / "result")
     assert left_in(tmp_path) == []
+
+
+def test_files_that_belong_together_stay_what_they_were_on_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_together(tmp_path, {"a.html": "before", "b.png": b"before"})
+    sync = os.fsync
+
+    def full(descriptor: int) -> None:
+        if "b.png" in str(Path(f"/proc/self/fd/{descriptor}").readlink()):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(descriptor)
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(IncastError, match=f"cannot write {tmp_path}/b.png: No space left on device") as refused:
+        write_together(tmp_path, {"a.html": "after", "b.png": b"after"})
+    assert isinstance(refused.value, OSError) and refused.value.errno == errno.ENOSPC
+    assert left_in(tmp_path) == ["a.html", "b.png"]
+    assert (tmp_path / "a.html").read_text() == "before"
 
 
 def test_a_folder_filled_meanwhile_is_not_overwritten(tmp_path: Path) -> None:

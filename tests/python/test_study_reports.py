@@ -152,6 +152,8 @@ def test_the_page_answers_first_and_fetches_nothing(report: Report, tmp_path: Pa
         assert not address.startswith("#") or address[1:] in page.ids
     for answer in report.answers:
         assert answer.text in page.text
+    for told in ("Fat tree, k = ", "queue.mark = 5p, 60p", "marks from 5 to 60", "2 to 6 flows", "seeds 1 to 3"):
+        assert told in page.text.replace("\u00a0", " "), told
     assert "As run with arm dctcp, queue.mark = 5p, traffic.flows = 2, seed 1;" in page.text
     assert "Other runs have arm swift; queue.mark = 60p; traffic.flows = 6; seed 2 or 3." in page.text
     assert 'kind = "dctcp"' in page.text and "Study k: its file" in page.text

@@ -84,13 +84,15 @@ def test_a_search_finds_the_least_queue_and_holds_it_against_the_defaults(tmp_pa
     assert queue["difference"]["mean"] == pytest.approx(less.mean(), rel=1e-9)
     for name in ("progress.png", "parameters.png"):
         assert (tmp_path / "found" / name).read_bytes().startswith(b"\x89PNG")
-    assert "chosen: set" in answer.out
+    assert "chosen: set" in answer.out and "(default 65p), controller.g = " in answer.out
+    assert result["default_values"] == {"queue.mark": "65p", "controller.g": "0.0625"}
     assert "scenario: found/tuned.toml" in answer.out
     # one page: the verdict on the held-out seeds before the search, and every set
     page = (tmp_path / "found" / "report.html").read_text()
     places = [page.index(f'id="{name}"') for name in ("answer", "held-out", "best", "pictures", "sets")]
     assert places == sorted(places) and page.count("<figure") == page.count("<svg ") == 2
     assert "Mean queue at the busiest port" in page and "lower [" in page and "] than with the defaults" in page
+    assert "<tr><th>defaults</th><td>65p</td><td>0.0625</td>" in page[places[2] : places[3]]
     all_sets = page[places[-1] :]
     assert all(f"<th>{number + 1}" in all_sets for number in range(result["tried"]))
     assert "incast tune marks.toml" in page and "http" not in re.sub(

@@ -97,7 +97,9 @@ class _Carried:
     until: str
     """Words on the end of the arrivals."""
     lasts_s: float
-    """Mean time that a byte's flow lasts."""
+    """Mean time that a byte's flow lasts; of flows that did not finish, until the end of the run."""
+    is_open: bool
+    """True if some flow did not finish."""
     is_built_up: bool
     """True if arrivals went on for several times that before."""
     flows: int
@@ -133,8 +135,9 @@ def _carried(run: dict[str, Any], start_s: float, until_s: float, flows: dict[st
     whole = float(flows["size_bytes"].sum())
     mean_s = float((flows["size_bytes"] * lasts_s).sum()) / whole
     is_built_up = from_s - start_s >= BUILT_UP * mean_s
+    is_open = bool(np.isnan(flows["finish_s"]).any())
     until = "with the run" if until_s == run["sim_s"] else f"at {said(duration(until_s))}"
-    return _Carried(rate * (until_s - start_s) / whole, from_s, to_s, until, mean_s, is_built_up, len(lasts_s))
+    return _Carried(rate * (until_s - start_s) / whole, from_s, to_s, until, mean_s, is_open, is_built_up, len(lasts_s))
 
 
 def _lacking(found: _Carried, load: float) -> str:
@@ -146,9 +149,10 @@ def _lacking(found: _Carried, load: float) -> str:
     if found.is_built_up:
         few = f"the {counted(found.flows, 'flow')} that this seed draws bring less in that time than on average"
         return f"{text}: {few}. A longer run, or more seeds, are nearer to it"
+    least = "at least " if found.is_open else ""
     return (
-        f"{text}: a byte's flow lasts {lasts} on average, and arrivals end {found.until}. A run.warmup of several "
-        "times that, and arrivals for longer, give figures under load"
+        f"{text}: a byte's flow lasts {least}{lasts} on average, and arrivals end {found.until}. A run.warmup of "
+        "several times that, and arrivals for longer, give figures under load"
     )
 
 

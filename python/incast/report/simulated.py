@@ -1,4 +1,4 @@
-"""What a report simulated: cards with the drawing of the fabric and a list of terms, beside the answers."""
+"""Cards beside the answers that say what was simulated: the drawing of the fabric, and a list of terms."""
 
 from __future__ import annotations
 

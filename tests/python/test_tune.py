@@ -25,6 +25,7 @@ from incast.tuning import outcome, results, search, sensitivity
 from incast.tuning.declaration import Tuning
 from incast.tuning.search import Search
 from incast.tuning.sensitivity import Analysis, carry_out
+from incast.writing.numbers import said
 
 SET = {"run.duration": "2ms", "run.warmup": "500us", "topology.senders": 3, "topology.receivers": 3}
 MARK = {"from": "5p", "to": "100p", "whole": True}
@@ -648,6 +649,6 @@ def test_differences_from_the_defaults_are_means_of_the_ratios_by_seed() -> None
 
     (row,) = outcome._compared(tuning, of(3, 3.2, 4.2), of(2, 2, 3))
     assert row.relative is not None and row.relative.mean == pytest.approx(50)
-    assert tuning_page._apart(row).startswith("50 % higher [")
+    assert said(tuning_page._apart(row)) == "50 % higher [25, 75] than with the defaults"
     (row,) = outcome._compared(tuning, of(1, 3, 2), of(0, 0, 0))
     assert row.relative is None and tuning_page._apart(row).endswith("packets from 0 with the defaults")

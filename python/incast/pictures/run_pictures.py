@@ -190,9 +190,8 @@ class Pictures(ByName):
             flows = self._result.flows
             everything = flows[column].drop_null().to_numpy()
             if len(everything) == 1:
-                raise NothingToDraw(
-                    f"only one flow has a value of {column}, {said(rounded(everything[0]))}: nothing to draw"
-                )
+                one = said(scaled(everything[0]))
+                raise NothingToDraw(f"only one flow has a value of {column}, {one}: nothing to draw")
             refuse_zeros(column, [everything])
             groups = dict.fromkeys(flows["group"].to_pylist())
             parts = {str(one): flows.filter(pc.equal(flows["group"], one))[column] for one in groups}

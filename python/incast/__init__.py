@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         ScenarioError,
         StudyError,
         UnsoundError,
+        WriteError,
     )
     from incast.models import closed_form as model
     from incast.runs.result import Result
@@ -58,6 +59,7 @@ __all__ = [
     "Study",
     "StudyError",
     "UnsoundError",
+    "WriteError",
     "__version__",
     "compare",
     "controllers",

@@ -17,6 +17,7 @@ __all__ = [
     "ScenarioError",
     "StudyError",
     "UnsoundError",
+    "WriteError",
 ]
 
 
@@ -43,6 +44,16 @@ class UnsoundError(RunError):
 
     result: Any = None
     """The run (``Result``), for debugging; ``None`` if no result was requested."""
+
+
+class WriteError(IncastError, OSError):
+    """A result cannot be written, as on a full disk: ``filename`` and ``strerror`` say what and why.
+
+    No half-written result is left behind; a study continues when it is run again.
+    """
+
+    def __str__(self) -> str:
+        return f"cannot write {self.filename}: {self.strerror}; no half-written result was left behind"
 
 
 class ExtraError(IncastError):

@@ -19,7 +19,7 @@ from scipy import stats
 
 from conftest import QUICK
 from incast import compare
-from incast.answers.answer import Answer, Claim, Kind
+from incast.answers.answer import Answer, Claim, Kind, difference_text
 from incast.answers.answering import answers_of, answers_to, shown_first
 from incast.answers.between_scenarios import answers as scenarios_apart
 from incast.answers.choices import choices_of
@@ -27,13 +27,16 @@ from incast.answers.ends import ends_of
 from incast.answers.facts import Facts, Point, Timers, facts_of, is_silent
 from incast.answers.measures import Measure
 from incast.answers.paired import MOST_SEEDS, further_seeds
-from incast.answers.showing import html_of, lines_of
+from incast.answers.showing import html_of, lines_of, told_apart
 from incast.commands.compared import Compared
 from incast.comparisons.comparison import Band
 from incast.comparisons.declaration import ComparisonStudy, Controller
+from incast.comparisons.scenario_pairs import pair
 from incast.errors import IncastError, StudyError
+from incast.report import scenario_pairs
 from incast.runs.completions import ENOUGH, Reading
 from incast.statistics import estimate
+from incast.writing.numbers import said
 
 SLOW, RATE, DELAY = "slowdown.all.0.p99", "flows.throughput_mean_bps", "flows.delay_p99_s"
 
@@ -337,7 +340,7 @@ def test_at_most_five_answers_come_first_and_none_is_lost(drawn: Drawn) -> None:
         lines = lines_of(first, 80)
         assert max(map(len, lines)) <= 80
         assert json.loads(json.dumps([answer.json() for answer in answers]))
-        page = html_of(answers, found.seeds)
+        page = html_of(answers, told_apart(answers, found.seeds))
         assert page.count("<li") == len(answers)
 
 
@@ -413,6 +416,20 @@ def test_a_value_that_one_seed_spoils_is_not_among_the_best() -> None:
     (choice,) = (answer for answer in answers_to(found) if answer.kind is Kind.CHOICE)
     assert choice.lead == "queue.mark = a or b"
     assert "c is not told apart" in choice.plain
+
+
+def test_thousands_of_per_cent_are_a_ratio() -> None:
+    def told(one: Reading, other: Reading) -> str:
+        return said(scenario_pairs.relative(pair(one, other)))
+
+    assert told(reading(5, 6, 7), reading(2, 2, 2)) == "+200 ± 120 %"
+    assert told(reading(50, 60, 70), reading(2, 2, 2)) == "30 ± 12 times"
+    assert told(reading(5, 6, 7), reading(1e-3, 2, 1e-3)) == "some 9.0 times", "the other figure is near nothing"
+    assert told(reading(1, 4, 2), reading(2, 1, 2)) == "100 % [−100, 600]"
+    open_ = Reading({1: 5.0, 2: 6.0}, {1: 500.0, 2: 600.0})
+    assert told(open_, Reading({1: 1.0, 2: 1.0}, {1: 1.0, 2: 1.0})) == "5.5 to 550 times"
+    apart = MEASURES[0].apart("one", "other", {"one": reading(3.2, 5, 6.8), "other": reading(2, 2, 2)})
+    assert said(difference_text(apart, MEASURES[0])) == "a factor of 2.5 [0.3, 4.7]"
 
 
 def test_an_interval_of_ratios_never_goes_below_minus_100_percent() -> None:

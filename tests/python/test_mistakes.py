@@ -453,6 +453,18 @@ def test_a_run_that_is_there_is_shown_and_not_made_again(incast: Command, tmp_pa
     incast("run", "dumbbell", *QUICK).refused("made by another build of the engine", "--out")
 
 
+def test_a_folder_that_is_none_of_those_wanted_is_told(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    incast("plot", "nowhere").refused("nowhere does not exist: expected a run folder")
+    incast("plot", "dumbbell").refused("dumbbell is no run folder", "--kind")
+    told = incast("validate", "empty")
+    assert told.status == 1 and "empty: a folder without paper.toml; expected a scenario, a study" in told.err
+    (tmp_path / "empty/tune.json").write_text("{}")
+    incast("report", "empty").refused("empty has the results of a search", "its report is empty/report.html")
+    incast("new", "scenario", "--rate", "1bps").refused("--rate 1bps: expected at least 1kbps")
+    assert left_in(tmp_path) == ["empty"]
+
+
 def test_a_file_is_no_run_folder(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text("")
     incast("plot", "x.toml").refused("x.toml is a file: expected a run folder")

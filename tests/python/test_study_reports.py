@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Sequence
 from functools import partial
 from html import escape
@@ -26,7 +27,6 @@ from incast.report.cells import Cell, Cells
 from incast.report.figures import FIGURES, Figure, in_its_unit
 from incast.report.study_figures import HEADLINE, in_their_units
 from incast.report.study_page import Report
-from incast.writing.numbers import said
 
 GRID = {"queue.mark": ["5p", "60p"], "traffic.flows": [2, 6]}
 SMALL = ("--set", "run.duration=3ms", "--set", "run.warmup=1ms", "--seeds", "2")
@@ -79,7 +79,7 @@ def test_the_answer_has_the_units_of_the_tables(tmp_path: Path, monkeypatch: pyt
     report = study_reports.of(made, "k")
     assert report.figures
     monkeypatch.setattr(study_figures, "_means", lambda *_: [2.21e9])
-    labels = [text.partition(": from ")[0] for text in report.answer if ": from " in text]
+    labels = [one.lead for one in report.answers if one.rest.startswith(": from ")]
     assert labels == [figure.label for figure in report.shown[:HEADLINE]]
     assert "Throughput per flow (Gb/s)" in labels
 
@@ -150,8 +150,10 @@ def test_the_page_answers_first_and_fetches_nothing(report: Report, tmp_path: Pa
         inside = ("data:image/png", "data:application/octet-stream;base64,", "#")
         assert address.startswith(inside) or (tmp_path / address).is_file(), address
         assert not address.startswith("#") or address[1:] in page.ids
-    for sentence in report.answer:
-        assert sentence[1:] in page.text
+    for answer in report.answers:
+        assert answer.text in page.text
+    for told in ("Fat tree, k = ", "queue.mark = 5p, 60p", "marks from 5 to 60", "2 to 6 flows", "seeds 1 to 3"):
+        assert told in page.text.replace("\u00a0", " "), told
     assert "As run with arm dctcp, queue.mark = 5p, traffic.flows = 2, seed 1;" in page.text
     assert "Other runs have arm swift; queue.mark = 60p; traffic.flows = 6; seed 2 or 3." in page.text
     assert 'kind = "dctcp"' in page.text and "Study k: its file" in page.text
@@ -188,7 +190,10 @@ def test_leading_values_at_an_end_of_those_tried_say_so(report: Report) -> None:
     marks = {cell.values[0] for cell in leading if cell.arm == "dctcp"}  # swift has one threshold for all
     assert marks
     told = {f"mark = {mark} is the {ends[mark]} ones may be better still." for mark in marks}
-    assert {study_answers.ended(text) for text in report.answer if "tried" in text} == told, "flows are no choice"
+    said_so = {
+        end for one in report.answers for end in re.findall(r"mark = \w+ is the [^.]* tried: [^.]*\.", one.plain)
+    }
+    assert said_so == told, "flows are no choice"
 
 
 def test_level_values_at_both_ends_of_those_tried_lead_to_none_beyond(
@@ -200,9 +205,9 @@ def test_level_values_at_both_ends_of_those_tried_lead_to_none_beyond(
 
     for level, is_told in ((1, True), (2, False)):
         monkeypatch.setattr(report.arenas, "standing", partial(standing, level=level))
-        found = study_answers.sentences(report.arenas, report.figures)
-        assert any("mark = 5p is the lowest value tried" in text for text in found) == is_told
-        assert any("are level" in text for text in found) != is_told
+        found = study_answers.answers(report.arenas, report.figures)
+        assert any("mark = 5p is the lowest value tried" in one.plain for one in found) == is_told
+        assert any("are level" in one.plain for one in found) != is_told
 
 
 @pytest.mark.parametrize(
@@ -222,7 +227,7 @@ def test_every_shape_of_a_study_has_a_report(tmp_path: Path, more: dict[str, Any
     assert bool(list((tmp_path / "r").glob("*.png"))) == pictures
     assert 'id="numbers"' in page
     if len(report.cells.cells) > 1:
-        told = [text for text in report.answer if "seed" in text or "told apart" in text]
+        told = [one.plain for one in report.answers if "seed" in one.text or "told apart" in one.text]
         assert told == ["One seed has no interval: no difference is decided. Use at least three seeds."], "said once"
 
 
@@ -232,7 +237,7 @@ def test_unfinished_flows_are_bounds_and_told(tmp_path: Path, keep: list[str]) -
     short = {"topology.k": 4, "run.duration": "300us", "run.warmup": "0s"}
     made = Study("permutation", axes={"queue.limit": ["10p", "60p"]}, settings=short, keep=keep, seeds=2, name="k")
     report = study_reports.of(made.run(tmp_path / "s", workers=1), "k")
-    assert "% of flows did not finish, in the worst of 2 cases (limit = " in report.answer[0]
+    assert "% of flows did not finish, in the worst of 2 cases (limit = " in report.answers[0].plain
     reading = report.cells.reading(report.cells.cells[0], "fct.slowdown_p99")
     assert reading is not None and not reading.exact and reading.share < 1
     assert (reading.least is None) == (keep == [])
@@ -248,7 +253,7 @@ def test_the_worst_cell_is_named_and_queries_count(report: Report, monkeypatch: 
     monkeypatch.setattr(Cells, "began", lambda _, cell, part: late.get((cell, part), (0, 0)))
     (told,) = study_answers.warnings(report.arenas)
     place = "{}, mark = {}, flows = {}".format(worst.arm, *worst.values)
-    assert said(told).startswith(f"25 % of queries did not finish, in the worst of 2 cases ({place}): 1 of 4.")
+    assert told.plain.startswith(f"25 % of queries did not finish, in the worst of 2 cases ({place}): 1 of 4.")
 
 
 def test_answers_keep_to_the_width_of_a_terminal(report: Report) -> None:
@@ -256,7 +261,7 @@ def test_answers_keep_to_the_width_of_a_terminal(report: Report) -> None:
         out = StringIO()
         study_page.print_answer(report, Console(file=out, width=width))
         lines = out.getvalue().partition("means over")[0].splitlines()
-        assert len(lines) > len(report.answer) and max(map(len, lines)) <= min(width, 80)
+        assert len(lines) > len(report.answers) and max(map(len, lines)) <= min(width, 80)
 
 
 def test_a_study_that_is_not_finished_has_no_report(tmp_path: Path) -> None:

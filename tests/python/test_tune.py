@@ -25,6 +25,7 @@ from incast.tuning import outcome, results, search, sensitivity
 from incast.tuning.declaration import Tuning
 from incast.tuning.search import Search
 from incast.tuning.sensitivity import Analysis, carry_out
+from incast.writing.numbers import said
 
 SET = {"run.duration": "2ms", "run.warmup": "500us", "topology.senders": 3, "topology.receivers": 3}
 MARK = {"from": "5p", "to": "100p", "whole": True}
@@ -84,13 +85,15 @@ def test_a_search_finds_the_least_queue_and_holds_it_against_the_defaults(tmp_pa
     assert queue["difference"]["mean"] == pytest.approx(less.mean(), rel=1e-9)
     for name in ("progress.png", "parameters.png"):
         assert (tmp_path / "found" / name).read_bytes().startswith(b"\x89PNG")
-    assert "chosen: set" in answer.out
+    assert "chosen: set" in answer.out and "(default 65p), controller.g = " in answer.out
+    assert result["default_values"] == {"queue.mark": "65p", "controller.g": "0.0625"}
     assert "scenario: found/tuned.toml" in answer.out
     # one page: the verdict on the held-out seeds before the search, and every set
     page = (tmp_path / "found" / "report.html").read_text()
     places = [page.index(f'id="{name}"') for name in ("answer", "held-out", "best", "pictures", "sets")]
     assert places == sorted(places) and page.count("<figure") == page.count("<svg ") == 2
-    assert "Mean queue at the busiest port" in page and "lower than the defaults [" in page
+    assert "Mean queue at the busiest port" in page and "lower [" in page and "] than with the defaults" in page
+    assert "<tr><th>defaults</th><td>65p</td><td>0.0625</td>" in page[places[2] : places[3]]
     all_sets = page[places[-1] :]
     assert all(f"<th>{number + 1}" in all_sets for number in range(result["tried"]))
     assert "incast tune marks.toml" in page and "http" not in re.sub(
@@ -646,6 +649,6 @@ def test_differences_from_the_defaults_are_means_of_the_ratios_by_seed() -> None
 
     (row,) = outcome._compared(tuning, of(3, 3.2, 4.2), of(2, 2, 3))
     assert row.relative is not None and row.relative.mean == pytest.approx(50)
-    assert tuning_page._apart(row).startswith("50 % higher than the defaults [")
+    assert said(tuning_page._apart(row)) == "50 % higher [25, 75] than with the defaults"
     (row,) = outcome._compared(tuning, of(1, 3, 2), of(0, 0, 0))
     assert row.relative is None and tuning_page._apart(row).endswith("packets from 0 with the defaults")

@@ -12,7 +12,14 @@ from incast.answers.facts import Point
 from incast.answers.measures import Measure
 from incast.answers.paired import Apart, Verdict
 from incast.runs.completions import Reading
+from incast.statistics import Estimate
 from incast.writing.numbers import SPACE, between, measured, prefixed, rounded, with_interval
+
+DOUBLE, TENFOLD = 100.0, 900.0
+"""Differences in percent from which on a ratio is told instead: of a known difference, and of bounds."""
+
+FACTOR = "a factor of "
+"""Beginning of a ratio without a direction."""
 
 
 class Kind(StrEnum):
@@ -26,6 +33,8 @@ class Kind(StrEnum):
     """Controllers against each other."""
     SCENARIOS = "scenarios"
     """A scenario against another one."""
+    RANGE = "range"
+    """Smallest and largest mean of a figure over conditions, among which nobody chooses."""
     UNDECIDED = "undecided"
     """Differences that the runs do not show."""
     BOUND = "bound"
@@ -106,11 +115,20 @@ def difference_text(apart: Apart, measure: Measure) -> str:
         way, sign = "", 1
     unit, least, most = _of_difference(apart, measure)
     low, high = sorted((sign * max(found.low, least), sign * min(found.high, most)))
-    if apart.relative and way == "higher" and found.mean >= 100:
+    if apart.relative and sign > 0 and found.mean >= DOUBLE:
         mean, low, high = (1 + one / 100 for one in (found.mean, low, high))
-        return _told(mean, low, high, "times as high", apart.by.exact)
+        return _told(mean, low, high, "times as high" if decided else "", apart.by.exact, "" if decided else FACTOR)
     step, unit = prefixed(found.mean or found.high, unit)
     return _told(sign * found.mean / step, low / step, high / step, f"{unit} {way}", apart.by.exact)
+
+
+def percent_text(found: Estimate) -> str:
+    """Write a difference in percent that has a sign: 29 % lower [24, 33], 3.4 times as high [2.9, 3.9]."""
+    sign = 1 if found.mean >= 0 else -1
+    if found.mean >= DOUBLE:
+        return _told(1 + found.mean / 100, 1 + found.low / 100, 1 + found.high / 100, "times as high", True)
+    low, high = sorted((sign * max(found.low, -100.0), sign * found.high))
+    return _told(sign * found.mean, low, high, f"% {'higher' if sign > 0 else 'lower'}", True)
 
 
 def _of_difference(apart: Apart, measure: Measure) -> tuple[str, float, float]:
@@ -128,17 +146,20 @@ def _open_text(apart: Apart, measure: Measure) -> str:
     unit, least, most = _of_difference(apart, measure)
     low = -math.inf if apart.by.least is None or apart.by.least.mean <= least else apart.by.least.mean
     high = math.inf if apart.by.most is None or apart.by.most.mean >= most else apart.by.most.mean
-    step, shown = prefixed(max((abs(end) for end in (low, high) if math.isfinite(end)), default=0.0), unit)
+    largest = max((abs(end) for end in (low, high) if math.isfinite(end)), default=0.0)
+    if apart.relative and largest >= TENFOLD:
+        return f"{FACTOR}{between(1 + low / 100, 1 + high / 100)}"
+    step, shown = prefixed(largest, unit)
     text = between(low / step, high / step)
     return text if text == "open" else f"{text}{SPACE}{shown}".strip()
 
 
-def _told(mean: float, low: float, high: float, ending: str, exact: bool) -> str:
+def _told(mean: float, low: float, high: float, ending: str, exact: bool, beginning: str = "") -> str:
     amount, interval = with_interval(mean, low, high)
     if not exact:  # a bound is never rounded inwards
         least, lowest = (rounded(one, rounding=ROUND_FLOOR) for one in (mean, low))
         amount, interval = f"at least {least}", f"[≥{SPACE}{lowest}]" if low < mean else ""
-    return f"{amount}{SPACE}{ending.strip()}".strip(SPACE) + (f" {interval}" if interval else "")
+    return f"{beginning}{amount}{SPACE}{ending.strip()}".strip(SPACE) + (f" {interval}" if interval else "")
 
 
 def claim_of(apart: Apart, measure: Measure, one: Point, other: Point, **more: str) -> Claim:

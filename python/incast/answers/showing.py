@@ -19,6 +19,7 @@ SIGNS = {
     Kind.CHOICE: "▸",
     Kind.TRADE_OFF: "▸",
     Kind.SCENARIOS: "▸",
+    Kind.RANGE: "▸",
     Kind.UNDECIDED: "?",
     Kind.BOUND: "≥",
     Kind.NO_EFFECT: "=",
@@ -29,15 +30,14 @@ WIDTH = 80
 """Columns of a terminal that answers fill, at most."""
 
 
-def print_answers(comparison: Comparison, console: Console) -> None:
-    """Print the first answers, and the number of the others."""
-    first, others = shown_first(answers_of(comparison))
+def print_answers(answers: Sequence[Answer], console: Console, file: str) -> None:
+    """Print the first answers, and the number of the others, which a file has beside the report."""
+    first, others = shown_first(answers)
     for line in lines_of(first, min(console.width, WIDTH)):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if others:
-        rest = f"{counted(len(others), 'more answer')} in the report and in comparison.json"
+        rest = f"{counted(len(others), 'more answer')} in the report and in {file}"
         console.print(rest, highlight=False, markup=False, soft_wrap=True)
-    console.print()
 
 
 def lines_of(answers: Sequence[Answer], width: int) -> list[str]:
@@ -59,24 +59,27 @@ def wrapped(text: str, width: int, sign: str = "") -> list[str]:
 
 
 def answers_html(comparison: Comparison) -> str:
-    """Return the section of a page that answers: the first answers, the others folded."""
-    return html_of(answers_of(comparison), comparison.study.seeds)
+    """Return the section of a comparison that answers."""
+    answers, seeds = answers_of(comparison), comparison.study.seeds
+    return html_of(answers, told_apart(answers, seeds) if seeds > 1 else "")
 
 
-def html_of(answers: Sequence[Answer], seeds: int) -> str:
-    """Return the section of some answers."""
+def told_apart(answers: Sequence[Answer], seeds: int) -> str:
+    """Explain the brackets of some answers, and when two readings are told apart, as HTML."""
+    compared = sum(bool(claim.other_controller) for answer in answers for claim in answer.claims)
+    return (
+        '<p class="note">Brackets: 95&nbsp;% intervals of differences under the same seed, over '
+        f"{counted(seeds, 'seed')}. Told apart: the interval excludes zero, and the difference is at least 1&nbsp;%. "
+        f"Of {compared:,} differences about one in 20 without a cause is told apart by chance.</p>"
+    )
+
+
+def html_of(answers: Sequence[Answer], note: str) -> str:
+    """Return the section of some answers: the first ones, the others folded, and a note as HTML."""
     first, others = shown_first(answers)
     folded = (
         f"<details><summary>{counted(len(others), 'more answer')}</summary><ul>{_items(others)}</ul></details>"
         if others
-        else ""
-    )
-    compared = sum(bool(claim.other_controller) for answer in answers for claim in answer.claims)
-    note = (
-        '<p class="note">Brackets: 95&nbsp;% intervals of differences under the same seed, over '
-        f"{counted(seeds, 'seed')}. Told apart: the interval excludes zero, and the difference is at least 1&nbsp;%. "
-        f"Of {compared:,} differences about one in 20 without a cause is told apart by chance.</p>"
-        if seeds > 1
         else ""
     )
     return f'<section id="answer" class="answer"><h2>Answer</h2><ul>{_items(first)}</ul>{folded}{note}</section>'

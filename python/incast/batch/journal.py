@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from incast.errors import FolderError
 from incast.system import files
-from incast.system.folders import refuse_other
+from incast.system.folders import refuse_other, writing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -143,10 +143,11 @@ class Journal:
             self._file = self.path.open("r+b" if self.path.exists() else "w+b")
         place = self.size
         try:
-            self._file.seek(place)
-            self._file.write(data)
-            self._file.truncate()
-            self._file.flush()
+            with writing(self.path):
+                self._file.seek(place)
+                self._file.write(data)
+                self._file.truncate()
+                self._file.flush()
         except OSError:
             # the buffer is lost anyway
             with contextlib.suppress(OSError):

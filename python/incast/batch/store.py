@@ -35,7 +35,7 @@ from incast.runs.named_files import FILES
 from incast.runs.run_folder import engine_digest, refuse_odd_columns
 from incast.system import files
 from incast.system.files import STORE_FILE
-from incast.system.folders import alone_in, put_first, refuse_odd_name, sync_folder, write_whole
+from incast.system.folders import alone_in, name_written, put_first, refuse_odd_name, sync_folder, write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -414,8 +414,9 @@ class Store:
             fill(aside)
             aside.rename(self.folder / name)
             sync_folder(self.folder)
-        except BaseException:
+        except BaseException as error:
             shutil.rmtree(aside, ignore_errors=True)
+            name_written(error, aside, self.folder / name)
             raise
 
     def drop_folder(self, name: str) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from html import escape
 from typing import NoReturn
 
 import pyarrow as pa
 
-from incast.answers.showing import WIDTH, wrapped
+from incast.answers.showing import WIDTH, html_of, lines_of
 from incast.batch.store import Store
 from incast.commands import study_reports
 from incast.commands.compared import Compared
@@ -18,7 +17,6 @@ from incast.comparisons.grid import Grid
 from incast.comparisons.report_folder import Home
 from incast.errors import StudyError
 from incast.report import study_page
-from incast.report.study_answers import ended
 from incast.runs.result import COMPLETIONS
 from incast.study import tabular
 
@@ -57,7 +55,7 @@ class ComparedGrid(Compared):
 
     def answer(self) -> None:
         """Print the answers of the comparison, as ``incast compare`` does."""
-        print("\n".join(line for text in self._report.answer for line in wrapped(ended(text), WIDTH)))
+        print("\n".join(lines_of(self._report.answers, WIDTH)))
 
     def best(self, *_: object, **__: object) -> NoReturn:
         """Refuse: the best values of one key depend on the other, and ``answer`` says how."""
@@ -81,4 +79,4 @@ class ComparedGrid(Compared):
         return f"<Compared {self.study.title}: {self.table.num_rows} runs in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        return f"<ul>{''.join(f'<li>{escape(ended(text))}</li>' for text in self._report.answer)}</ul>"
+        return html_of(self._report.answers, "")

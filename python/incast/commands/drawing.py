@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from incast import _core
 from incast.batch.plan import slug
 from incast.batch.store import Store
 from incast.commands import finding, progress, study_reports
@@ -60,6 +61,9 @@ def draw_all(text: str, study: str | None, folder: Path | None, format_: str, qu
         raise FolderError(f"--study {study}: only for a store of studies, and {text} is none")
     if Path(text).is_file():
         raise FolderError(f"{text} is a file: expected a run folder, or --kind too, one of {', '.join(KINDS)}")
+    known = Path(text).exists() or kind != "scenario" or text in (name for name, _ in _core.list_kind("scenarios"))
+    if not known:
+        raise FolderError(f"{text} does not exist: expected a run folder, or --kind too, one of {', '.join(KINDS)}")
     if kind != "run":
         raise StudyError(f"{text} is no run folder: expected one, or --kind too, one of {', '.join(KINDS)}")
     result = Result.load(text)

@@ -25,6 +25,9 @@ from incast.templates.controller import controller_file
 from incast.templates.fabric import Fabric
 from incast.writing.names import as_word
 
+LEAST_BPS = 1e3
+"""Least rate of a link: flows of the tables of sizes last for longer than the longest run below it."""
+
 OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The file; nothing is overwritten.")]
 
 
@@ -94,6 +97,8 @@ def _with_traffic(asked: Fabric, rate: str, traffic: str | None, load: str | Non
         raise ScenarioError(f"--rate {error}") from None
     if bits_per_s == math.inf:
         raise ScenarioError(f"--rate {rate}: expected a finite rate, such as 10Gbps")
+    if bits_per_s < LEAST_BPS:
+        raise ScenarioError(f"--rate {rate}: expected at least 1kbps, such as 10Gbps")
     asked = replace(asked, rate=rate, traffic=traffic or "")
     if load is None:
         return asked

@@ -26,8 +26,10 @@ from incast.system.files import STORE_FILE, held
 from incast.system.interrupts import loading
 
 STUDY_FILE = ComparisonStudy.FILE
-PAIRS_FILE, PAPER_MARK = "coexistence.json", "paper.json"
-"""Files that mark folders of pairs and of papers, repeated here to avoid slow imports."""
+PAIRS_FILE, PAPER_MARK, SEARCH_MARKS, PAGE = (
+    "coexistence.json", "paper.json", ("tune.json", "sensitivity.json"), "report.html",
+)  # fmt: skip
+"""Files that mark folders of pairs, of papers, and of searches, and their report; here to avoid slow imports."""
 
 
 def _of_pairs(folder: Path, format_: str, quiet: bool) -> None:
@@ -97,6 +99,8 @@ def report(
     if (folder / PAPER_MARK).is_file() and not (folder / STUDY_FILE).exists():
         again = f"incast paper report NAME --out {shlex.quote(str(folder))}"
         raise FolderError(f"{folder} has the results of a paper: {again} writes its report")
+    if any((folder / mark).is_file() for mark in SEARCH_MARKS):
+        raise FolderError(f"{folder} has the results of a search or of an analysis: its report is {folder / PAGE}")
     if not folder.is_dir():
         raise FolderError(f"{folder} is a file: expected the folder of a run or a comparison")
     if not (folder / STUDY_FILE).exists():

@@ -126,7 +126,7 @@ def _print(found: Outcome) -> None:
         out.print(
             f"no set that was tried beats the defaults on the tuning seeds in {' and '.join(worse)}", highlight=False
         )
-    values = ", ".join(f"{key} = {value}" for key, value in found.best.tried.values.items())
+    values = tuning.target.beside_defaults(found.best.tried.values)
     out.print(f"chosen: set {found.best.tried.number + 1}: {values}", highlight=False, soft_wrap=True)
     _print_compared(found.best, len(tuning.held_out))
     for note in found.notes:

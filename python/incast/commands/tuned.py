@@ -44,18 +44,25 @@ class Tuned:
         """Return the scenario with the chosen values: the first, if the study has several."""
         return Scenario.load(self.scenarios[0])
 
+    @property
+    def defaults(self) -> Mapping[str, str]:
+        """The value of each key without the search, as a text; empty where the scenario does not name it."""
+        return self.outcome.tuning.target.default_values
+
+    def _values(self) -> str:
+        return self.outcome.tuning.target.beside_defaults(self.best)
+
     def _rows(self) -> list[tuple[str, str, str, str]]:
         return [
             (row.figure, _shown(row.tuned), _shown(row.defaults), row.verdict) for row in self.outcome.best.compared
         ]
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{key} = {value}" for key, value in self.best.items())
         lines = [f"{figure}: {ours}, defaults {theirs} ({verdict})" for figure, ours, theirs, verdict in self._rows()]
-        return "\n".join([f"chosen: {values}", *lines, f"results: {self.folder}"])
+        return "\n".join([f"chosen: {self._values()}", *lines, f"results: {self.folder}"])
 
     def _repr_html_(self) -> str:
-        values = escape(", ".join(f"{key} = {value}" for key, value in self.best.items()))
+        values = escape(self._values())
         head = "".join(f"<th>{word}</th>" for word in ("figure", "tuned", "defaults", "verdict"))
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self._rows())
         return f"<table><caption>{values}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -54,6 +54,8 @@ def validate(
 def _checked(name: str) -> tuple[str, str]:
     """Check a file; return its kind and what it has."""
     path = Path(name)
+    if path.is_dir() and not (path / PAPER).exists():
+        raise ScenarioError(f"{name}: a folder without {PAPER}; expected a scenario, a study, or the folder of a paper")
     if path.is_dir() or path.name == PAPER:
         return "paper", _paper(path if path.is_dir() else path.parent)
     if any(key in _data(path) for key in STUDY_KEYS):

@@ -9,7 +9,7 @@ from incast.errors import FolderError
 from incast.papers import reading
 from incast.papers.copying import IN_THE_WAY
 from incast.papers.definition import Paper
-from incast.system.folders import new_folder, refuse_unless_empty
+from incast.system.folders import new_folder, refuse_unless_empty, write_through
 from incast.templates.paper import paper_files
 
 FILES = ("paper.toml", "fig1.toml")
@@ -23,5 +23,5 @@ def begin(folder: Path) -> Paper:
         raise FolderError(f"{folder} is the working directory: expected a folder in it")
     with new_folder(folder) as aside:
         for name, text in paper_files(str(folder)).items():
-            (aside / name).write_text(text, encoding="utf-8", newline="\n")
+            write_through(aside / name, text)
         return replace(reading.load(aside), folder=folder)

@@ -9,7 +9,7 @@ from typing import Any
 from incast.batch.plan import slug, unique_names
 from incast.errors import PaperError, ScenarioError
 from incast.papers.definition import Change, Claim, Figure, Paper, Point, Series, X
-from incast.runs.scenario import Scenario, in_order, text_of, toml_value
+from incast.runs.scenario import Scenario, in_order, toml_value, value_at
 from incast.system.output import nearest
 
 Pairs = Sequence[tuple[str, str]]
@@ -175,23 +175,9 @@ def _change(key: str, asked: Mapping[str, str], takers: Mapping[str, Sequence[st
         if scenario.changed(others) == scenario.changed({**others, key: asked[key]}):
             continue
         names[name] = None
-        if (old := _value_at(scenario.resolved(), key.split("."))) is not None:
+        if (old := value_at(scenario.resolved(), key)) is not None:
             was[old] = None
     return Change(key, asked[key], tuple(names), tuple(was))
-
-
-def _value_at(table: Any, parts: Sequence[str]) -> str | None:
-    """Read the value of a key in a resolved scenario; ``None`` for a table or a missing key."""
-    for place, part in enumerate(parts):
-        if isinstance(table, list):
-            named = [one for one in table if isinstance(one, dict) and one.get("name") == part]
-            if named or part.isdecimal():
-                table = named[0] if named else table[int(part)] if int(part) < len(table) else None
-                continue
-            # the key of the only entry
-            return _value_at(table[0], parts[place:]) if len(table) == 1 else None
-        table = table.get(part) if isinstance(table, dict) else None
-    return None if table is None or isinstance(table, (dict, list)) else text_of(table)
 
 
 def _refuse_own(paper: Paper, at: Figure, series: Series, own: Mapping[str, str], before: Runs) -> None:

@@ -17,7 +17,7 @@ from incast.papers.definition import PAPER_FILE, Figure, Paper, is_inside
 from incast.runs.named_files import kinds_in
 from incast.runs.scenario import Scenario
 from incast.system import files
-from incast.system.folders import new_folder, refuse_unless_empty
+from incast.system.folders import new_folder, refuse_unless_empty, write_through
 
 IN_THE_WAY = "exists and is not empty: expected a new folder for the copy, or an empty one (nothing is overwritten)"
 WIDTH = 120
@@ -55,10 +55,10 @@ def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Cop
                 text = of_figure(data, figure.name)
             except PaperError as error:
                 raise PaperError(f"{paper.path}: figures.{figure.name}: {error}") from None
-        (aside / PAPER_FILE).write_text(head + text, encoding="utf-8", newline="\n")
+        write_through(aside / PAPER_FILE, head + text)
         for name in names:
             (aside / name).parent.mkdir(parents=True, exist_ok=True)
-            (aside / name).write_bytes(_read(paper, name))
+            write_through(aside / name, _read(paper, name))
         # check that the copy can be read
         copied = replace(reading.load(aside), folder=folder)
     own = {name for one in figures for name in scenarios_of(one)}

@@ -20,6 +20,7 @@ from incast.pictures.style import GREY, INK, dress, line, new_canvas, time_unit
 from incast.runs import named_files, repeated
 from incast.runs.result import Result
 from incast.system.output import counted
+from incast.writing.numbers import said, scaled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -189,7 +190,8 @@ class Pictures(ByName):
             flows = self._result.flows
             everything = flows[column].drop_null().to_numpy()
             if len(everything) == 1:
-                raise NothingToDraw(f"only one flow has a value of {column}, {everything[0]:g}: nothing to draw")
+                one = said(scaled(everything[0]))
+                raise NothingToDraw(f"only one flow has a value of {column}, {one}: nothing to draw")
             refuse_zeros(column, [everything])
             groups = dict.fromkeys(flows["group"].to_pylist())
             parts = {str(one): flows.filter(pc.equal(flows["group"], one))[column] for one in groups}

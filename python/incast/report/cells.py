@@ -74,8 +74,8 @@ class Cells:
     """Size bins; ``None`` without."""
     unsound: dict[str, str]
     """Reasons of runs without figures."""
-    toml: str
-    """Resolved scenario of the first point."""
+    tomls: dict[Cell, str]
+    """Resolved scenarios by cell."""
     _cache: dict[tuple[str, str], Completions] = field(default_factory=dict)
     _readings: dict[tuple[Cell, str], Reading | None] = field(default_factory=dict)
 
@@ -88,11 +88,13 @@ class Cells:
         found = [(row, _plain(json.loads(row["values"]))) for row in rows]
         groups = _groups(found)
         runs: dict[Cell, dict[int, str]] = {}
+        tomls: dict[Cell, str] = {}
         place: dict[str, tuple[dict[str, Any], int]] = {}
         for row, values in found:
             group = next(one for one in groups if (one.scenario, one.arm) == (row["scenario"], row["arm"]))
             cell = Cell(group.scenario, group.arm, tuple(values[key] for key in group.axes))
             runs[cell] = dict(zip(row["seeds"], row["runs"], strict=True))
+            tomls[cell] = row["toml"]
             place |= {run: (row, seed) for seed, run in runs[cell].items()}
         columns = _columns(store, study, keys)
         unsound = {run: why for run, why in columns.get(UNSOUND, {}).items() if why}
@@ -113,7 +115,7 @@ class Cells:
             result = tables.result(run, row["toml"], row["name"], seed, row["hash"], engine)
             case = Case(row["scenario"], (), row["values"], seed)
             whole[run] = run_of(case, result, partial(tables.rows, run))
-        made = cls(study, store, groups, seeds, governing, runs, columns, whole, tables, None, unsound, rows[0]["toml"])
+        made = cls(study, store, groups, seeds, governing, runs, columns, whole, tables, None, unsound, tomls)
         if binned and made._has_several_sizes(sized):
             made.bins = BINS
         return made

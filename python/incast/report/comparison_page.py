@@ -64,7 +64,8 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
     """Print the answers and one table of means per scenario; with ``paired`` differences from the first controller."""
     study = comparison.study
     if not paired:
-        print_answers(comparison, console)
+        print_answers(answers_of(comparison), console, "comparison.json")
+        console.print()
     first = study.controllers[0]
     shown = study.controllers[1:] if paired else study.controllers
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):

@@ -7,11 +7,10 @@ from html import escape
 from typing import Any
 
 from incast.comparisons.comparison import Comparison
-from incast.pictures.fabric import fabric
 from incast.pictures.inline import swatch
-from incast.report.merging import kind, ranged
 from incast.report.notes import notes_of
 from incast.report.numbers import duration, scaled
+from incast.report.simulated import card, screen, seeds_text, together
 from incast.runs.described import Described, described
 from incast.system.output import counted
 
@@ -36,9 +35,8 @@ def first_screen(comparison: Comparison, answer: str) -> str:
     told = []
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         of = f"{name}: " if len(study.scenarios) > 1 else ""
-        told += [f"<li>{escape(of + text)}.</li>" for text in notes_of(comparison, scenario)]
-    notes = f'<ul class="told">{"".join(told)}</ul>' if told else ""
-    return f'<div class="first">{answer}<div>{cards}</div></div>{notes}'
+        told += [f"{of}{text}" for text in notes_of(comparison, scenario)]
+    return screen(answer, cards, told)
 
 
 def simulated(comparison: Comparison, scenario: str) -> Described:
@@ -47,26 +45,15 @@ def simulated(comparison: Comparison, scenario: str) -> Described:
     first = study.controllers[0].text
     runs = [comparison.point(scenario, first, value) for value in study.values]
     found = [described(tomllib.loads(of_value[0].toml)) for of_value in runs if of_value]
-    by_term: dict[str, list[str]] = {}
-    for one in found:
-        for term, text in one.rows:
-            by_term.setdefault(term, []).append(text)
-    rows = [(term, _together(texts)) for term, texts in by_term.items() if term != "Controller"]
+    rows = together(found)
     if len(study.values) > 1:
         rows.insert(0, ("Varied", f"{study.key} = {', '.join(study.values)}"))
-    seeds = "seed 1" if study.seeds == 1 else f"seeds 1 to {study.seeds}"
+    seeds = seeds_text(range(1, study.seeds + 1))
     seeds += "; the same flows for every controller" if len(study.controllers) > 1 else ""
     rows = [(term, f"{text}, {seeds}" if term == "Run" else text) for term, text in rows]
     rows += [("Controllers", "; ".join(_controller(c.text, c.label) for c in study.controllers))]
     rows += [("Set", ", ".join(f"{key} = {value}" for key, value in study.settings))] if study.settings else []
     return Described(found[0].name, found[0].description, tuple(rows), found[0].tiers)
-
-
-def _together(texts: list[str]) -> str:
-    """Write the texts of all values as one, with ranges; as a list if more than numbers differ."""
-    if len({kind(text) for text in texts}) == 1:
-        return ranged(texts)
-    return " | ".join(dict.fromkeys(texts))
 
 
 def _controller(text: str, label: str) -> str:
@@ -91,13 +78,9 @@ def _card(comparison: Comparison, scenario: str) -> str:
     """Return the card of a scenario: drawing, own description, and what was simulated."""
     study, found = comparison.study, simulated(comparison, scenario)
     name = dict(zip(study.scenarios, study.scenario_names(), strict=True))[scenario]
-    what = f"What was simulated: {name}" if len(study.scenarios) > 1 else "What was simulated"
-    changed = " (without the changes below)" if study.settings or len(study.values) > 1 else ""
-    said = f"<p>{escape(f'{name}: {found.description}{changed}' if found.description else name)}</p>"
-    rows = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in found.rows)
-    anchor = ' id="simulated"' if scenario == study.scenarios[0] else ""
-    body = f"<h2>{escape(what)}</h2>{said}{fabric(found.tiers)}<dl>{rows}</dl>"
-    return f'<section{anchor} class="card simulated">{body}</section>'
+    heading = f": {name}" if len(study.scenarios) > 1 else ""
+    changed = bool(study.settings) or len(study.values) > 1
+    return card(found, name, heading, changed, first=scenario == study.scenarios[0])
 
 
 def lines(comparison: Comparison) -> str:

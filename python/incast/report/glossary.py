@@ -41,6 +41,10 @@ TERMS = {
         "in one of them. Marked ◆. A percentage beside ◆ is the share of the highest throughput, where that is below "
         "90 %."
     ),
+    "not seen": (
+        "Verdict of a search on the seeds that it held out: the interval of the difference from the defaults includes "
+        "zero, so these seeds show no difference."
+    ),
     "paired": (
         "Compared under the same seed, so with the same flows, places and start times. A paired difference is "
         "computed seed by seed, and its interval is usually narrower than two separate intervals suggest."

@@ -8,12 +8,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from incast.runs.result import MESSAGES, Result, links_of, unfinished
+from incast.runs.result import ENOUGH, MESSAGES, Result, high_of, links_of, unfinished
 from incast.system import output
 from incast.writing.numbers import duration, percent, quantity, said, scaled
-
-ENOUGH = 100
-"""Number of samples below which the 99th percentile by nearest rank is the maximum."""
 
 
 def show(result: Result, folder: Path, console: Console) -> None:
@@ -72,8 +69,8 @@ class _Figures(Table):
 
     def add_completions(self, fct: dict[str, Any], indent: str = "") -> None:
         self.add_bound(f"{indent}FCT, mean", fct, "mean{}_s", "s")
-        self.add_bound(f"{indent}FCT, p99", fct, "p99{}_s", "s")
-        self.add_bound(f"{indent}slowdown, p99", fct, "slowdown_p99{}")
+        self.add_bound(f"{indent}FCT, {high_of(fct)}", fct, "p99{}_s", "s")
+        self.add_bound(f"{indent}slowdown, {high_of(fct)}", fct, "slowdown_p99{}")
 
     def add_bound(self, name: str, part: dict[str, Any], key: str, unit: str = "") -> None:
         """Add a figure over all that began; with unfinished ones its lower bound."""
@@ -97,7 +94,7 @@ class _Figures(Table):
         self.add(what, figures["count"])
         self.add("  finished", figures["finished"])
         self.add_bound("  completion time, mean", figures, "mean{}_s", "s")
-        self.add_bound("  completion time, p99", figures, "p99{}_s", "s")
+        self.add_bound(f"  completion time, {high_of(figures)}", figures, "p99{}_s", "s")
         self.add("  deadlines missed", figures.get("deadlines_missed_pct"), "%")
         self.add("  with a timeout", figures["with_timeout"] if figures["finished"] else None)
 

@@ -29,7 +29,7 @@ from incast.report.tables import Column
 from incast.runs.completions import MAXIMUM, Reading, name_of
 from incast.runs.result import links_of
 from incast.system.output import counted
-from incast.writing.numbers import percent, said, with_interval
+from incast.writing.numbers import percent, rounded, said, with_interval
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Compared:
         """Return the difference as a text, and whether its interval excludes zero."""
         between = self.of(controller, value)
         found = None if between is None else between.relative if self.is_relative else between.difference
-        text = relative(found) if self.is_relative else signed(found, self.scale)
+        text = relative(between) if self.is_relative else signed(found, self.scale)
         is_clear = is_clear_of_zero(found, None if self.is_relative or between is None else between.other)
         return text, is_clear and (not self.is_relative or _is_a_percent(found))
 
@@ -110,18 +110,25 @@ FACTOR = 9.0
 """Relative difference from which on a factor is written: ten times."""
 
 
-def relative(reading: Reading | None) -> str:
-    """Write a relative difference in per cent, or as a factor if it is large."""
-    least = None if reading is None else reading.least
-    if reading is not None and least is not None and reading.exact and least.low < -1:
-        mean, interval = with_interval(100 * least.mean, -100, 100 * least.high)  # no ratio is below
+def relative(between: Between | None) -> str:
+    """Write a relative difference in per cent, or as a factor if it is large; no ratio is below -100 %."""
+    reading = None if between is None else between.relative
+    if between is None or reading is None:
+        return shown_reading(None)
+    least, ends = reading.least, [end.mean for end in (reading.least, reading.most) if end is not None]
+    is_wild = reading.exact and least is not None and least.low < -1
+    if max(ends, default=0.0) >= FACTOR:
+        if is_wild:  # seed by seed the ratio is anything, as the other figure is near nothing under some seed
+            means = [one.least.mean for one in (between.one, between.other) if one.least is not None]
+            return f"some {rounded(means[0] / means[1], 2)} times"
+        # the mean of one / other
+        factor = Reading({s: x + 1 for s, x in reading.low.items()}, {s: x + 1 for s, x in reading.high.items()})
+        return f"{shown_reading(factor)} times"
+    if is_wild and least is not None:
+        mean, interval = with_interval(100 * least.mean, -100, 100 * least.high)
         return f"{mean} % {interval}"
-    if reading is None or least is None or least.mean < FACTOR:
-        text = signed(reading, 100.0)
-        return f"{text} %" if text[-1:].isdigit() else text
-    # as a factor: the mean of one / other
-    factor = Reading({s: x + 1 for s, x in reading.low.items()}, {s: x + 1 for s, x in reading.high.items()})
-    return f"{shown_reading(factor)} times"
+    text = signed(reading, 100.0)
+    return f"{text} %" if text[-1:].isdigit() else text
 
 
 def signed(reading: Reading | None, scale: float) -> str:

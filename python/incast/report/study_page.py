@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from itertools import product
@@ -15,25 +16,25 @@ from matplotlib.figure import Figure as Canvas
 from rich.console import Console
 
 from incast import _core
-from incast.answers.showing import WIDTH, wrapped
+from incast.answers.answer import Answer, Kind
+from incast.answers.showing import WIDTH, html_of, print_answers, wrapped
 from incast.batch.store import Store
 from incast.pictures import gallery, heat_map, inline
 from incast.pictures.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
 from incast.pictures.style import INK, abreast, dress, legend, new_canvas, places, x_axis
-from incast.report import reproduce, tables
+from incast.report import reproduce, simulated, study_answers, tables
 from incast.report.arenas import Arenas, is_choice
 from incast.report.cells import Cell, Cells, Group
-from incast.report.document import PAGE, Page, document, drawn
+from incast.report.document import PAGE, Page, contents, document, drawn
 from incast.report.figures import Figure, axis_name, side_by_side
 from incast.report.numbers import scaled, share_of, shown_reading
 from incast.report.page_tables import cell_of
 from incast.report.reproduce import Ran
-from incast.report.study_answers import ended, range_of, sentences
 from incast.report.study_figures import HEADLINE, KEYS, figures_of, in_their_units, silent
 from incast.report.tables import Column
 from incast.runs.completions import Reading
+from incast.runs.described import Described, described
 from incast.system.output import counted
-from incast.writing.numbers import said
 
 CELLS = "cells.json"
 """File of the readings by cell."""
@@ -41,6 +42,8 @@ MOST_PANELS = 12
 """Most heat maps in a picture: more have a table alone."""
 MOST_LISTED = 2000
 """Most rows of the table on the page."""
+MOST_VALUES = 12
+"""Most values of a key that are listed one by one."""
 MOST_ROWS = 40
 """Most rows of the table on a terminal."""
 BEST, UNTOLD = "*", "="
@@ -78,12 +81,10 @@ class Report:
         return in_their_units(self.cells, self.figures)
 
     @cached_property
-    def answer(self) -> list[str]:
-        """Sentences of the answer."""
-        found = [*filter(None, [self.note]), *sentences(self.arenas, self.shown)]
-        if not any(self.arenas.chosen(cell) for arena in self.arenas.all for cell in arena.cells):
-            found += filter(None, (range_of(self.arenas, figure) for figure in self.shown[:HEADLINE]))
-        return found
+    def answers(self) -> list[Answer]:
+        """Answers, with the statement on unfinished runs first."""
+        noted = [Answer(Kind.WARNING, self.note, ".", ())] if self.note else []
+        return [*noted, *study_answers.answers(self.arenas, self.shown)]
 
     @property
     def arm(self) -> str:
@@ -263,13 +264,10 @@ def _dots(report: Report, figure: Figure) -> Canvas:
 def html(report: Report, inside: Mapping[str, str], formats: Sequence[str] = ("png",)) -> str:
     """Make the page; ``inside`` has its pictures as elements."""
     cells, figures = report.cells, report.shown
-    answer = "".join(f"<li>{escape(ended(text))}</li>" for text in report.answer)
     remark = f'<p class="lead">{escape(report.remark)}</p>' if report.remark else ""
-    parts = [
-        f"<header><h1>{escape(report.title)}</h1>{remark}{_lead(report)}</header>",
-        f'<section id="answer"><h2>Answer</h2><ul>{answer}</ul>{_rules(report)}</section>',
-        _simulated(report),
-    ]
+    header = f"<header><h1>{escape(report.title)}</h1>{remark}{_lead(report)}</header>"
+    top = simulated.screen(html_of(report.answers, _rules(report)), _cards(report), report.arenas.idle_notes())
+    parts = []
     for figure in figures:
         parts.append(f'<section id="{escape(figure.name)}"><h2>{escape(figure.label)}</h2>')
         if file_of(figure) in inside:
@@ -280,7 +278,7 @@ def html(report: Report, inside: Mapping[str, str], formats: Sequence[str] = ("p
     if zero := silent(cells, figures):
         parts.append(f'<p class="note">0 in all cells: {escape(", ".join(zero))}.</p>')
     parts += [_numbers(report), _again(report)]
-    return document(report.title, parts)
+    return document(report.title, [header, *parts], contents([top, *parts]), top)
 
 
 def _lead(report: Report) -> str:
@@ -308,24 +306,59 @@ def _rules(report: Report) -> str:
     )
 
 
-def _simulated(report: Report) -> str:
-    """Return the list of scenarios, arms and axes."""
-    cells, rows = report.cells, []
-    scenarios = list(dict.fromkeys(group.scenario for group in cells.groups))
-    rows.append(("scenario", ", ".join(scenarios)))
+def _cards(report: Report) -> str:
+    """Return a card for each scenario: what its runs have in common, and what they do not."""
+    cells = report.cells
+    by_scenario: dict[str, list[Group]] = {}
     for group in cells.groups:
-        if group.scenario == scenarios[0] and group.arm:
-            rows.append(
-                (f"{report.arm} {report.label(group.arm)}", f"flows governed by {cells.governing[group.cells[0]]}")
-            )
-    for key in dict.fromkeys(key for group in cells.groups for key in group.axes):
-        values = dict.fromkeys(value for group in cells.groups for value in group.axes.get(key, ()))
-        rows.append((key, ", ".join(values)))
-    fixed = {key: value for group in cells.groups for key, value in group.fixed.items()}
-    rows += fixed.items()
-    body = "".join(f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in rows)
-    notes = "".join(f'<p class="note">{escape(one)}.</p>' for one in report.arenas.idle_notes())
-    return f'<section id="simulated"><h2>What was simulated</h2><table class="claims">{body}</table>{notes}</section>'
+        by_scenario.setdefault(group.scenario, []).append(group)
+    made: list[str] = []
+    for scenario, groups in by_scenario.items():
+        found = [one for group in groups for one in _described(report, group, len(groups) > 1)]
+        axes: dict[str, dict[str, None]] = {}
+        for group in groups:
+            for key, values in group.axes.items():
+                axes.setdefault(key, {}).update(dict.fromkeys(values))
+        rows = [("Varied", f"{key} = {_listed(list(values))}") for key, values in axes.items()]
+        rows += simulated.together(found)
+        seeds = dict.fromkeys(seed for group in groups for cell in group.cells for seed in cells.seeds[cell])
+        rows = [
+            (term, f"{text}, {simulated.seeds_text(list(seeds))}" if term == "Run" else text) for term, text in rows
+        ]
+        arms = [(report.label(group.arm), cells.governing[group.cells[0]]) for group in groups if group.arm]
+        called = "Controllers" if report.names else "Arms"
+        texts = (name if own in name else f"{name} (flows governed by {own})" for name, own in arms)
+        rows += [(called, "; ".join(texts))] if arms else []
+        fixed = {key: value for group in groups for key, value in group.fixed.items()}
+        rows += [("Set", ", ".join(f"{key} = {value}" for key, value in fixed.items()))] if fixed else []
+        whole = Described(found[0].name, found[0].description, tuple(rows), found[0].tiers)
+        heading = f": {scenario}" if len(by_scenario) > 1 else ""
+        made.append(simulated.card(whole, scenario, heading, bool(axes or fixed), first=not made))
+    return "".join(made)
+
+
+def _described(report: Report, group: Group, beside: bool) -> list[Described]:
+    """Describe runs of a group; ``beside`` others without the queue, if a key of it changes nothing here."""
+    found = [described(tomllib.loads(report.cells.tomls[cell])) for cell in _corners(group)]
+    if not (beside and report.arenas.idle(group)):
+        return found
+    return [replace(one, rows=tuple(row for row in one.rows if row[0] != "Queues")) for one in found]
+
+
+def _corners(group: Group) -> Sequence[Cell]:
+    """Return cells that show every value of a group: of a grid those that differ from the first in one key at most."""
+    first = group.cells[0].values
+    if not group.is_grid:
+        return group.cells
+    return [cell for cell in group.cells if sum(a != b for a, b in zip(cell.values, first, strict=True)) <= 1]
+
+
+def _listed(values: Sequence[str]) -> str:
+    """Write the values of a key: all of a few, the ends of many."""
+    if len(values) <= MOST_VALUES:
+        return ", ".join(values)
+    order = places(values).order
+    return f"{values[order[0]]} to {values[order[-1]]}, {len(values)} values"
 
 
 def _matrix(report: Report, group: Group, figure: Figure) -> str:
@@ -438,8 +471,7 @@ def _file(report: Report) -> str:
 
 def print_answer(report: Report, console: Console) -> None:
     """Print the answer, and a table of the first figures by cell."""
-    for text in map(ended, report.answer):
-        _print_wrapped(console, text)
+    print_answers(report.answers, console, CELLS)
     figures, cells = report.shown[:HEADLINE], report.cells.cells[:MOST_ROWS]
     begin = [_beginning(report, cell) for cell in cells]
     first = [
@@ -482,7 +514,7 @@ def as_json(report: Report) -> str:
             reading = report.cells.reading(cell, figure.key)
             row[figure.key] = None if reading is None else _reading_json(reading, cell in report.arenas.first(figure))
         points.append(row)
-    data = {"study": report.cells.study, "answer": [said(ended(text)) for text in report.answer], "points": points}
+    data = {"study": report.cells.study, "answers": [one.json() for one in report.answers], "points": points}
     return json.dumps(data, indent=2) + "\n"
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from incast import _core
+from incast.answers.answer import percent_text
 from incast.pictures import titles
 from incast.report import reproduce
 from incast.report.document import document, drawn
 from incast.report.numbers import number, rounded
-from incast.report.study_answers import ended as sentence
 from incast.statistics import Estimate
 from incast.study.definition import Definition
 from incast.system.output import counted
@@ -45,7 +45,7 @@ def of_search(outcome: Outcome, inside: Mapping[str, str], formats: Sequence[str
         f"the chosen one compared with the defaults under {held}.</p></header>",
         f'<section id="answer"><h2>Answer</h2><ul>{_items(verdicts(outcome))}</ul>{_notes(outcome.notes)}</section>',
         f'<section id="held-out"><h2>Held-out seeds</h2>{_compared(outcome.best.compared)}</section>',
-        f'<section id="best"><h2>Best sets</h2>{_sets(outcome, _best(outcome)[:MOST_SETS])}</section>',
+        f'<section id="best"><h2>Best sets</h2>{_sets(outcome, _best(outcome)[:MOST_SETS], True)}</section>',
         '<section id="pictures"><h2>Search</h2>',
         *(drawn(picture, name, escape(captions[name]), formats) for name, picture in inside.items()),
         "</section>",
@@ -79,7 +79,7 @@ def verdicts(outcome: Outcome) -> list[str]:
         else:
             better = objectives[row.figure].better(apart.mean, 0.0)
             found.append(f"{titles.figure(row.figure)}{where}: {'better' if better else 'worse'}, {_apart(row)}")
-    values = ", ".join(f"{key} = {value}" for key, value in outcome.best.tried.values.items())
+    values = outcome.tuning.target.beside_defaults(outcome.best.tried.values)
     return [*found, f"chosen is set {outcome.best.tried.number + 1}: {values}"]
 
 
@@ -92,10 +92,8 @@ def _apart(row: Compared) -> str:
         scale = Scale(row.unit, [row.difference.mean])
         shown = f"{number(row.difference, scale.factor)} {scale.unit}".strip()
         return f"{shown} from {rounded(base * scale.factor)} with the defaults"
-    sign = 1 if found.mean > 0 else -1
-    low, high = (rounded(end, 2) for end in sorted((sign * found.low, sign * found.high)))
-    way = "higher" if sign > 0 else "lower"
-    return f"{rounded(abs(found.mean), 2)} % {way} than the defaults [{low}, {high}]"
+    text = percent_text(found)
+    return f"{text} {'as' if 'times' in text else 'than'} with the defaults"
 
 
 def _compared(rows: Sequence[Compared]) -> str:
@@ -107,7 +105,8 @@ def _compared(rows: Sequence[Compared]) -> str:
         numbers = [number(one, scale.factor) for one in (row.tuned, row.defaults, row.difference)]
         name = f"{scale.label(titles.figure(row.figure))}: {row.figure}"
         cells.append([*([row.scenario] if several else []), name, *numbers, row.verdict])
-    note = "Means ± half the 95&nbsp;% interval. A difference is taken seed by seed; the search never saw these seeds."
+    note = "Means ± half the 95&nbsp;% interval. A difference is taken seed by seed; the search never saw these seeds. "
+    note += "<i>Not seen</i>: the interval includes zero, so these seeds show no difference."
     return f'<p class="note">{note}</p>{_table(heads, cells)}'
 
 
@@ -119,7 +118,8 @@ def _best(outcome: Outcome) -> list[Tried]:
     return front + sorted(others, key=lambda one: (one.scores or (math.nan,))[0], reverse=first.maximise)
 
 
-def _sets(outcome: Outcome, sets: Iterable[Tried]) -> str:
+def _sets(outcome: Outcome, sets: Iterable[Tried], defaults: bool = False) -> str:
+    """Return the table of some sets; with ``defaults`` below them."""
     tuning = outcome.tuning
     keys = [parameter.key for parameter in tuning.target.parameters]
     rows = []
@@ -130,6 +130,9 @@ def _sets(outcome: Outcome, sets: Iterable[Tried]) -> str:
         mark = " (chosen)" if one.number == outcome.best.tried.number else ""
         seeds = str(len(one.by_seed[0])) if one.by_seed else "0"
         rows.append([f"{one.number + 1}{mark}", *(str(one.values[key]) for key in keys), *scores, seeds, state])
+    if defaults:
+        values = [tuning.target.default_values[key] or "–" for key in keys]
+        rows.append(["defaults", *values, *map(rounded, outcome.default_scores), str(len(tuning.seeds)), ""])
     return _table(["set", *keys, *(titles.figure(figure) for figure in tuning.figures), "seeds", "state"], rows)
 
 
@@ -179,7 +182,12 @@ def _indices(figure: str, rows: Sequence[Index], method: str) -> str:
 
 
 def _items(texts: Iterable[str]) -> str:
-    return "".join(f"<li>{escape(sentence(text))}</li>" for text in texts)
+    return "".join(f"<li>{escape(_ended(text))}</li>" for text in texts)
+
+
+def _ended(text: str) -> str:
+    """Return a text as a sentence: with a capital, unless it begins with a symbol, and a full stop."""
+    return f"{text[:1].upper() if text[:2].isalpha() else text[:1]}{text[1:]}."
 
 
 def _notes(texts: Iterable[str]) -> str:

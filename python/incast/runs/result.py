@@ -10,7 +10,7 @@ import resource
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from html import escape
@@ -76,6 +76,9 @@ COPIES = 6
 """Peak memory of a run's records, as a multiple of their size: they grow by doubling, and become tables."""
 LARGEST = 1e18
 """A number of bytes larger than any memory."""
+ENOUGH = 100
+"""Number of values below which the 99th percentile by nearest rank is the largest."""
+
 SHOWN = [
     ("flows.count", "flows", ""),
     ("flows.finished", "finished", ""),
@@ -93,6 +96,11 @@ SHOWN = [
 
 RATES = ["group", "role", "throughput_bps", "throughput_active_bps"]
 """Columns of flows that ``rates_of`` reads."""
+
+
+def high_of(part: Mapping[str, Any]) -> str:
+    """Return the name of the p99 of a part of a summary, such as ``fct``: of few values it is the largest."""
+    return "p99" if part["count"] >= ENOUGH else "max"
 
 
 def rates_of(flows: pa.Table, datagrams: Collection[str], column: str = "throughput_bps") -> tuple[float, ...]:
@@ -313,6 +321,7 @@ class Result:
                 # over finished flows alone a percentile falls as flows starve
                 value, sign = self.summary["fct"].get(figure.replace("_s", "_at_least_s")), "≥ "
             if value is not None:
+                name = name.replace("p99", high_of(self.summary[part])) if part == "fct" else name
                 definition = escape(self.summary["definitions"].get(key, ""), quote=True)
                 rows.append(f'<tr><th title="{definition}">{name}</th><td>{sign}{quantity(value, unit)}</td></tr>')
         head = f"{escape(run['scenario'])}, seed {run['seed']}: {duration(run['sim_s'])} simulated"

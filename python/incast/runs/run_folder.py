@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 from incast import _core
 from incast.errors import FolderError, ModelError
 from incast.system import files
-from incast.system.folders import write_through
+from incast.system.folders import write_through, writing
 
 if TYPE_CHECKING:
     # Arrow is slow to load: load it only for tables
@@ -103,7 +103,8 @@ def write(
         rows = table(name)
         if name in OPTIONAL and rows.num_rows == 0:
             continue
-        with (folder / f"{name}.parquet").open("wb") as file:
+        path = folder / f"{name}.parquet"
+        with writing(path), path.open("wb") as file:
             pq.write_table(rows, file, compression="zstd", row_group_size=GROUP)
             file.flush()
             os.fsync(file.fileno())
@@ -113,7 +114,7 @@ def _write_parts(path: Path, name: str, parts: Callable[[str, int, Callable[[pa.
     """Write a table of frames part by part, unless it is empty; return whether it comes in parts."""
     import pyarrow.parquet as pq
 
-    with ExitStack() as stack:
+    with writing(path), ExitStack() as stack:
         writers: list[pq.ParquetWriter] = []
         files: list[IO[bytes]] = []
 

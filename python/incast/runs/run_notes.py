@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from incast import _core
 from incast.system.output import counted
-from incast.writing.numbers import duration, percent, rounded, said
+from incast.writing.numbers import duration, rounded, said
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
 LONE = 0.5
 """Fraction of the measured interval with a single flow that is worth a note."""
 
-LOADED = 0.6
-"""Share of the bytes of arrivals that is delivered before arrivals end; a smaller one is worth a note."""
+LOADED, DRAWN = 0.9, 0.8
+"""Parts of an asked load below which what the network carries is worth a note: while it builds up, and after that."""
+
+BUILT_UP = 2
+"""Time after which a load has built up to within a few per cent, in mean times that a byte's flow lasts."""
 
 COLUMNS = [
     "group",
@@ -82,8 +86,27 @@ def _unfinished(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, 
     return notes
 
 
+@dataclass(frozen=True)
+class _Carried:
+    """Load of a traffic entry in the measured part of its arrivals."""
+
+    share: float
+    """Rate of the bytes that were carried there, as a part of the rate of the arrivals."""
+    from_s: float
+    to_s: float
+    until: str
+    """Words on the end of the arrivals."""
+    lasts_s: float
+    """Mean time that a byte's flow lasts; of flows that did not finish, until the end of the run."""
+    is_open: bool
+    """True if some flow did not finish."""
+    is_built_up: bool
+    """True if arrivals went on for several times that before."""
+    flows: int
+
+
 def _unloaded(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, flows: dict[str, Any]) -> list[str]:
-    """Return a note for each load that the network did not carry before its arrivals ended."""
+    """Return a note for each load that the network did not carry in the measured part of its arrivals."""
     notes = []
     end_s = summary["run"]["sim_s"]
     for entry in scenario["traffic"]:
@@ -91,23 +114,46 @@ def _unloaded(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, fl
         mine = (groups == entry["name"]) & (flows["size_bytes"] > 0) & ~np.isnan(flows["throughput_bps"])
         if "load" not in arrivals or not mine.any():
             continue
+        start_s = _core.model_quantity("time", entry.get("start", "0s"))
         until_s = min(_core.model_quantity("time", arrivals["until"]) if "until" in arrivals else end_s, end_s)
-        start_s, size = flows["start_s"][mine], flows["size_bytes"][mine]
-        finish_s = flows["finish_s"][mine]
-        # at least a picosecond: a flow may open as the run ends
-        lasts_s = np.maximum(np.where(np.isnan(finish_s), end_s, finish_s) - start_s, 1e-12)
-        # evenly over its lifetime
-        before = flows["delivered_bytes"][mine] * np.clip((until_s - start_s) / lasts_s, 0, 1)
-        share = float(before.sum() / size.sum())
-        if share < LOADED:
-            weighted_s = float((size * lasts_s).sum() / size.sum())
-            notes.append(
-                f"{entry['name']}: the network carried a load of about {rounded(arrivals['load'] * share, 2)} and not "
-                f"{arrivals['load']:g}: of the bytes of its flows, {said(percent(share))} arrived before arrivals "
-                f"ended at {said(duration(until_s))}; a byte's flow lasts {said(duration(weighted_s))} on average. "
-                "Several times that as arrivals.until, and a run.warmup, give figures under load"
-            )
+        found = _carried(summary["run"], start_s, until_s, {name: column[mine] for name, column in flows.items()})
+        if found.share < (DRAWN if found.is_built_up else LOADED):
+            notes.append(f"{entry['name']}: {_lacking(found, arrivals['load'])}")
     return notes
+
+
+def _carried(run: dict[str, Any], start_s: float, until_s: float, flows: dict[str, Any]) -> _Carried:
+    """Return what was carried of flows that arrived in an interval; a flow's bytes arrive evenly while it lasts."""
+    finish_s = np.where(np.isnan(flows["finish_s"]), run["sim_s"], flows["finish_s"])
+    # at least a picosecond: a flow may open as the run ends
+    lasts_s = np.maximum(finish_s - flows["start_s"], 1e-12)
+    from_s, to_s = max(start_s, run["measure_from_s"]), min(until_s, run["measure_to_s"])
+    if from_s >= to_s:  # nothing arrives while figures are measured
+        from_s, to_s = start_s, until_s
+    before, after = (np.clip((at_s - flows["start_s"]) / lasts_s, 0, 1) for at_s in (from_s, to_s))
+    rate = float((flows["delivered_bytes"] * (after - before)).sum()) / (to_s - from_s)
+    whole = float(flows["size_bytes"].sum())
+    mean_s = float((flows["size_bytes"] * lasts_s).sum()) / whole
+    is_built_up = from_s - start_s >= BUILT_UP * mean_s
+    is_open = bool(np.isnan(flows["finish_s"]).any())
+    until = "with the run" if until_s == run["sim_s"] else f"at {said(duration(until_s))}"
+    return _Carried(rate * (until_s - start_s) / whole, from_s, to_s, until, mean_s, is_open, is_built_up, len(lasts_s))
+
+
+def _lacking(found: _Carried, load: float) -> str:
+    """Say what load was asked, what was carried, and why."""
+    begin, end, lasts = (said(duration(one)) for one in (found.from_s, found.to_s, found.lasts_s))
+    text = (
+        f"from {begin} to {end} the network carried a load of about {rounded(load * found.share, 2)} and not {load:g}"
+    )
+    if found.is_built_up:
+        few = f"the {counted(found.flows, 'flow')} that this seed draws bring less in that time than on average"
+        return f"{text}: {few}. A longer run, or more seeds, are nearer to it"
+    least = "at least " if found.is_open else ""
+    return (
+        f"{text}: a byte's flow lasts {least}{lasts} on average, and arrivals end {found.until}. A run.warmup of "
+        "several times that, and arrivals for longer, give figures under load"
+    )
 
 
 def _stretched(summary: dict[str, Any], flows: dict[str, Any]) -> list[str]:

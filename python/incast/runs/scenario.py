@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import stat
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
@@ -297,6 +297,25 @@ def text_of(value: object) -> str:
     if isinstance(value, str):
         return value
     return toml_value(value)
+
+
+def value_at(resolved: Mapping[str, Any], key: str) -> str | None:
+    """Return the value of a key in a resolved scenario as a text; ``None`` for a table or a missing key."""
+    found = _value_at(resolved, key.split("."))
+    return None if found is None or isinstance(found, (dict, list)) else text_of(found)
+
+
+def _value_at(table: Any, parts: Sequence[str]) -> Any:
+    for place, part in enumerate(parts):
+        if isinstance(table, list):
+            named = [one for one in table if isinstance(one, dict) and one.get("name") == part]
+            if named or part.isdecimal():
+                table = named[0] if named else table[int(part)] if int(part) < len(table) else None
+                continue
+            # the key of the only entry
+            return _value_at(table[0], parts[place:]) if len(table) == 1 else None
+        table = table.get(part) if isinstance(table, dict) else None
+    return table
 
 
 _ESCAPES = {number: f"\\u{number:04x}" for number in (*range(32), 127)} | {ord('"'): '\\"', ord("\\"): "\\\\"}

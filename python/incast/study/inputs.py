@@ -20,6 +20,7 @@ from incast.runs.scenario import Scenario
 from incast.study.axes import Axis, Value
 from incast.study.definition import Definition, Kind
 from incast.system import files
+from incast.system.folders import write_through
 
 
 def canonical(store: Store, study: Kind) -> Kind:
@@ -57,11 +58,11 @@ def study_text(study: Definition) -> str:
 def write_study(store: Store, folder: Path, study: Definition, text: str) -> None:
     """Write the study and copies of its scenarios into a temporary folder."""
     (folder / "scenarios").mkdir(parents=True)
-    (folder / "study.toml").write_text(text, encoding="utf-8", newline="\n")
+    write_through(folder / "study.toml", text)
     for name, base in study.texts().items():
         if base is not None:
             kept_ = _text_kept(store, base, study.bases[name], study.folder_of(name))
-            (folder / "scenarios" / f"{name}.toml").write_text(kept_, encoding="utf-8", newline="\n")
+            write_through(folder / "scenarios" / f"{name}.toml", kept_)
 
 
 def is_there(store: Store, study: Definition, text: str) -> bool:

@@ -24,7 +24,7 @@ from incast.study.definition import Definition, Point
 from incast.study.runs_table import POINTS, runs_table
 from incast.system import files
 from incast.system.files import STORE_FILE
-from incast.system.folders import clear_away
+from incast.system.folders import clear_away, write_through
 from incast.system.memory import machine_memory
 
 if TYPE_CHECKING:
@@ -136,9 +136,9 @@ def _plan(
 
     def written(aside: Path) -> None:
         inputs.write_study(store, aside / "study", study, text)
-        (aside / "study" / "points.parquet").write_bytes(parquet(rows))
-        (aside / "batch.parquet").write_bytes(parquet(_batch(fresh, chunk_runs)))
-        (aside / "batch.json").write_text(_head_text(head), encoding="utf-8")
+        write_through(aside / "study" / "points.parquet", parquet(rows))
+        write_through(aside / "batch.parquet", parquet(_batch(fresh, chunk_runs)))
+        write_through(aside / "batch.json", _head_text(head))
 
     store.put_folder(PENDING, written)
 

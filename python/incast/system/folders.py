@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from incast.errors import FolderError
+from incast.errors import FolderError, WriteError
 from incast.system.files import kind_of
 from incast.system.interrupts import half_written
 
@@ -31,6 +31,21 @@ MOST_LINKS = 40
 """Most links in a chain, as in the system."""
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Write a file in this block; what the system refuses becomes a ``WriteError`` that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+def name_written(error: BaseException, aside: Path, folder: Path) -> None:
+    """Let an error about writing name a folder in place of the temporary one, which is removed."""
+    if isinstance(error, WriteError):
+        error.filename = str(error.filename).replace(str(aside), str(folder), 1)
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
     """Replace a file atomically."""
     write_together(path.parent, {path.name: content})
@@ -39,8 +54,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Replace files of a folder that belong together: all are written before the first is renamed.
 
-    If one cannot be written (full disk), none is replaced. Raises ``FolderError`` if a name is taken by a link, a
-    device or anything else but a plain file.
+    If one cannot be written (full disk), none is replaced. Raises ``WriteError`` then, and ``FolderError`` if a name is
+    taken by a link, a device or anything else but a plain file.
     """
     asides: dict[Path, Path] = {}
     try:
@@ -50,7 +65,7 @@ def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
             aside = path.with_name(f".{path.name}.partial-{uuid.uuid4().hex[:8]}")
             half_written.add(aside)
             asides[aside] = path
-            with aside.open("wb") as file:
+            with writing(path), aside.open("wb") as file:
                 file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -161,7 +176,7 @@ def _own_descriptor(path: Path) -> int | None:
 
 def write_through(path: Path, content: str | bytes) -> None:
     """Write a file and flush it to disk, in a folder that is not visible yet."""
-    with path.open("wb") as file:
+    with writing(path), path.open("wb") as file:
         file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
@@ -237,8 +252,9 @@ def new_folder(folder: Path) -> Iterator[Path]:
             refuse_unless_empty(folder)
             raise
         sync_folder(folder.parent)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(aside, ignore_errors=True)
+        name_written(error, aside, given)
         raise
     finally:
         half_written.discard(aside)

@@ -11,7 +11,7 @@ from typing import Any
 from incast.batch.evaluation import Figures, evaluate
 from incast.errors import StudyError
 from incast.runs.completions import ENOUGH
-from incast.runs.scenario import Scenario
+from incast.runs.scenario import Scenario, value_at
 from incast.study.axes import Axis, Value
 from incast.study.definition import MOST_RUNS, Definition, Point
 from incast.system.output import nearest
@@ -104,6 +104,21 @@ class Target:
     def made(self, scenario: str, values: Set) -> Scenario:
         """Make a scenario with a set of values; without values it has its defaults."""
         return self.study.scenario_of(Point(scenario, self.arm, dict(values)), keep_idle=True)
+
+    @cached_property
+    def default_values(self) -> dict[str, str]:
+        """The values of the parameters without a search, as texts: of several scenarios all; empty where unknown."""
+        resolved = [self.made(name, {}).resolved() for name in self.scenarios]
+        keys = [parameter.key for parameter in self.parameters]
+        found = {key: dict.fromkeys(filter(None, (value_at(one, key) for one in resolved))) for key in keys}
+        return {key: " or ".join(values) for key, values in found.items()}
+
+    def beside_defaults(self, values: Set) -> str:
+        """Name values, each with the default."""
+        return ", ".join(
+            f"{key} = {value}" + (f" (default {default})" if (default := self.default_values.get(key)) else "")
+            for key, value in values.items()
+        )
 
     def evaluated(
         self, values: Set, seeds: Sequence[int], figures: Sequence[str] | None, workers: int

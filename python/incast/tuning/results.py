@@ -119,6 +119,7 @@ def data(outcome: Outcome) -> dict[str, Any]:
         "whole": sum(one.scores is not None for one in outcome.tried),
         "refused": sum(bool(one.refused) for one in outcome.tried),
         "unfinished": [{"set": one.number + 1, "told": one.unfinished} for one in outcome.tried if one.unfinished],
+        "default_values": tuning.target.default_values,
         "default_scores": dict(zip(tuning.figures, outcome.default_scores, strict=True)),
         "best": of_chosen(outcome.best),
         "front": [of_chosen(one) for one in outcome.front],

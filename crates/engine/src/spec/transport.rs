@@ -395,15 +395,15 @@ impl TransportSpec {
 }
 
 words! {
-    /// Rank of data within its transfer, message or write, in bytes; the lowest is the most urgent (pFabric, section
+    /// Measure of data within its transfer, message or write, in bytes; the lowest is the most urgent (pFabric, section
     /// 4.1; the schemes of its authors' ns-2 code).
     Rank {
         /// Bytes of the transfer, message or write neither acknowledged nor SACKed when the packet leaves (pFabric).
-        /// The highest rank if endless.
+        /// The highest value if endless.
         Remaining = "remaining",
         /// Bytes sent before the packet in the transfer, message or write (PIAS): no size has to be known.
         Sent = "sent",
-        /// Size of the transfer, message or write: all its packets have one rank. The highest if endless.
+        /// Size of the transfer, message or write: all its packets have one value. The highest if endless.
         Size = "size",
     }
 }

@@ -148,6 +148,7 @@ pub struct EcnThreshold {
     pub limit: QueueLimit,
     /// Threshold K: an ECN-capable arrival that finds this much queued is marked. At most `limit` if both are packets
     /// or both are bytes; mixed units are not compared.
+    #[schemars(extend("pattern" = r"^[0-9._]+ *(p|B|kB|MB|GB|KiB|MiB|GiB)$"))]
     pub mark: QueueLimit,
     /// Time at which the queue is compared with K: a packet's arrival, or the end of its transmission.
     #[serde(default)]

@@ -60,6 +60,7 @@ PARTS = (
     tests("python", "tests of the package and the program that take long", 8, *BOTH),
     tests("papers", "figures of the papers, and every scheme of `rivals`", 6, *BOTH),
     tests("browser", "the page of `incast view` in Chromium", 2),
+    tests("web", "the engine in a browser: its bytes, the lab, the lessons", 12),
     tests("notebooks", "the notebooks of the documentation", 2, *BOTH),
     Part("properties", "the Rust tests with all random cases", ("make", "properties"), 10),
     tests("ray", "studies on Ray clusters", 3, prepare=RAY),

@@ -1,6 +1,6 @@
 //! `make fuzz`: random scenarios of the whole grammar, and laws that hold for every one.
 
-use incast_fuzz::case::Case;
+use incast_fuzz::case::{self, Case};
 use incast_fuzz::hunt::{self, Asked};
 use incast_fuzz::trial::{self, Verdict};
 use std::fs;
@@ -10,13 +10,15 @@ use std::process::ExitCode;
 const USAGE: &str =
     "usage: fuzz [--seed N] [--count N] [--minutes N] [--cores N] [--again] [--apart LAW] [--out FOLDER]
        fuzz [--seed N] --only N        draws one scenario, prints it, and makes it small where it breaks a law
-       fuzz --file FILE [--draws N]    tries a scenario of a file";
+       fuzz --file FILE [--draws N]    tries a scenario of a file
+       fuzz [--seed N] --texts FOLDER [--count N]    writes scenarios that need no files, and tries none";
 
 /// Options of the command line.
 struct Line {
     asked: Asked,
     only: Option<u64>,
     file: Option<PathBuf>,
+    texts: Option<PathBuf>,
     draws: u64,
     worker: Option<u64>,
     list: PathBuf,
@@ -32,7 +34,7 @@ fn read() -> Result<Line, String> {
         apart: Vec::new(),
         out: "runs/fuzz".into(),
     };
-    let mut line = Line { asked, only: None, file: None, draws: 0, worker: None, list: PathBuf::new() };
+    let mut line = Line { asked, only: None, file: None, texts: None, draws: 0, worker: None, list: PathBuf::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         if word == "--again" {
@@ -53,6 +55,7 @@ fn read() -> Result<Line, String> {
             "--out" => line.asked.out = value.into(),
             "--only" => line.only = Some(whole()?),
             "--file" => line.file = Some(value.into()),
+            "--texts" => line.texts = Some(value.into()),
             "--draws" => line.draws = whole()?,
             "--worker" => line.worker = Some(whole()?),
             "--list" => line.list = value.into(),
@@ -78,6 +81,9 @@ fn run(line: Line) -> Result<bool, String> {
     if let Some(worker) = line.worker {
         return hunt::work(&line.asked, worker, &line.list).map(|()| true).map_err(text);
     }
+    if let Some(folder) = &line.texts {
+        return texts(&line.asked, folder).map_err(text);
+    }
     if let Some(file) = &line.file {
         trial::keep_panics();
         return of_file(file, line.draws);
@@ -102,6 +108,23 @@ fn only(asked: &Asked, number: u64) -> std::io::Result<bool> {
         (Verdict::Broken(broken), Some(case)) => hunt::save(asked, number, case, broken, &dir).map(|()| false),
         (verdict, _) => Ok(!matches!(verdict, Verdict::Broken(_))),
     }
+}
+
+/// Writes scenarios without files, `0.toml` and so on.
+fn texts(asked: &Asked, folder: &Path) -> std::io::Result<bool> {
+    fs::create_dir_all(folder)?;
+    let mut written = 0;
+    for number in 0.. {
+        if written == asked.count {
+            break;
+        }
+        let drawn = case::draw(asked.seed, number, folder)?;
+        if drawn.spec.is_ok() && drawn.case.files.is_empty() {
+            fs::write(folder.join(format!("{written}.toml")), drawn.case.text())?;
+            written += 1;
+        }
+    }
+    Ok(true)
 }
 
 /// Tries a scenario of a file, with its files beside it.

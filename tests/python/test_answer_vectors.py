@@ -31,6 +31,8 @@ SENTENCES = (
     "more figures?[.;]",
     "Within 1 %: ",
     "times as high",
+    r"a factor of [\d.]+ \[",
+    "a factor of ≥ ",
     "points (lower|higher)",
     r"at least [\d.]+ % (lower|higher) \[≥ ",
     "^[^:]* for the (lowest|highest) .* is not told apart",

@@ -16,6 +16,12 @@ export interface Answer {
   rest: string;
 }
 
+/** Differences in percent from which on a ratio is told instead: of a known difference, and of bounds. */
+const [DOUBLE, TENFOLD] = [100, 900];
+
+/** Beginning of a ratio without a direction. */
+const FACTOR = "a factor of ";
+
 /** A reading with its unit: 10.2 ± 0.5 ms, or bounds. */
 export function valueText({ isExact, least, most }: Reading, unit: string): string {
   if (isExact && least) return measured(least, unit);
@@ -35,12 +41,17 @@ export function differenceText(apart: Apart, measure: Measure): string {
   const [unit, least, most] = ofDifference(apart, measure);
   const ends = [sign * Math.max(found.low, least), sign * Math.min(found.high, most)].sort((a, b) => a - b);
   const [low, high] = ends as [number, number];
-  if (apart.isRelative && way === "higher" && found.mean >= 100) {
-    const times = (one: number) => 1 + one / 100;
-    return told(times(found.mean), times(low), times(high), "times as high", isExact);
+  if (apart.isRelative && sign > 0 && found.mean >= DOUBLE) {
+    const [ending, beginning] = isDecided ? ["times as high", ""] : ["", FACTOR];
+    return beginning + told(times(found.mean), times(low), times(high), ending!, isExact);
   }
   const [step, shown] = prefixed(found.mean || found.high, unit);
   return told(sign * found.mean / step, low / step, high / step, `${shown} ${way}`, isExact);
+}
+
+/** Ratio of a difference in percent. */
+function times(percent: number): number {
+  return 1 + percent / 100;
 }
 
 /** Unit of a difference, and the least and the largest that is possible. */
@@ -55,7 +66,9 @@ function openText(apart: Apart, measure: Measure): string {
   const { by } = apart;
   const low = !by.least || by.least.mean <= least ? -Infinity : by.least.mean;
   const high = !by.most || by.most.mean >= most ? Infinity : by.most.mean;
-  const [step, shown] = prefixed(Math.max(0, ...[low, high].filter(Number.isFinite).map(Math.abs)), unit);
+  const largest = Math.max(0, ...[low, high].filter(Number.isFinite).map(Math.abs));
+  if (apart.isRelative && largest >= TENFOLD) return FACTOR + between(times(low), times(high));
+  const [step, shown] = prefixed(largest, unit);
   const text = between(low / step, high / step);
   return text === "open" ? text : `${text}${SPACE}${shown}`.trim();
 }

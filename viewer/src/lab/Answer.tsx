@@ -11,7 +11,7 @@ const SIGNS: Record<string, string> = {
 };
 
 const Item = ({ answer: { kind, lead, rest } }: { answer: Said }) => (
-  <li class={kind}><span aria-hidden="true">{SIGNS[kind]}</span> <b>{lead}</b>{rest}</li>
+  <li class={kind}><span aria-hidden="true">{SIGNS[kind]}</span><p><b>{lead}</b>{rest}</p></li>
 );
 
 export function Answer({ state }: { state: State }) {

@@ -1,0 +1,152 @@
+"""The engine as WebAssembly: the same bytes as the installed one, and the lab page in a browser."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import ROOT
+from incast import _core
+from incast.view import lab
+
+MOST_HOPS = 4e6
+"""Hops of a built-in scenario that is tried: some seconds in a browser."""
+DRAWN = int(os.environ.get("INCAST_WEB_CASES", "200"))
+ENGINE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "wasm32-unknown-unknown/web/incast_web.wasm"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+ASSERTS = _core.HAS_ASSERTIONS
+
+
+def there() -> None:
+    """Build the page; skip where that cannot be done."""
+    if shutil.which("npm") is None or shutil.which("rustup") is None:
+        pytest.skip("the lab is not built: Node.js or rustup is not there")
+    done = subprocess.run(["make", "lab"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode and "rust-std" in done.stderr and "download" in done.stderr:
+        pytest.skip("the lab is not built: rustup could not fetch the target wasm32-unknown-unknown")
+    assert done.returncode == 0, done.stderr
+
+
+def cases(folder: Path) -> list[dict[str, Any]]:
+    """Return built-in scenarios that are small, and drawn ones."""
+    found: list[dict[str, Any]] = []
+    for name, _ in _core.list_kind("scenarios"):
+        hops = _core.Scenario.load(name).extent()["hops"]
+        if hops is None or hops <= MOST_HOPS:
+            found.append({"name": name})
+    small = {"dumbbell": "20ms", "permutation": "2ms", "wireless-cell": "20s"}
+    found += [
+        {"name": name, "set": [["run.warmup", "0s"], ["run.duration", length], ["measure.timeline", "auto"]]}
+        for name, length in small.items()
+    ]
+    command = ["cargo", "run", "--quiet", "--profile", "test", "-p", "incast-fuzz", "--"]
+    subprocess.run([*command, "--texts", str(folder), "--count", str(DRAWN)], cwd=ROOT, check=True)
+    found += [
+        {"name": "drawn", "text": (folder / f"{number}.toml").read_text(encoding="utf-8"), "seed": number + 1}
+        for number in range(DRAWN)
+    ]
+    return found
+
+
+def native(case: dict[str, Any]) -> dict[str, Any]:
+    """Run a case by the installed engine."""
+    text = case.get("text")
+    try:
+        scenario = (
+            _core.Scenario.load(case["name"]) if text is None else _core.Scenario.from_toml(text, Path(), case["name"])
+        )
+        for key, value in case.get("set", []):
+            scenario = scenario.set(key, value)
+        if "seed" in case:
+            scenario = scenario.with_seed(case["seed"])
+        result = _core.run(scenario, None, 1)
+    except (_core.ScenarioError, _core.RunError) as error:
+        return {"refused": str(error)}
+    names = [name for name, *_ in _tables(result)]
+    return {
+        "summary": result.summary_json(),
+        "timeline": result.timeline_json(),
+        "tables": {name: digest(result.table(name)) for name in names},
+    }
+
+
+def _tables(result: Any) -> list[tuple[str]]:
+    """Return the names of the tables, which the error of a wrong one lists."""
+    with pytest.raises(ValueError, match="expected") as caught:
+        result.table("none")
+    return [(name,) for name in str(caught.value).partition("expected ")[2].split(", ")]
+
+
+def digest(columns: list[tuple[Any, ...]]) -> str:
+    """Hash a table as ``viewer/wasm/tables.test.ts`` does."""
+    found = hashlib.sha256()
+    for name, unit, doc, values, valid, names in columns:
+        texts = values if isinstance(values, list) else None
+        if names is not None:
+            texts = [names[code] for code in values]
+        kind = "text" if texts is not None else {"uint64": "u64", "uint32": "u32", "float64": "f64"}[str(values.dtype)]
+        found.update(f"{name}\n{unit}\n{doc}\n{kind}\n{len(values)}\n".encode())
+        found.update("\n".join(texts).encode() if texts is not None else np.ascontiguousarray(values).tobytes())
+        if valid is not None:
+            found.update(np.asarray(valid).astype(np.uint8).tobytes())
+    return found.hexdigest()
+
+
+@pytest.mark.extended(part="web")
+def test_the_engine_in_a_browser_gives_the_same_bytes(tmp_path: Path) -> None:
+    there()
+    wanted = cases(tmp_path / "drawn")
+    (tmp_path / "cases.json").write_text(json.dumps(wanted), encoding="utf-8")
+    environment = os.environ | {
+        "INCAST_ENGINE": str(ENGINE),
+        "INCAST_CASES": str(tmp_path / "cases.json"),
+        "INCAST_DIGESTS": str(tmp_path / "digests.json"),
+    }
+    command = ["npx", "vitest", "run", "--dir", "wasm", "tables"]
+    done = subprocess.run(command, cwd=ROOT / "viewer", env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    digests = json.loads((tmp_path / "digests.json").read_text(encoding="utf-8"))
+    assert len(digests) == len(wanted) > DRAWN
+    ran = 0
+    for case, found in zip(wanted, digests, strict=True):
+        expected = native(case)
+        assert found.keys() == expected.keys(), (case, found, expected)
+        if "refused" not in expected:
+            ran += 1
+            assert found == expected, case
+    assert ran > 0.9 * len(wanted), f"{ran} of {len(wanted)} ran"
+
+
+@pytest.mark.extended(part="web")
+def test_the_engine_in_node() -> None:
+    there()
+    command = ["npx", "vitest", "run", "--dir", "wasm"]
+    environment = os.environ | {"INCAST_ENGINE": str(ENGINE)}
+    done = subprocess.run(command, cwd=ROOT / "viewer", env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.extended(part="web")
+def test_the_lab_in_a_browser() -> None:
+    there()
+    if CHROMIUM is None:
+        pytest.skip("the viewer is not tried in a browser: Chromium is not installed (apt-get install chromium)")
+    environment = os.environ | {"INCAST_CHROMIUM": CHROMIUM, "INCAST_LAB": lab.place().as_uri()}
+    command = ["npx", "vitest", "run", "--dir", "lab-e2e", "--testTimeout", "240000", "--hookTimeout", "120000"]
+    done = subprocess.run(command, cwd=ROOT / "viewer", env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_addresses_hold_the_experiment() -> None:
+    text = "[run]\nduration = '1ms'\n" * 20
+    found = lab.address("mine", [("queue.mark", "20p")], ["dctcp", "swift:target=min-rtt"], 3, text)
+    assert found.startswith("s=mine&set=queue.mark%3D20p&cc=dctcp&cc=swift%3Atarget%3Dmin-rtt&seeds=3&text=")
+    assert len(found) < 200

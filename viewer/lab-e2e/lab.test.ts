@@ -1,0 +1,166 @@
+/** The lab in Chromium, from a file: as one opens it. */
+
+import { chromium, type Browser, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deflate } from "../src/lab/packed";
+import { LESSONS } from "../src/lab/lessons";
+import { STARTED } from "../src/lab/Own";
+
+const { INCAST_CHROMIUM = "/usr/bin/chromium", INCAST_LAB = "" } = process.env;
+const LONG = { timeout: 120_000 };
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: INCAST_CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+});
+afterAll(async () => { await browser.close(); });
+
+interface Opened {
+  page: Page;
+  /** Messages of errors, and addresses that the page asked for. */
+  errors: string[];
+  asked: string[];
+}
+
+async function opened(hash = "", width = 1280, height = 800): Promise<Opened> {
+  const page = await browser.newPage({ viewport: { width, height } });
+  const [errors, asked]: [string[], string[]] = [[], []];
+  page.on("pageerror", (error) => { errors.push(error.message); });
+  page.on("request", (request) => { asked.push(request.url()); });
+  await page.goto(`${INCAST_LAB}${hash}`);
+  await page.waitForSelector(".runbar", LONG);
+  return { page, errors, asked };
+}
+
+const ready = (page: Page) => page.waitForSelector(".runbar .run:not([disabled])", LONG);
+
+async function ran(page: Page): Promise<void> {
+  await ready(page);
+  await page.click(".runbar .run");
+  await page.waitForSelector(".runbar button:has-text('Stop'):not([disabled])", LONG);
+  await page.waitForSelector(".runbar button:has-text('Stop')[disabled]", LONG);
+}
+
+describe("the lab", () => {
+  it("answers, with a table, curves and the fabric, and asks nobody for anything", async () => {
+    const { page, errors, asked } = await opened();
+    await ran(page);
+    expect(await page.textContent(".answer")).toMatch(/swift|dctcp/);
+    expect(await page.$$(".fig-table tbody tr")).toHaveLength(2);
+    expect(await page.$$("canvas")).not.toHaveLength(0);
+    expect(await page.textContent(".take pre")).toContain("incast compare incast --cc dctcp --cc swift --seeds 5");
+    expect(errors).toEqual([]);
+    expect(asked.filter((address) => !/^(file|blob|data):/.test(address))).toEqual([]);
+    await page.close();
+  });
+
+  it("keeps the experiment in its address, form and text", async () => {
+    const { page } = await opened("#s=dumbbell&set=run.duration=5ms&set=run.warmup=1ms&cc=newreno&seeds=2");
+    await ready(page);
+    const mark = page.locator("[id='field-queue.mark']");
+    await mark.fill("20p");
+    await mark.press("Tab");
+    await page.waitForFunction(() => location.hash.includes("queue.mark%3D20p"));
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>(".toml textarea")?.value
+      .includes('mark = "20p"'));
+    await mark.fill("many");
+    await mark.press("Tab");
+    await page.waitForSelector(".f .wrong", LONG);
+    expect(await page.textContent(".f .wrong")).toContain("queue.mark");
+    await mark.fill("30p");
+    await mark.press("Tab");
+    await ready(page);
+    await page.reload();
+    await ready(page);
+    expect(await mark.inputValue()).toBe("30p");
+    const area = page.locator(".toml textarea");
+    await area.fill((await area.inputValue()).replace("30p", "40p"));
+    await page.waitForFunction(() => location.hash.includes("text="), null, LONG);
+    await page.waitForFunction(() => (
+      document.querySelector<HTMLInputElement>("[id='field-queue.mark']")?.value === "40p"), null, LONG);
+    await page.close();
+  });
+
+  it("runs a class of the user's beside the others, and asks before it runs that of a link", async () => {
+    const own = await deflate(STARTED.text);
+    const { page, errors } = await opened(`#s=two-senders&set=run.duration=8ms&cc=dctcp&cc=lab:Mine&seeds=2&own=${
+      encodeURIComponent(`lab:Mine ${own}`)}`);
+    await page.waitForSelector(".asks");
+    expect(await page.isDisabled(".runbar .run")).toBe(true);
+    await page.click(".asks button:has-text('Allow it')");
+    await ran(page);
+    expect(await page.textContent(".fig-table")).toContain("Mine");
+    await page.click("[role=tab]:has-text('Own controller')");
+    const code = page.locator(".own .code");
+    await code.fill(STARTED.text.replace("this.cwnd = this.mss;", "while (true) ;"));
+    await code.fill(STARTED.text.replace("on_ack(ack) {", "on_ack(ack) { oops"));
+    await page.waitForSelector(".own .wrong", LONG);
+    expect(await page.textContent(".own .wrong")).toMatch(/line \d+/);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("refuses hostile addresses in words, and stays alive", async () => {
+    const bomb = await deflate("a".repeat(3_000_000));
+    for (const [hash, words] of [
+      [`#s=incast&text=${bomb}`, "more than 200000 bytes"],
+      ["#s=<img src=x onerror=window.hurt=1>", "no file and no built-in scenario"],
+      ["#s=permutation&set=topology.k=128", "more memory"],
+      ["#s=dumbbell&seeds=99999", "expected 1 to 50"],
+    ] as const) {
+      const { page, errors } = await opened(hash);
+      await page.waitForFunction((own) => document.body.textContent?.includes(own), words, LONG);
+      expect(await page.evaluate(() => (window as unknown as { hurt?: number }).hurt)).toBeUndefined();
+      expect(errors).toEqual([]);
+      await page.close();
+    }
+    const { page } = await opened("#s=hotspot&set=run.duration=100s&cc=dctcp&seeds=50");
+    await ready(page);
+    await page.click(".runbar .run");
+    expect(await page.textContent(".asks")).toContain("hops");
+    await page.click(".asks button");
+    await page.click(".runbar button:has-text('Stop')");
+    await page.waitForFunction(() => document.querySelector(".prog")?.textContent?.includes("stopped"), null, LONG);
+    await page.close();
+  });
+
+  for (const lesson of LESSONS) {
+    it(`teaches: ${lesson.key}`, async () => {
+      const { page, errors } = await opened();
+      await page.click("[role=tab]:has-text('Lessons')");
+      await page.click(`.lessons button:has-text("${lesson.question}")`);
+      await ready(page);
+      await page.click(".lesson .btn.main:has-text('Run')");
+      await page.click(".lesson .btn:has-text('Change it')", LONG);
+      await page.click(".lesson li:nth-child(2) .btn.main", LONG);
+      await page.waitForSelector(".choices button:not([disabled])", LONG);
+      for (const choice of await page.$$(".choices button")) {
+        await choice.click();
+        if (await page.$(".choices .yes")) break;
+      }
+      expect(await page.textContent(".lesson li:last-child [role=status]")).toContain(lesson.why);
+      expect(errors).toEqual([]);
+      await page.close();
+    });
+  }
+
+  it("is no wider than a telephone", async () => {
+    const { page } = await opened("", 390, 844);
+    await ran(page);
+    const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    expect(wide).toBeLessThanOrEqual(seen!);
+    await page.close();
+  });
+
+  it("has names for all that it offers", async () => {
+    const { page } = await opened();
+    await ran(page);
+    const nameless = await page.evaluate(() => [...document.querySelectorAll("button, input, select, textarea")]
+      .filter((one) => !one.textContent?.trim() && !one.getAttribute("aria-label") && !one.getAttribute("title")
+        && !document.querySelector(`label[for="${CSS.escape(one.id)}"]`) && !one.closest("label"))
+      .map((one) => one.outerHTML));
+    expect(nameless).toEqual([]);
+    expect(await page.$$("h1")).toHaveLength(1);
+    await page.close();
+  });
+});

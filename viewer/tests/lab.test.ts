@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import { aboutOf } from "../src/engine/classes";
+import { Pool, Stopped, type Thread } from "../src/engine/pool";
+import type { Told } from "../src/engine/work";
+import { asCommand, asPython, FIRST, read, written, type Experiment } from "../src/lab/experiment";
+import { label } from "../src/lab/Form";
+import { LESSONS, mean, rightOf } from "../src/lab/lessons";
+import { STARTED } from "../src/lab/Own";
+import { deflate } from "../src/lab/packed";
+import { asPythonClass } from "../src/lab/python";
+import { changedLines } from "../src/lab/Toml";
+
+const WHOLE: Experiment = {
+  scenario: "mine", text: "[run]\nduration = \"1ms\" # <b>\n", set: [["queue.mark", "20p"], ["links", "[{ a = 1 }]"]],
+  controllers: ["dctcp:g=0.1", "lab:Mine:b=0.7"], seeds: 7, own: [STARTED],
+};
+
+describe("an address", () => {
+  it("holds the whole experiment", async () => {
+    expect(await read(`#${await written(WHOLE)}`)).toEqual(WHOLE);
+    expect(await read(`#${await written(FIRST)}`)).toEqual(FIRST);
+  });
+
+  it("is refused where it asks too much", async () => {
+    const many = Array.from({ length: 7 }, () => "cc=dctcp").join("&");
+    await expect(read(many)).rejects.toThrow("at most 6 are compared");
+    await expect(read("seeds=1e9")).rejects.toThrow("expected 1 to 50");
+    await expect(read(`set=${"x".repeat(500)}=1`)).rejects.toThrow("a value of 500 characters");
+    await expect(read("set=only")).rejects.toThrow("expected KEY=VALUE");
+    await expect(read("text=%%%")).rejects.toThrow("cannot be read");
+    const bomb = await deflate("a".repeat(5_000_000));
+    expect(bomb.length).toBeLessThan(10_000);
+    await expect(read(`text=${bomb}`)).rejects.toThrow("more than 200000 bytes");
+  });
+
+  it("is a command and Python of the installed program", () => {
+    expect(asCommand(WHOLE)).toBe("incast compare mine.toml --cc dctcp:g=0.1 --cc mine.py:Mine:b=0.7 --seeds 7 "
+      + "--set queue.mark=20p --set 'links=[{ a = 1 }]'");
+    expect(asCommand({ ...FIRST, controllers: [] })).toBe("incast run incast --set run.duration=100ms");
+    expect(asPython(FIRST)).toContain('incast.compare(scenario, ["dctcp", "swift"], seeds=5)');
+  });
+});
+
+describe("the form", () => {
+  it("has the names of keys as words", () => {
+    expect([label("topology.source_link.rate", false), label("traffic.answers.flows", false),
+      label("traffic.answers.flows", true), label("controller", false)]).toEqual(
+      ["source link rate", "flows", "answers flows", "controller"]);
+  });
+
+  it("marks changed lines, also where another table has the same", () => {
+    const before = "[a]\nrate = 1\n\n[b]\nrate = 2\n";
+    expect([...changedLines("[a]\nrate = 2\n\n[b]\nrate = 2\n", before)]).toEqual([1]);
+    expect([...changedLines(before, before)]).toEqual([]);
+  });
+});
+
+describe("a class of the user's", () => {
+  it("becomes Python", () => {
+    const python = asPythonClass(STARTED.text);
+    expect(python).toContain('class Mine:\n    ecn = "classic"\n    state = ("cuts",)\n');
+    expect(python).toContain("    def __init__(self, a=1.0, b=0.5):\n        self.a = a\n");
+    expect(python).toContain('        if ((ack.phase == "open") and ack.cwnd_limited) and (not ack.ece):\n');
+    expect(python).toContain("            self.cwnd += ((self.a * self.mss) * ack.acked) / self.cwnd\n");
+    expect(python).toContain("        self.cwnd = max(self.b * self.cwnd, self.mss)\n");
+  });
+
+  it("is refused where Python has no counterpart, with its line", () => {
+    const method = (body: string) => asPythonClass(`export default class A {\n  on_ack(ack) {\n${body}\n  }\n}`);
+    expect(() => method("fetch('x')")).toThrow("line 3: a call of fetch");
+    expect(() => method("const f = () => 1;")).toThrow("line 3: a ArrowFunctionExpression");
+    expect(() => asPythonClass("class A {}")).toThrow("export default class");
+    expect(method("if (ack.rtt_ps !== null) this.x = Math.sqrt(ack.rtt_ps ?? 1); else this.x++;")).toBe(
+      "import math\n\n\nclass A:\n    def on_ack(self, ack):\n        if ack.rtt_ps is not None:\n            self.x = "
+      + "math.sqrt(ack.rtt_ps if ack.rtt_ps is not None else 1)\n        else:\n            self.x += 1\n");
+  });
+
+  it("says what it lacks", () => {
+    expect(() => aboutOf(class { on_ack() { /* */ } }, "lab:A", "")).toThrow("lacks the method on_loss");
+    expect(() => aboutOf(3, "lab:A", "")).toThrow("expected a class");
+    class Wrong { static ecn = "yes"; on_ack() { /* */ } on_loss() { /* */ } on_timeout() { /* */ } }
+    expect(() => aboutOf(Wrong, "lab:A", "")).toThrow("static ecn: expected one of off, classic, dctcp");
+  });
+});
+
+describe("workers", () => {
+  class Fake implements Thread {
+    onmessage: Thread["onmessage"] = null;
+    onerror: Thread["onerror"] = null;
+    readonly asked: { id: number; task: { do: string } }[] = [];
+    over = false;
+    postMessage(message: unknown) { this.asked.push(message as Fake["asked"][0]); }
+    terminate() { this.over = true; }
+    tell(told: Told) { this.onmessage?.({ data: told } as MessageEvent<Told>); }
+    get last() { return this.asked.at(-1)!; }
+  }
+  const pool = (silent?: number) => {
+    const threads: Fake[] = [];
+    const own = new Pool({} as WebAssembly.Module, () => {
+      threads.push(new Fake());
+      return threads.at(-1)!;
+    }, 2, silent);
+    return { own, threads };
+  };
+  const run = (own: Pool) => own.ask({ do: "run", scenario: { name: "dumbbell" }, sources: [], tables: [] });
+
+  it("take what waits, and end at once when they are stopped", async () => {
+    const { own, threads } = pool();
+    const all = [run(own), run(own), run(own)];
+    const ended = all.map((one) => one.catch((error: unknown) => error));
+    threads[0]!.tell({ id: threads[0]!.last.id, answer: { summary: "{}" } });
+    expect(await all[0]).toEqual({ summary: "{}" });
+    expect(threads.map(({ asked }) => asked.length)).toEqual([3, 2]);
+    own.stop();
+    expect(threads.map(({ over }) => over)).toEqual([true, true]);
+    expect((await ended[1]) instanceof Stopped && (await ended[2]) instanceof Stopped).toBe(true);
+    void own.ask({ do: "schema" }).catch(() => undefined);
+    expect(threads.length).toBe(3);
+    own.close();
+  });
+
+  it("are ended where a loop has no end", async () => {
+    const { own, threads } = pool(20);
+    await expect(run(own)).rejects.toThrow("is there a loop without an end");
+    expect(threads[0]!.over).toBe(true);
+  });
+});
+
+describe("a lesson", () => {
+  it("has an answer only where its runs carry exactly one", () => {
+    const result = (value: number) => [{ controller: "a", seed: 1, summary: { flows: { jain: value } } }];
+    const lesson = { ...LESSONS[0]!, answers: [
+      { words: "less", holds: () => mean(result(1), "flows.jain") < 0 }, { words: "more", holds: () => true }] };
+    expect(rightOf(lesson, [], [])).toBe(1);
+    expect(rightOf({ ...lesson, answers: [...lesson.answers, lesson.answers[1]!] }, [], [])).toBeNull();
+    expect(mean(result(3), "flows.none")).toBeNaN();
+  });
+});

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from incast.report.best_cells import eligible, standing
 from incast.report.cells import Cell
 from incast.report.figures import Figure
-from incast.report.study_answers import sentence
+from incast.report.study_answers import OfFigure
 from incast.runs.completions import Reading
 
 T = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
@@ -111,7 +111,7 @@ def answer(*conditions: Mapping[str, tuple[float, ...]]) -> str:
         results.append((f"load = {i}", standing(own, "lower")))
         readings |= own
         words |= {cell: cell.arm for cell in own}
-    return sentence(FIGURE, results, readings, words)
+    return f"{FIGURE.title}: {OfFigure(FIGURE, readings, words).sentence(results)}"
 
 
 FAR: dict[str, tuple[float, ...]] = {"a": (5.0, 5.2, 5.4), "b": (5.0, 9.0, 13.0), "c": (20.0, 20.5, 21.0)}

@@ -75,7 +75,7 @@ def test_a_call_takes_two_varied_keys_a_title_and_a_note_as_the_command_does(tmp
     assert "<h1>Which K?</h1>" in page and "&lt;Asked&gt;" in page
     assert "--vary traffic.flows=2,4 --vary queue.mark=5p,65p" in page
     assert done.pictures() == sorted(path.stem for path in (tmp_path / "c").glob("*.png"))
-    assert done.figures().keys() <= set(done.table.column_names) and "<li>" in done._repr_html_()
+    assert done.figures().keys() <= set(done.table.column_names) and "<li class=" in done._repr_html_()
     for refused in (lambda: done.best("flows.jain"), lambda: done.plot, lambda: done.slowdowns):
         with pytest.raises(StudyError, match="not of a comparison over two keys .*answer"):
             refused()

@@ -26,11 +26,12 @@ def together(found: Sequence[Described]) -> list[tuple[str, str]]:
     return [(term, _merged(texts)) for term, texts in by_term.items() if term != "Controller"]
 
 
-def _merged(texts: list[str]) -> str:
-    """Write texts as one, with ranges; as a list if more than numbers differ."""
-    if len({kind(text) for text in texts}) == 1:
-        return ranged(texts)
-    return " | ".join(dict.fromkeys(texts))
+def _merged(texts: Sequence[str]) -> str:
+    """Write texts as one, with ranges: those that differ in more than numbers one after the other."""
+    by_kind: dict[str, list[str]] = {}
+    for text in texts:
+        by_kind.setdefault(kind(text), []).append(text)
+    return " | ".join(map(ranged, by_kind.values()))
 
 
 def seeds_text(seeds: Sequence[int]) -> str:

@@ -74,7 +74,7 @@ def _of_figure(arenas: Arenas, figure: Figure, own: Sequence[Arena], scenario: s
     readings = {cell: one for cell in inside if (one := arenas.cells.reading(cell, figure.key)) is not None}
     if not readings:
         return None
-    of = _Figure(figure, readings, {cell: arenas.chosen(cell) for cell in inside})
+    of = OfFigure(figure, readings, {cell: arenas.chosen(cell) for cell in inside})
     results = [(arenas.label(arena), arenas.standing(arena.cells, figure)) for arena in own]
     is_decided = any(not one.undecided for _, one in results)
     lead = f"{scenario}: {figure.title}" if scenario else figure.title
@@ -83,7 +83,7 @@ def _of_figure(arenas: Arenas, figure: Figure, own: Sequence[Arena], scenario: s
     return Answer(Kind.CHOICE if is_decided else Kind.UNDECIDED, lead, text, claims, scenario)
 
 
-def _beyond(arenas: Arenas, of: _Figure, results: Sequence[tuple[str, Standing[Cell]]]) -> Iterator[str]:
+def _beyond(arenas: Arenas, of: OfFigure, results: Sequence[tuple[str, Standing[Cell]]]) -> Iterator[str]:
     """Yield a sentence for each value that leads somewhere, and is at an end of those tried."""
     for _, one in results:
         if one.undecided:
@@ -94,7 +94,7 @@ def _beyond(arenas: Arenas, of: _Figure, results: Sequence[tuple[str, Standing[C
                 yield text
 
 
-class _Figure:
+class OfFigure:
     """Sentences on one figure, from the readings of cells and words for their choices."""
 
     def __init__(self, figure: Figure, readings: Mapping[Cell, Reading], words: Mapping[Cell, str]) -> None:

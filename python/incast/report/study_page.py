@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from itertools import product
@@ -314,7 +314,7 @@ def _cards(report: Report) -> str:
         by_scenario.setdefault(group.scenario, []).append(group)
     made: list[str] = []
     for scenario, groups in by_scenario.items():
-        found = [one for group in groups for one in _described(report, group, len(groups) > 1)]
+        found = [one for group in groups for one in _described(report, group)]
         axes: dict[str, dict[str, None]] = {}
         for group in groups:
             for key, values in group.axes.items():
@@ -337,12 +337,15 @@ def _cards(report: Report) -> str:
     return "".join(made)
 
 
-def _described(report: Report, group: Group, beside: bool) -> list[Described]:
-    """Describe runs of a group; ``beside`` others without the queue, if a key of it changes nothing here."""
-    found = [described(tomllib.loads(report.cells.tomls[cell])) for cell in _corners(group)]
-    if not (beside and report.arenas.idle(group)):
-        return found
-    return [replace(one, rows=tuple(row for row in one.rows if row[0] != "Queues")) for one in found]
+def _described(report: Report, group: Group) -> list[Described]:
+    """Describe runs of a group, without keys of its queue that change nothing there."""
+    idle = [name for root, _, name in (key.partition(".") for key in report.arenas.idle(group)) if root == "queue"]
+    found = []
+    for cell in _corners(group):
+        resolved = tomllib.loads(report.cells.tomls[cell])
+        queue = {name: value for name, value in resolved.get("queue", {}).items() if name not in idle}
+        found.append(described(resolved | {"queue": queue}))
+    return found
 
 
 def _corners(group: Group) -> Sequence[Cell]:

@@ -79,7 +79,7 @@ def dead_link(theme: str) -> Picture:
 TIMELINE: dict[str, object] = {"measure.timeline": "auto"}
 ROUTINGS = ("ecmp", "flowlet", "adaptive", "spray")
 PICTURES = (
-    Picture("incast", (incast("DCTCP", "dctcp"), incast("Swift", "swift")), "beside=1&flow=28&t=0.0015"),
+    Picture("incast", (incast("DCTCP", "dctcp"), incast("Swift", "swift")), "beside=1&flow=28&t=0.0015&tab=packets"),
     Picture(
         "min-rtt", (dumbbell("epsilon 0", "0us"), dumbbell("epsilon auto", "auto")), "beside=1&flow=0&t=0.002", 1640
     ),

@@ -37,6 +37,6 @@ export function within(runs: Run[], asked: Partial<Moment>): Moment {
     port: asked.port !== undefined && asked.port !== null && asked.port < own.timeline.ports.length ? asked.port : null,
     flow: asked.flow !== undefined && asked.flow !== null && asked.flow < own.flowCount ? asked.flow : null,
     span: span ? spanWithin(clock, span) : null,
-    pins: pinsWithin(own, asked.pins), notes: asked.notes ?? [],
+    pins: pinsWithin(own, asked.pins), notes: asked.notes ?? [], tab: asked.tab ?? null,
   };
 }

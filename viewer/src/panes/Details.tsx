@@ -12,7 +12,7 @@ import { endsOf } from "../data/summary";
 import { PortFigures } from "../scene/Fabric";
 import { useRead } from "../scene/read";
 import { useSize } from "../scene/size";
-import { MOST_PINS } from "../time/link";
+import { MOST_PINS, type Tab } from "../time/link";
 import { beside, panesOfFlow, panesOfPins, panesOfPort, panesOfTotals, whyOf, whySaid, type Measure,
   type Pane } from "./curves";
 import { FlowTable } from "./FlowTable";
@@ -49,6 +49,9 @@ interface Props {
   /** Ports and flows that are plotted together. */
   pins?: Pin[];
   onPins?: (pins: Pin[]) => void;
+  /** The tab that is asked for, and what is told of another one. */
+  tab?: Tab | null;
+  onTab?: (tab: Tab) => void;
 }
 
 /** A path of more ports than this is several paths. */
@@ -60,12 +63,11 @@ const [LEAST, MOST, HEAD, ABOVE] = [64, 190, 48, 88];
 const NO_PINS: Pin[] = [];
 const NONE: Pane[] = [];
 
-type Tab = "flow" | "packets" | "port" | "range" | "plot" | "flows" | "totals";
-
 export function Details(props: Props) {
   const { run, port, flow, time_s, metric, span, latest, opens, dark, onSeek, onSpan, other, pins = NO_PINS,
-    onPins } = props;
-  const [tab, setTab] = useState<Tab>(flow !== null ? "flow" : port !== null ? "port" : span ? "range" : "flows");
+    onPins, onTab } = props;
+  const [tab, setTab] = useState<Tab>(
+    props.tab ?? (flow !== null ? "flow" : port !== null ? "port" : span ? "range" : "flows"));
   const [measure, setMeasure] = useState<Measure>("packets");
   const tabs = useRef<HTMLDivElement>(null);
   const [logs, setLogs] = useState<Record<string, boolean>>({});
@@ -80,6 +82,12 @@ export function Details(props: Props) {
     else if (span && !last.span) setTab((now) => (["flow", "packets", "port", "plot"].includes(now) ? now : "range"));
     before.current = { port, flow, span, latest };
   }, [port, flow, span, latest]);
+  useEffect(() => { if (props.tab) setTab(props.tab); }, [props.tab]);
+  const toldTab = useRef(tab);
+  useEffect(() => {
+    if (tab !== toldTab.current) onTab?.(tab);
+    toldTab.current = tab;
+  }, [tab]);
   const packets = useMemo(() => (
     [run, other?.run].map((own) => (flow === null || !own ? [] : packetsOf(own, flow)))
   ), [run, flow, other?.run]);

@@ -58,7 +58,7 @@ interface Props {
 const MANY_PORTS = 12;
 /** Curves that are in sight at once, and pixels of one: what stands above them, their heads and axes left out. */
 const IN_SIGHT = 3;
-const [LEAST, MOST, HEAD, ABOVE] = [64, 190, 48, 88];
+const [LEAST, MOST, HEAD, HEAD_OF_TWO, ABOVE] = [60, 190, 48, 82, 88];
 
 const NO_PINS: Pin[] = [];
 const NONE: Pane[] = [];
@@ -110,8 +110,9 @@ export function Details(props: Props) {
   const { height } = useSize(box);
   const seen = span ?? { from_s: 0, to_s: Math.max(run.busyUntil_s, other?.run.busyUntil_s ?? 0) };
   const shared = { now_s: time_s, seen, dark, onSeek, onSpan };
+  const head = other ? HEAD_OF_TWO : HEAD;
   const highOf = (count: number) => (
-    Math.round(Math.min(MOST, Math.max(LEAST, (height - ABOVE) / Math.min(IN_SIGHT, count) - HEAD))));
+    Math.round(Math.min(MOST, Math.max(LEAST, (height - ABOVE) / Math.min(IN_SIGHT, count) - head))));
   const plots = (panes: Pane[], key: string, strips?: Strip[]) => panes.map((pane, i) => (
     <Plot key={`${key}/${pane.title}/${pane.unit}`} {...pane} {...shared} height={highOf(panes.length)}
       {...(strips && i === 0 ? { strips } : {})} log={logs[pane.title]}

@@ -260,7 +260,8 @@ export function App({ runs, begin, say }: Props) {
         onSpeed={setSpeed} onEvent={toEvent} onFrom={fromHere} onTo={toHere} letters={letters} onPlay={() => {
           if (frame === run.frames - 1) seek(0);
           setPlaying(!playing);
-        }} metric={metric} dark={dark} notes={moment.notes} onNotes={() => { setNotes(true); }}
+        }} metric={metric} dark={dark} beside={second && (run === first ? second : first)} notes={moment.notes}
+        onNotes={() => { setNotes(true); }}
         hidden={hidden} onHidden={setHidden} />
       <Help open={helps} letters={letters} onLetters={setLetters} onClose={() => { setHelps(false); }} />
       <Notes open={notes} time_s={moment.time_s} notes={moment.notes} onSeek={seekTime}

@@ -203,10 +203,9 @@ function OfFlow({ run, flow, other, measure, time_s, dark, packets, plots }: {
   packets: ReturnType<typeof packetsOf>[]; plots: Plots;
 }) {
   const own = useMemo(() => panesOfFlow(run, flow, measure), [run, flow, measure]);
-  const panes = useMemo(() => {
-    if (!other) return own;
-    return beside(own, flow < other.run.flowCount ? panesOfFlow(other.run, flow, measure) : [], other.names);
-  }, [own, other?.run]);
+  const second = useMemo(() => (
+    other && flow < other.run.flowCount ? panesOfFlow(other.run, flow, measure) : NONE), [flow, measure, other?.run]);
+  const panes = useMemo(() => (other ? beside(own, second, other.names) : own), [own, second]);
   const strips = useMemo<Strip[]>(() => {
     const runs = [run, ...(other && flow < other.run.flowCount ? [other.run] : [])];
     const all = runs.map((one, i) => ({
@@ -218,7 +217,7 @@ function OfFlow({ run, flow, other, measure, time_s, dark, packets, plots }: {
     ...(packets.some((one) => one.length) ? [] : [["measure.trace", "packets, losses, marks"]]),
   ];
   const path = run.pathOf(flow);
-  const why = whyOf(own);
+  const whys = [own, second].map(whyOf);
   const row = run.rowOf(flow);
   const figures = FIGURES.flatMap(([name, unit, words]) => {
     const value = run.flows?.has(name) ? run.flows.values(name)[row] ?? NaN : NaN;
@@ -228,7 +227,9 @@ function OfFlow({ run, flow, other, measure, time_s, dark, packets, plots }: {
     <section aria-label="Selected flow">
       <h2 class="hidden">Flow {flow}</h2>
       <Path run={run} ports={path} words={[endsOf(run, row), ...figures].filter(Boolean).join(" · ")} />
-      {why && <p class="why">{whySaid(why)}</p>}
+      {whys.map((why, i) => why && (
+        <p class="why">{other && <b>{other.names[i]}: </b>}{whySaid(why)}</p>
+      ))}
       {strips.length > 0 && <States strips={strips} dark={dark} names={other?.names ?? null}
         now={[run, ...(other ? [other.run] : [])].map((one) => stateAt(one, flow, time_s))} />}
       {plots(panes, String(flow), strips)}

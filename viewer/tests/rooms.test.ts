@@ -354,6 +354,7 @@ describe("the address", async () => {
     expect(notes!.length).toBe(MOST_NOTES);
     expect(readHash(`#note=0~${"x".repeat(5000)}`).notes![0]!.text).toHaveLength(MOST_LETTERS);
     expect(within([run], readHash("#pins=p3.p4.f9")).pins).toEqual([{ what: "port", at: 3 }]);
+    expect(within([run], readHash("#note=1e300~a&note=-1~b&note=1e-5~c")).notes).toEqual([{ time_s: 1e-5, text: "c" }]);
   });
 
   it("is ignored where it is wrong", () => {

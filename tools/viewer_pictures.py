@@ -79,16 +79,16 @@ def dead_link(theme: str) -> Picture:
 TIMELINE: dict[str, object] = {"measure.timeline": "auto"}
 ROUTINGS = ("ecmp", "flowlet", "adaptive", "spray")
 PICTURES = (
-    Picture("incast", (incast("DCTCP", "dctcp"), incast("Swift", "swift")), "beside=1&flow=28&t=0.0015"),
+    Picture("incast", (incast("DCTCP", "dctcp"), incast("Swift", "swift")), "beside=1&flow=28&t=0.0015&tab=packets"),
     Picture(
-        "min-rtt", (dumbbell("epsilon 0", "0us"), dumbbell("epsilon auto", "auto")), "beside=1&flow=0&t=0.002", 1640
+        "min-rtt", (dumbbell("epsilon 0", "0us"), dumbbell("epsilon auto", "auto")), "beside=1&flow=0&t=0.002", 1000
     ),
     Picture("pfc", (Run("PFC", "pfc-incast", TIMELINE),), "flow=8&m=paused&t=0.0003"),
     Picture(
         "link-failure",
         tuple(Run(kind, "link-failure", TIMELINE | {"routing.kind": kind}) for kind in ROUTINGS),
         "t=0.0001&port=0",  # the port of agg0 towards core0, whose link fails
-        height=1600,
+        height=1060,
         apart=True,
     ),
     Picture("tour", (hotspot("dctcp"), hotspot("newreno")), "beside=1&t=2.5&port=65", 1100),

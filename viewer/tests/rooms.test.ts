@@ -330,9 +330,10 @@ describe("the address", async () => {
 
   it("says a moment and is read again", () => {
     const moment = { run: 1, beside: 0, time_s: 1.5e-4, port: 7, flow: null, metric: "busy",
-      span: { from_s: 1e-4, to_s: 2.5e-4 }, pins: [], notes: [] } satisfies Moment;
+      span: { from_s: 1e-4, to_s: 2.5e-4 }, pins: [], notes: [], tab: "packets" } satisfies Moment;
     expect(readHash(written(moment))).toEqual(
-      { run: 1, beside: 0, time_s: 1.5e-4, port: 7, metric: "busy", span: { from_s: 1e-4, to_s: 2.5e-4 } });
+      { run: 1, beside: 0, time_s: 1.5e-4, port: 7, metric: "busy", span: { from_s: 1e-4, to_s: 2.5e-4 },
+        tab: "packets" });
     expect(written({ ...moment, span: null })).not.toContain("from");
   });
 
@@ -353,10 +354,11 @@ describe("the address", async () => {
     expect(notes!.length).toBe(MOST_NOTES);
     expect(readHash(`#note=0~${"x".repeat(5000)}`).notes![0]!.text).toHaveLength(MOST_LETTERS);
     expect(within([run], readHash("#pins=p3.p4.f9")).pins).toEqual([{ what: "port", at: 3 }]);
+    expect(within([run], readHash("#note=1e300~a&note=-1~b&note=1e-5~c")).notes).toEqual([{ time_s: 1e-5, text: "c" }]);
   });
 
   it("is ignored where it is wrong", () => {
-    expect(readHash("#t=x&port=-1&flow=<b>&m=none")).toEqual({});
+    expect(readHash("#t=x&port=-1&flow=<b>&m=none&tab=x")).toEqual({});
     for (const part of ["from=1&to=1", "from=2&to=1", "from=1", "to=1", "from=x&to=1"]) {
       expect(readHash(`#${part}`)).toEqual({});
     }

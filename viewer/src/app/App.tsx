@@ -99,6 +99,9 @@ export function App({ runs, begin, say }: Props) {
     " ": () => { setPlaying((old) => !old); }, ArrowLeft: () => { seek(frame - far); },
     ArrowRight: () => { seek(frame + far); }, Home: () => { seek(0); }, End: () => { seek(run.frames - 1); },
     n: () => { toEvent(1); }, p: () => { toEvent(-1); }, d: turn,
+    ...Object.fromEntries(Array.from("123456789", (digit, i) => [digit, () => {
+      document.querySelectorAll<HTMLElement>(".details [role=tab]")[i]?.click();
+    }])),
     "[": fromHere, "]": toHere, "?": () => { setHelps(true); },
     Escape: () => { change(({ span }) => (span ? { span: null } : { port: null, flow: null })); },
     "/": () => { document.getElementById("search")?.focus(); },
@@ -189,7 +192,7 @@ export function App({ runs, begin, say }: Props) {
   );
   const brief = moment.port !== null || moment.flow !== null || second !== null;
   const summaries = (
-    <div class={second ? "summaries two" : "summaries"}>
+    <div class={`summaries ${second ? "two" : ""} ${moment.port !== null || moment.flow !== null ? "chosen" : ""}`}>
       <Summary run={first} metric={metric} name={second ? names[0] : ""} brief={brief} onPin={pin} onFlow={follow}
         onSeek={seekTime} onMetric={(to) => { change({ metric: to }); }} />
       {second && <Summary run={second} metric={metric} name={names[1]} brief={brief} onFlow={follow} onSeek={seekTime}
@@ -201,7 +204,7 @@ export function App({ runs, begin, say }: Props) {
     <Details key={`d${moment.run}`} run={first} port={moment.port} flow={moment.flow} time_s={moment.time_s} dark={dark}
       metric={metric} span={moment.span} latest={latest} opens={begin.opens} onSeek={seekTime} onSpan={select}
       onAll={() => { change({ span: null }); }} pins={moment.pins} onPins={(pins) => { choose({ pins }); }}
-      onPin={pin} onFlow={follow}
+      onPin={pin} onFlow={follow} tab={moment.tab} onTab={(to) => { change({ tab: to }); }}
       other={second && {
         run: second, port: otherPort, names, onPin: (port) => { pin(pair!.firstOf(port)); },
       }} />
@@ -257,7 +260,8 @@ export function App({ runs, begin, say }: Props) {
         onSpeed={setSpeed} onEvent={toEvent} onFrom={fromHere} onTo={toHere} letters={letters} onPlay={() => {
           if (frame === run.frames - 1) seek(0);
           setPlaying(!playing);
-        }} metric={metric} dark={dark} notes={moment.notes} onNotes={() => { setNotes(true); }}
+        }} metric={metric} dark={dark} beside={second && (run === first ? second : first)} notes={moment.notes}
+        onNotes={() => { setNotes(true); }}
         hidden={hidden} onHidden={setHidden} />
       <Help open={helps} letters={letters} onLetters={setLetters} onClose={() => { setHelps(false); }} />
       <Notes open={notes} time_s={moment.time_s} notes={moment.notes} onSeek={seekTime}

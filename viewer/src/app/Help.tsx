@@ -17,7 +17,7 @@ const KEYS: [string, string][] = [
 /** Single-character shortcuts, which users of speech input must be able to disable (WCAG 2.1.4). */
 const LETTERS: [string, string][] = [
   ["n, p", "next event, previous event"], ["[ ]", "start, end the time range at the cursor"],
-  ["/", "search the flows"], ["d", "dark or light"], ["?", "this help"],
+  ["1 to 9", "tabs of the details"], ["/", "search the flows"], ["d", "dark or light"], ["?", "this help"],
 ];
 const POINTER: [string, string][] = [
   ["Click a link", "pin its port; click elsewhere to unpin"],

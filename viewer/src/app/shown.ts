@@ -113,7 +113,7 @@ export function useShown(runs: Run[], begin: Begun): Shown {
   const back = useRef(asked);
   const waits = !isRead(runs, asked);
   // time goes on meanwhile
-  last.current = waits ? { ...last.current, time_s: asked.time_s, notes: asked.notes } : asked;
+  last.current = waits ? { ...last.current, time_s: asked.time_s, notes: asked.notes, tab: asked.tab } : asked;
   const refuse = (error: unknown) => {
     back.current = last.current;
     setFailed({ asked, error });

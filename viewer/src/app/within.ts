@@ -3,7 +3,7 @@
 import type { Pin } from "../data/need";
 import type { Run } from "../data/run";
 import { spanBetween, type Span } from "../data/stretch";
-import type { Moment } from "../time/link";
+import type { Moment, Note } from "../time/link";
 
 /** A stretch within a run; itself where all of it is. */
 function spanWithin(run: Run, span: Span): Span | null {
@@ -17,6 +17,14 @@ const NO_PINS: Pin[] = [];
 function pinsWithin(run: Run, pins: Pin[] = NO_PINS): Pin[] {
   const there = pins.filter(({ what, at }) => at < (what === "port" ? run.timeline.ports.length : run.flowCount));
   return there.length === pins.length ? pins : there;
+}
+
+const NO_NOTES: Note[] = [];
+
+/** Those at times of a run; themselves where all are. */
+function notesWithin(run: Run, notes: Note[] = NO_NOTES): Note[] {
+  const there = notes.filter(({ time_s }) => time_s >= run.timeline.start_s && time_s <= run.end_s);
+  return there.length === notes.length ? notes : there;
 }
 
 /** What is asked for, within what the runs have. */
@@ -37,6 +45,6 @@ export function within(runs: Run[], asked: Partial<Moment>): Moment {
     port: asked.port !== undefined && asked.port !== null && asked.port < own.timeline.ports.length ? asked.port : null,
     flow: asked.flow !== undefined && asked.flow !== null && asked.flow < own.flowCount ? asked.flow : null,
     span: span ? spanWithin(clock, span) : null,
-    pins: pinsWithin(own, asked.pins), notes: asked.notes ?? [],
+    pins: pinsWithin(own, asked.pins), notes: notesWithin(clock, asked.notes), tab: asked.tab ?? null,
   };
 }

@@ -12,7 +12,7 @@ import { endsOf } from "../data/summary";
 import { PortFigures } from "../scene/Fabric";
 import { useRead } from "../scene/read";
 import { useSize } from "../scene/size";
-import { MOST_PINS } from "../time/link";
+import { MOST_PINS, type Tab } from "../time/link";
 import { beside, panesOfFlow, panesOfPins, panesOfPort, panesOfTotals, whyOf, whySaid, type Measure,
   type Pane } from "./curves";
 import { FlowTable } from "./FlowTable";
@@ -49,23 +49,25 @@ interface Props {
   /** Ports and flows that are plotted together. */
   pins?: Pin[];
   onPins?: (pins: Pin[]) => void;
+  /** The tab that is asked for, and what is told of another one. */
+  tab?: Tab | null;
+  onTab?: (tab: Tab) => void;
 }
 
 /** A path of more ports than this is several paths. */
 const MANY_PORTS = 12;
 /** Curves that are in sight at once, and pixels of one: what stands above them, their heads and axes left out. */
 const IN_SIGHT = 3;
-const [LEAST, MOST, HEAD, ABOVE] = [64, 190, 48, 88];
+const [LEAST, MOST, HEAD, HEAD_OF_TWO, ABOVE] = [60, 190, 48, 82, 88];
 
 const NO_PINS: Pin[] = [];
 const NONE: Pane[] = [];
 
-type Tab = "flow" | "packets" | "port" | "range" | "plot" | "flows" | "totals";
-
 export function Details(props: Props) {
   const { run, port, flow, time_s, metric, span, latest, opens, dark, onSeek, onSpan, other, pins = NO_PINS,
-    onPins } = props;
-  const [tab, setTab] = useState<Tab>(flow !== null ? "flow" : port !== null ? "port" : span ? "range" : "flows");
+    onPins, onTab } = props;
+  const [tab, setTab] = useState<Tab>(
+    props.tab ?? (flow !== null ? "flow" : port !== null ? "port" : span ? "range" : "flows"));
   const [measure, setMeasure] = useState<Measure>("packets");
   const tabs = useRef<HTMLDivElement>(null);
   const [logs, setLogs] = useState<Record<string, boolean>>({});
@@ -80,6 +82,12 @@ export function Details(props: Props) {
     else if (span && !last.span) setTab((now) => (["flow", "packets", "port", "plot"].includes(now) ? now : "range"));
     before.current = { port, flow, span, latest };
   }, [port, flow, span, latest]);
+  useEffect(() => { if (props.tab) setTab(props.tab); }, [props.tab]);
+  const toldTab = useRef(tab);
+  useEffect(() => {
+    if (tab !== toldTab.current) onTab?.(tab);
+    toldTab.current = tab;
+  }, [tab]);
   const packets = useMemo(() => (
     [run, other?.run].map((own) => (flow === null || !own ? [] : packetsOf(own, flow)))
   ), [run, flow, other?.run]);
@@ -102,8 +110,9 @@ export function Details(props: Props) {
   const { height } = useSize(box);
   const seen = span ?? { from_s: 0, to_s: Math.max(run.busyUntil_s, other?.run.busyUntil_s ?? 0) };
   const shared = { now_s: time_s, seen, dark, onSeek, onSpan };
+  const head = other ? HEAD_OF_TWO : HEAD;
   const highOf = (count: number) => (
-    Math.round(Math.min(MOST, Math.max(LEAST, (height - ABOVE) / Math.min(IN_SIGHT, count) - HEAD))));
+    Math.round(Math.min(MOST, Math.max(LEAST, (height - ABOVE) / Math.min(IN_SIGHT, count) - head))));
   const plots = (panes: Pane[], key: string, strips?: Strip[]) => panes.map((pane, i) => (
     <Plot key={`${key}/${pane.title}/${pane.unit}`} {...pane} {...shared} height={highOf(panes.length)}
       {...(strips && i === 0 ? { strips } : {})} log={logs[pane.title]}
@@ -194,10 +203,9 @@ function OfFlow({ run, flow, other, measure, time_s, dark, packets, plots }: {
   packets: ReturnType<typeof packetsOf>[]; plots: Plots;
 }) {
   const own = useMemo(() => panesOfFlow(run, flow, measure), [run, flow, measure]);
-  const panes = useMemo(() => {
-    if (!other) return own;
-    return beside(own, flow < other.run.flowCount ? panesOfFlow(other.run, flow, measure) : [], other.names);
-  }, [own, other?.run]);
+  const second = useMemo(() => (
+    other && flow < other.run.flowCount ? panesOfFlow(other.run, flow, measure) : NONE), [flow, measure, other?.run]);
+  const panes = useMemo(() => (other ? beside(own, second, other.names) : own), [own, second]);
   const strips = useMemo<Strip[]>(() => {
     const runs = [run, ...(other && flow < other.run.flowCount ? [other.run] : [])];
     const all = runs.map((one, i) => ({
@@ -209,7 +217,7 @@ function OfFlow({ run, flow, other, measure, time_s, dark, packets, plots }: {
     ...(packets.some((one) => one.length) ? [] : [["measure.trace", "packets, losses, marks"]]),
   ];
   const path = run.pathOf(flow);
-  const why = whyOf(own);
+  const whys = [own, second].map(whyOf);
   const row = run.rowOf(flow);
   const figures = FIGURES.flatMap(([name, unit, words]) => {
     const value = run.flows?.has(name) ? run.flows.values(name)[row] ?? NaN : NaN;
@@ -219,7 +227,9 @@ function OfFlow({ run, flow, other, measure, time_s, dark, packets, plots }: {
     <section aria-label="Selected flow">
       <h2 class="hidden">Flow {flow}</h2>
       <Path run={run} ports={path} words={[endsOf(run, row), ...figures].filter(Boolean).join(" · ")} />
-      {why && <p class="why">{whySaid(why)}</p>}
+      {whys.map((why, i) => why && (
+        <p class="why">{other && <b>{other.names[i]}: </b>}{whySaid(why)}</p>
+      ))}
       {strips.length > 0 && <States strips={strips} dark={dark} names={other?.names ?? null}
         now={[run, ...(other ? [other.run] : [])].map((one) => stateAt(one, flow, time_s))} />}
       {plots(panes, String(flow), strips)}

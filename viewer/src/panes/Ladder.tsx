@@ -144,10 +144,10 @@ export function Ladder({ run, flow, packets, name, now_s, seen, dark, onSeek, on
         {until_s !== null && `; packets sent from ${seconds(until_s)} on are not shown`}
       </h3>
       <div class="buttons">
-        <button onClick={() => { step(-1, false); }}>previous packet</button>
-        <button onClick={() => { step(1, false); }}>next packet</button>
-        <button onClick={() => { step(-1, true); }}>previous mark or loss</button>
-        <button onClick={() => { step(1, true); }}>next mark or loss</button>
+        <button onClick={() => { step(-1, false); }}>Previous packet</button>
+        <button onClick={() => { step(1, false); }}>Next packet</button>
+        <button onClick={() => { step(-1, true); }}>Previous mark or loss</button>
+        <button onClick={() => { step(1, true); }}>Next mark or loss</button>
       </div>
       <div class="rungs" ref={box} style={{ height: HEIGHT }}>
         <canvas

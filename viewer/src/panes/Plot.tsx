@@ -101,11 +101,13 @@ export function valueAt({ time_s, values }: Curve, at_s: number): number {
 const positive = (curves: Curve[]) => curves.flatMap(({ values }) => Array.from(values).filter((own) => own > 0))
   .sort((a, b) => a - b);
 
-/** Whether a few large values would press all others to the ground: a scale by powers of ten shows both. */
+/** How many times the middle value a peak is that presses it to the ground; others are looked at as they are. */
+const PEAK: Record<string, number> = { s: 4, packets: 4, "b/s": 50 };
+
+/** Whether a scale by powers of ten shows more: of delays, windows and rates with peaks. */
 export function isSpiky(curves: Curve[], unit: string): boolean {
   const all = positive(curves);
-  // rates come and go
-  return all.length > 8 && all.at(-1)! > (unit === "b/s" ? 50 : 4) * all[all.length >> 1]!;
+  return all.length > 8 && all.at(-1)! > (PEAK[unit] ?? Infinity) * all[all.length >> 1]!;
 }
 
 /** Round values of an axis; of one by powers of ten 1, 2 and 5 of each, or powers alone where they are many. */
@@ -137,7 +139,7 @@ function scaleOf(curves: Curve[], lines: Line[], log: boolean): Scale {
   }
   const top = Math.max(most, ...lines.filter(({ value }) => value >= least / 3).map(({ value }) => value));
   // a value that is rare and next to nothing would take most of the room
-  const low = Math.max(least, top * 1e-6);
+  const low = Math.max(least, top * 1e-5);
   return { log: true, least: low / 1.25, most: top * 1.25 };
 }
 
@@ -306,12 +308,12 @@ export function Plot(props: Props) {
       <div class="head">
         <h3>{title}</h3>
         {note && <span class="faint">{note}</span>}
+        {onLog && <button class="quiet" aria-pressed={log} onClick={() => { onLog(!log); }}
+          title="A scale by powers of ten">log</button>}
         <span class="keys">
           {curves.map((curve, i) => <Key curve={curve} unit={unit} colour={colourOf(curve, i, dark)}
             dash={dashOf(curve, i)} at_s={at_s} />)}
         </span>
-        {onLog && <button class="quiet" aria-pressed={log} onClick={() => { onLog(!log); }}
-          title="A scale by powers of ten">log</button>}
       </div>
       <div ref={box} style={{ minHeight: high + heightOf(strips) }} role="img"
         aria-label={`${title}: ${curves.map((curve) => curve.label).join(", ")} over time`} />

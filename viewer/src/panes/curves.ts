@@ -183,14 +183,14 @@ export function whyOf(panes: Pane[]): { below: number; samples: number; curve: s
   if (!target || !delay) return null;
   let [below, samples, at] = [0, 0, 0];
   // the last value holds until the flow's end, which is no sample
-  const held = target.values.length > 1 && target.values[target.values.length - 1]
-    === target.values[target.values.length - 2];
-  for (let i = 0; i < target.time_s.length - (held ? 1 : 0); i++) {
-    while (at < delay.time_s.length - 1 && delay.time_s[at + 1]! <= target.time_s[i]!) at++;
-    if (!(delay.time_s[at]! <= target.time_s[i]!)) continue;
+  const held = delay.values.length > 1 && delay.values[delay.values.length - 1]
+    === delay.values[delay.values.length - 2];
+  for (let i = 0; i < delay.time_s.length - (held ? 1 : 0); i++) {
+    while (at < target.time_s.length - 1 && target.time_s[at + 1]! <= delay.time_s[i]!) at++;
+    if (!(target.time_s[at]! <= delay.time_s[i]!)) continue;
     samples++;
     // as the numbers are written: what is equal but for the last bits is not below
-    if (delay.values[at]! < target.values[i]! * (1 - 1e-9)) below++;
+    if (delay.values[i]! < target.values[at]! * (1 - 1e-9)) below++;
   }
   return samples ? { below, samples, curve: delay.label } : null;
 }

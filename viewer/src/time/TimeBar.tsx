@@ -26,6 +26,8 @@ interface Props {
   letters: boolean;
   /** The figure whose sum over all ports is drawn; it is read. */
   metric?: Metric;
+  /** The run beside it, whose sum is a line. */
+  beside?: Run | null;
   dark?: boolean;
   notes?: Note[];
   /** Opens the notes. */
@@ -51,7 +53,7 @@ const SIGNS: Record<string, string> = { failure: "✕", repair: "✓", timeout: 
 const NONE: ReadonlySet<string> = new Set();
 
 export function TimeBar(props: Props) {
-  const { run, frame, span, playing, speed, onSeek, onPlay, onSpeed, onEvent, letters, metric, dark, notes = [],
+  const { run, frame, span, playing, speed, onSeek, onPlay, onSpeed, onEvent, letters, metric, dark, beside, notes = [],
     onNotes, hidden = NONE, onHidden } = props;
   const keyed = (words: string, key: string) => hint(words, key, letters);
   const kinds = useMemo(() => {
@@ -81,7 +83,7 @@ export function TimeBar(props: Props) {
       </div>
       <div class="over">
         <div class="scrub">
-          {metric && <Overview run={run} metric={metric} dark={dark ?? false} />}
+          {metric && <Overview run={run} metric={metric} dark={dark ?? false} beside={beside ?? null} />}
           {span && <i class="span" style={{
             left: part(span.from_s), width: `calc(${part(span.to_s)} - ${part(span.from_s)})`,
           }} />}
@@ -98,7 +100,8 @@ export function TimeBar(props: Props) {
           />
         </div>
         <div class="events">
-          {metric && <span class="faint">Sum of {TITLES[metric]} over all ports, log scale</span>}
+          {metric && <span class="faint">Sum of {TITLES[metric]} over all ports, log scale{beside
+            ? `; line: ${beside.label}` : ""}</span>}
           {kinds.map(([kind, count]) => {
             const words = `${SIGNS[kind] ?? "❘"} ${kind.replaceAll("-", " ")}: ${count.toLocaleString("en-US")}`;
             return onHidden ? (
@@ -161,7 +164,9 @@ function Ticks({ run, events, part }: { run: Run; events: Event[]; part: (time_s
 }
 
 /** A figure of all ports together over the whole run, by powers of ten, and times. */
-function Overview({ run, metric, dark }: { run: Run; metric: Metric; dark: boolean }) {
+function Overview({ run, metric, dark, beside }: {
+  run: Run; metric: Metric; dark: boolean; beside: Run | null;
+}) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
   const [ready, setReady] = useState(false);
@@ -170,12 +175,22 @@ function Overview({ run, metric, dark }: { run: Run; metric: Metric; dark: boole
     const later = setTimeout(() => { setReady(true); }, 20);
     return () => { clearTimeout(later); };
   }, []);
-  const path = useMemo(() => (
-    ready && width ? outline(run.totalOf(metric), width, HIGH) : ""), [run, metric, width, ready]);
   const [from_s, to_s] = [run.timeline.start_s, run.end_s];
+  const paths = useMemo(() => {
+    if (!ready || !width) return [];
+    const totals = [run, ...(beside ? [beside] : [])].map((own) => own.totalOf(metric));
+    const most = totals.reduce((all, own) => own.reduce((more, value) => Math.max(more, value), all), 0);
+    return totals.map((own, i) => {
+      const part = i ? (beside!.end_s - from_s) / (to_s - from_s) : 1;
+      return outline(own, Math.round(part * width), HIGH, most);
+    });
+  }, [run, beside, metric, width, ready]);
   return (
     <div class="overview" ref={box} aria-hidden="true">
-      <svg width={width} height={HIGH}><path d={path} fill={dark ? "#ec8636" : "#da6f34"} opacity="0.7" /></svg>
+      <svg width={width} height={HIGH}>
+        <path d={paths[0] ?? ""} fill={dark ? "#ec8636" : "#da6f34"} opacity="0.7" />
+        {paths[1] && <path d={paths[1]} fill="none" stroke={dark ? "#4a97d9" : "#2f7dbe"} stroke-width="1.5" />}
+      </svg>
       {ticksOf(from_s, to_s, width / APART).map((time_s) => time_s > from_s && time_s < to_s && (
         <span style={{ left: `${(100 * (time_s - from_s)) / (to_s - from_s)}%` }}>{seconds(time_s)}</span>
       ))}
@@ -183,16 +198,11 @@ function Overview({ run, metric, dark }: { run: Run; metric: Metric; dark: boole
   );
 }
 
-/** The outline of values by powers of ten: of those that share a pixel the largest counts. */
-function outline(values: Float64Array, width: number, high: number): string {
-  let [most, least] = [0, Infinity];
-  for (const value of values) {
-    if (value > most) most = value;
-    if (value > 0 && value < least) least = value;
-  }
+/** The outline of values by powers of ten up to `most`: of those that share a pixel the largest counts. */
+function outline(values: Float64Array, width: number, high: number, most: number): string {
   if (!most) return "";
-  // what is next to nothing takes no room: four powers of ten do
-  const low = Math.max(least, most * 1e-4) / 2;
+  // four powers of ten have room
+  const low = most * 1e-4;
   const columns = Math.min(width, values.length);
   let path = `M0 ${high}`;
   for (let column = 0; column < columns; column++) {

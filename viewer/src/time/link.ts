@@ -18,7 +18,13 @@ export interface Moment {
   pins: Pin[];
   /** What a person has noted at moments, in their order. */
   notes: Note[];
+  /** The tab of the details that a person has chosen. */
+  tab: Tab | null;
 }
+
+/** Tabs of the details. */
+export const TABS = ["flow", "packets", "port", "range", "plot", "flows", "totals"] as const;
+export type Tab = (typeof TABS)[number];
 
 export interface Note {
   time_s: number;
@@ -39,6 +45,7 @@ export function written(moment: Moment): string {
   if (moment.port !== null) parts.push(`port=${moment.port}`);
   if (moment.flow !== null) parts.push(`flow=${moment.flow}`);
   if (moment.pins.length) parts.push(`pins=${moment.pins.map(({ what, at }) => `${what[0]!}${at}`).join(".")}`);
+  if (moment.tab) parts.push(`tab=${moment.tab}`);
   for (const { time_s, text } of moment.notes) parts.push(`note=${encodeURIComponent(`${time_s}~${text}`)}`);
   return `#${parts.join("&")}`;
 }
@@ -59,6 +66,8 @@ export function readHash(hash: string): Partial<Moment> {
   if (pins.length) found.pins = pins;
   const notes = said.getAll("note").flatMap((own) => noteOf(own) ?? []);
   if (notes.length) found.notes = inOrder(notes);
+  const tab = TABS.find((one) => one === said.get("tab"));
+  if (tab) found.tab = tab;
   const metric = METRICS.find((one) => one === said.get("m"));
   if (metric) found.metric = metric;
   return found;

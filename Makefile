@@ -146,7 +146,8 @@ lab: viewer/node_modules/.package-lock.json ## The page of incast lab, with the 
 	cd viewer && INCAST_ENGINE="$(ENGINE)" npm run --silent lab -- --logLevel warn
 	@ls -l $(LAB) | awk '{ print "lab: $(LAB), " $$5 " bytes; $(BIN)/incast lab opens it" }'
 
-site: docs lab ## The documentation and the lab as static pages in build/site
+site: dev lab ## The documentation and the lab as static pages in build/site
+	INCAST_LAB=1 NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	mkdir -p build/site/lab
 	cp $(LAB) build/site/lab/index.html
 	@echo "site: build/site; python3 -m http.server -d build/site shows it"

@@ -13,6 +13,7 @@ import json
 import logging
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,10 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools import docs_lab  # noqa: E402  (a hook is loaded by its path)
+
 HOME = "README.md"
 LOG = logging.getLogger("mkdocs.hooks.docs_site")
 
@@ -74,7 +79,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         page.meta["search"] = {"boost": found} if found else {"exclude": True}
     kept = Path(page.file.abs_src_path or "").is_relative_to(ROOT / "docs") or uri.startswith("notebooks/")
     source = posixpath.join("docs", uri) if kept else uri
-    parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
+    parts = re.split(r"(^```.*?^```$)", docs_lab.with_lab(markdown, uri), flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else spaced(linked(part, source, uri, files)) for part in parts)
 
 

@@ -108,7 +108,7 @@ describe("what is read", () => {
       }
     }
     expect(idle).toEqual([]);
-  });
+  }, 30_000); // a run for each column
 });
 
 describe("rows of frames", () => {

@@ -7,10 +7,11 @@ import type { Note } from "../time/link";
 import { ticksOf } from "../time/ticks";
 import type { Field } from "./field";
 import type { Window } from "./raster";
+import { letterSize } from "./size";
 
-/** Pixels between times of a ruler, and between names of rows. */
-const APART = 76;
-export const ROW = 12.5;
+/** Pixels between times of a ruler, and between names of rows: as much more as letters are larger. */
+const apart = () => 5.8 * letterSize();
+export const rowHeight = () => 0.96 * letterSize();
 /** Pixels of the picture of all rows. */
 export const SMALL = 40;
 
@@ -26,7 +27,7 @@ interface RulerProps {
 /** Round times, and notes at theirs. */
 export function Ruler({ from_s, to_s, width, notes = [], onSeek }: RulerProps) {
   const place = (time_s: number) => ((time_s - from_s) / (to_s - from_s)) * width;
-  const ticks = ticksOf(from_s, to_s, width / APART);
+  const ticks = ticksOf(from_s, to_s, width / apart());
   return (
     <div class="ruler">
       {ticks.map((time_s) => {
@@ -56,6 +57,7 @@ interface RowsProps {
 /** Names of rows: of all where they are high enough, else of every so many; the pinned one always. */
 export function RowNames({ field, order, seen, height, pinned, onPin }: RowsProps) {
   const high = height / (seen.row1 - seen.row0);
+  const ROW = rowHeight();
   const every = Math.max(1, Math.ceil(ROW / high - 0.05));
   const names = field.run.names;
   const middle = (row: number) => (row + 0.5 - seen.row0) * high;

@@ -13,7 +13,7 @@ import { scale } from "./palette";
 import { useRead } from "./read";
 import { asSvg, onCanvas, type Pen } from "./pen";
 import { fileName, save, savePng } from "./save";
-import { groundOf, smallLetters, useSize } from "./size";
+import { groundOf, letterSize, smallLetters, useSize } from "./size";
 import { tiersOf } from "./tiers";
 
 interface Props {
@@ -37,7 +37,8 @@ interface Props {
 
 const MARGIN = 26;
 /** Room above, for names of nodes; below, for those of hosts and pods; at the left, for those of tiers. */
-const [TOP, BELOW, LEFT] = [32, 50, 96];
+const [TOP, BELOW] = [32, 50];
+const leftOf = () => 7.4 * letterSize();
 /** Narrower than this there is no room at the left. */
 const NARROW = 360;
 const REACH = 9;
@@ -54,7 +55,7 @@ export function Fabric(props: Props) {
   const aggregates = useMemo(() => new Aggregates(run.timeline, layout(run.timeline)), [run]);
   const tiers = useMemo(() => (width < NARROW ? [] : tiersOf(run.timeline)), [run, width < NARROW]);
   const { pods } = layout(run.timeline);
-  const left = tiers.length ? LEFT : MARGIN;
+  const left = tiers.length ? leftOf() : MARGIN;
   const placed = useMemo(() => {
     const [w, h] = [Math.max(1, width - left - MARGIN), Math.max(1, height - (pods.length ? BELOW : MARGIN) - TOP)];
     const across = w * view.zoom;

@@ -8,7 +8,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { seconds, way } from "../data/format";
 import { framesOf, type Span } from "../data/stretch";
 import type { Note } from "../time/link";
-import { Minimap, ROW, RowNames, Ruler } from "./Axes";
+import { Minimap, rowHeight, RowNames, Ruler } from "./Axes";
 import type { Field } from "./field";
 import { layout } from "./layout";
 import { Legend } from "./Legend";
@@ -60,7 +60,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
     worst ? (span ? field.worstIn(framesOf(field, span)) : field.worst) : null), [field, worst, span]);
   const whole = useMemo<Window>(() => ({ frame0: 0, frame1: all, row0: 0, row1: ports }), [all, ports]);
   // as many rows as have room for their names; the picture of all rows shows the rest
-  const fit = Math.max(LEAST, Math.floor(height / ROW));
+  const fit = Math.max(LEAST, Math.floor(height / rowHeight()));
   const firstRows = useMemo(() => (
     { row0: 0, row1: ranks ? Math.min(fit, rowsOfSome(ranks, ports)) : ports }), [ranks, ports, fit]);
   const firstFrames = useMemo(() => {

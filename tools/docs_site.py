@@ -22,9 +22,9 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from tools import docs_lab  # noqa: E402  (a hook is loaded by its path)
+import docs_lab  # noqa: E402  (a hook is loaded by its path)
 
 HOME = "README.md"
 LOG = logging.getLogger("mkdocs.hooks.docs_site")

@@ -35,7 +35,7 @@ const engine: Plugin = {
     },
   },
   writeBundle() {
-    copyFileSync("dist/lab/lab.html", "../python/incast/view/lab.html");
+    copyFileSync("dist-lab/lab.html", "../python/incast/view/lab.html");
   },
 };
 
@@ -43,5 +43,5 @@ export default defineConfig({
   plugins: [viteSingleFile({ removeViteModuleLoader: true }), engine],
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   worker: { format: "iife" },
-  build: { target: "es2022", outDir: "dist/lab", chunkSizeWarningLimit: 4000, rollupOptions: { input: "lab.html" } },
+  build: { target: "es2022", outDir: "dist-lab", chunkSizeWarningLimit: 4000, rollupOptions: { input: "lab.html" } },
 });

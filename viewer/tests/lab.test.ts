@@ -5,6 +5,7 @@ import type { Told } from "../src/engine/work";
 import { asCommand, asPython, FIRST, read, written, type Experiment } from "../src/lab/experiment";
 import { label } from "../src/lab/Form";
 import { LESSONS, mean, rightOf } from "../src/lab/lessons";
+import { isAt } from "../src/lab/Lessons";
 import { STARTED } from "../src/lab/Own";
 import { deflate } from "../src/lab/packed";
 import { asPythonClass } from "../src/lab/python";
@@ -134,5 +135,16 @@ describe("a lesson", () => {
     expect(rightOf(lesson, [], [])).toBe(1);
     expect(rightOf({ ...lesson, answers: [...lesson.answers, lesson.answers[1]!] }, [], [])).toBeNull();
     expect(mean(result(3), "flows.none")).toBeNaN();
+  });
+});
+
+describe("what a lesson waits for", () => {
+  it("is its experiment before the change, and after it", () => {
+    for (const lesson of LESSONS) {
+      const before = { ...FIRST, ...lesson.begins };
+      const after = { ...before, ...lesson.change, set: [...before.set, ...lesson.change.set ?? []] };
+      expect([isAt(before, lesson, false), isAt(before, lesson, true), isAt(after, lesson, false),
+        isAt(after, lesson, true)]).toEqual([true, false, false, true]);
+    }
   });
 });

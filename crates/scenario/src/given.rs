@@ -57,7 +57,7 @@ fn within<'d>(document: &'d Toml, schema: Schema, path: &mut Vec<&'d str>, prefi
     found.push(Given { path: format!("{prefix}{}", path.join(".")), value: text, key: key(document, schema, path) });
 }
 
-/// What the schema says of a key.
+/// Name, condition, words, default and meaning of a key.
 fn key(document: &Toml, schema: Schema, path: &[&str]) -> Key {
     let (name, above) = path.split_last().map_or(("", path), |(name, above)| (*name, above));
     let table = schema.find(above, Some(document));

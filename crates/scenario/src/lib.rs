@@ -37,6 +37,7 @@ pub mod traffic;
 pub use catalogue::{describe, list};
 pub use document::schema;
 pub use files::builtin;
+pub use results::VERSION;
 pub use text::problem::{Errors, Problem};
 
 use build::extent::Extent;
@@ -44,17 +45,15 @@ use document::Document;
 use document::edit::{LeftOut, entry, insert, resolved, unknown_key};
 use document::spelling::{canonical, canonical_table, with_spellings};
 use files::{read_file, read_named};
-use incast_engine::About;
 use incast_engine::spec::Spec;
+use incast_engine::{About, Progress};
+use results::{Failure, Results};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use text::schema::Schema;
 use toml::Value as Toml;
 use topology::Topology;
-
-/// Version of the program.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A scenario as written by the user, with later changes.
 #[derive(Clone, Debug)]
@@ -292,6 +291,12 @@ impl Scenario {
     /// Rough upper bound of the rows of a run's timeline; 0 without one.
     pub fn timeline_rows(&self) -> Result<u64, Errors> {
         Ok(self.build()?.timeline_rows())
+    }
+
+    /// Runs `spec`, which this scenario became, to its end. `progress` is called now and then, and stops the run by
+    /// returning false.
+    pub fn run(&self, spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Results, Failure> {
+        results::run(spec, &self.name, |about, words| self.refused(spec, about, words), progress)
     }
 
     /// Errors of this scenario if the engine refuses its specification at the start of a run.

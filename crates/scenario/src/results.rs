@@ -1,13 +1,15 @@
-//! What a finished run is, for the programs around the engine: `crates/python` and `crates/web`.
+//! Results of a run for the programs around the engine: `crates/python` and `crates/web`.
 
 use crate::build::layout;
 use crate::text::problem::Errors;
-use crate::{Scenario, VERSION};
 use incast_cc::Config;
 use incast_engine::spec::{Governor, Spec};
-use incast_engine::{Cost, Progress, RunError};
+use incast_engine::{About, Cost, Progress, RunError};
 use incast_record::{Outcome, summary};
 use std::fmt;
+
+/// Version of the program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Results of one run.
 pub struct Results {
@@ -42,19 +44,22 @@ impl fmt::Display for Failure {
     }
 }
 
-impl Scenario {
-    /// Runs `spec`, which this scenario became, to its end. `progress` is called now and then, and stops the run by
-    /// returning false.
-    pub fn run(&self, spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Results, Failure> {
-        let (outcome, cost) = incast_engine::run_timed(spec, progress).map_err(|error| match error {
-            RunError::Stopped => Failure::Stopped,
-            RunError::Refused(about, words) => Failure::Refused(self.refused(spec, about, words)),
-            RunError::Invalid(words) => Failure::Invalid(words),
-        })?;
-        let summary = summary::summary_text(&summary::summarize(&outcome, self.name(), VERSION));
-        let timeline = outcome.frame_ps.map(|frame| layout::timeline_json(spec, frame, outcome.end_ps));
-        Ok(Results { outcome, summary, timeline, cost })
-    }
+/// Runs `spec` to its end, under the scenario's `name`. `refuse` tells what the engine refuses in the scenario's terms;
+/// `progress` is called now and then, and stops the run by returning false.
+pub fn run(
+    spec: &Spec,
+    name: &str,
+    refuse: impl FnOnce(About, String) -> Errors,
+    progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Results, Failure> {
+    let (outcome, cost) = incast_engine::run_timed(spec, progress).map_err(|error| match error {
+        RunError::Stopped => Failure::Stopped,
+        RunError::Refused(about, words) => Failure::Refused(refuse(about, words)),
+        RunError::Invalid(words) => Failure::Invalid(words),
+    })?;
+    let summary = summary::summary_text(&summary::summarize(&outcome, name, VERSION));
+    let timeline = outcome.frame_ps.map(|frame| layout::timeline_json(spec, frame, outcome.end_ps));
+    Ok(Results { outcome, summary, timeline, cost })
 }
 
 /// Names of the controllers of a run's flows, each once: kinds of controllers, controls of transports' own, `udp`.

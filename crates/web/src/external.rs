@@ -1,15 +1,12 @@
 //! Controllers written by users in JavaScript: a class of the host, with one object per flow.
 
-use crate::abi;
+use crate::host::{self, MOST_VALUES};
 use incast_cc::external::{Attributes, External, ExternalController, ExternalFactory};
 use incast_cc::{Ack, Congestion, Controller, Ecn, Env, Idle, Pacing, Profile, Time, Timeout};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Most values of an event, or attributes of an object with its state.
-pub(crate) const MOST_VALUES: usize = 64;
 
 /// Attributes before those of the state: `cwnd`, `ssthresh`, `pacing_gap_ps`, `pacing_rate_bps`.
 const ATTRIBUTES: usize = 4;
@@ -227,7 +224,7 @@ pub(crate) fn protocol() -> Value {
 struct Instance {
     class: u32,
     flow: u32,
-    /// Whether the class has each of the methods.
+    /// Methods that the class has.
     has: [bool; METHODS.len()],
     state: Vec<&'static str>,
     /// Values of the state after the last call.
@@ -248,12 +245,12 @@ impl Instance {
         if self.failed {
             return;
         }
-        for (place, value) in abi::EVENT.iter().zip(values) {
+        for (place, value) in host::EVENT.iter().zip(values) {
             place.store(value.to_bits(), Relaxed);
         }
-        let called = match abi::call(self.class, self.flow, method as u32) {
+        let called = match host::call(self.class, self.flow, method as u32) {
             0 => self.read(),
-            _ => Err(abi::written()),
+            _ => Err(host::written()),
         };
         if let Err(words) = called {
             self.failed = true;
@@ -266,7 +263,7 @@ impl Instance {
     }
 
     fn read(&mut self) -> Result<(), String> {
-        let number = |at: usize| f64::from_bits(abi::EVENT[at].load(Relaxed));
+        let number = |at: usize| f64::from_bits(host::EVENT[at].load(Relaxed));
         let optional = |at: usize| Some(number(at)).filter(|value| !value.is_nan());
         let attributes = Attributes {
             cwnd: number(0),

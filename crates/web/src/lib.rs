@@ -6,5 +6,6 @@
 
 mod abi;
 mod external;
+mod host;
 mod request;
 mod tables;

@@ -1,7 +1,7 @@
 //! Requests of the host and what they give.
 
 use crate::external::{self, Class};
-use crate::{abi, tables};
+use crate::{host, tables};
 use incast_cc::Time;
 use incast_record::table::{self, TABLES};
 use incast_scenario::build::extent::Extent;
@@ -61,7 +61,7 @@ enum Request {
     Text { name: String },
     /// Sets the host's controllers.
     Classes { classes: Vec<Class> },
-    /// What a scenario is, without running it.
+    /// Name, text, keys and size of a scenario, without running it.
     Check { scenario: Asked },
     /// Runs a scenario to its end.
     Run { scenario: Asked },
@@ -77,7 +77,12 @@ static RESULTS: Mutex<Option<Results>> = Mutex::new(None);
 /// Errors of a request: problems of a scenario by key, or words.
 fn refusal(errors: &Errors) -> Value {
     let problems = errors.0.iter().map(|problem| {
-        json!({ "key": problem.key, "value": problem.value, "words": problem.to_string(), "suggestion": problem.suggestion })
+        json!({
+            "key": problem.key,
+            "value": problem.value,
+            "words": problem.to_string(),
+            "suggestion": problem.suggestion,
+        })
     });
     json!({ "problems": problems.collect::<Vec<Value>>() })
 }
@@ -194,7 +199,7 @@ fn run(asked: &Asked) -> Result<Value, Value> {
     spec.observe.max_kept = Some(asked.most_bytes);
     let seconds = Time::as_secs_f64;
     let results = scenario.run(&spec, &mut |p| {
-        !external::has_failed() && abi::progress(p.set_up, seconds(p.now), seconds(p.end), p.hops as f64) != 0
+        !external::has_failed() && host::progress(p.set_up, seconds(p.now), seconds(p.end), p.hops as f64) != 0
     });
     if let Some(failed) = external::failure() {
         return Err(json!({ "error": failed, "controller": true }));

@@ -22,9 +22,17 @@ GROUPS = (
         (("new", "commented scenario, study, controller, paper"), ("list, describe", "names, and what they are")),
     ),
     ("Check", (("validate", "files, with lines of errors"), ("doctor", "this machine"), ("schema", "for editors"))),
-    ("Run", (("run", "one scenario"), ("compare", "controllers, with a report"), ("coexist", "pairs on one fabric"), ("lab", "in a browser tab"))),
+    ("Run", (("run", "one scenario"), ("compare", "controllers, with a report"), ("coexist", "pairs on one fabric"))),
     ("Grow", (("study", "axes, arms and seeds in a store"), ("tune, sensitivity", "parameters"), ("query", "SQL"))),
-    ("Look", (("plot, view", "one run"), ("report", "again from results"), ("export", "for Wireshark, Perfetto"))),
+    (
+        "Look",
+        (
+            ("lab", "all in a browser tab"),
+            ("plot, view", "one run"),
+            ("report", "again from results"),
+            ("export", "for Wireshark, Perfetto"),
+        ),
+    ),
     ("Know", (("paper", "figures of papers, with verdicts"), ("model", "closed forms"))),
 )
 

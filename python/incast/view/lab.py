@@ -19,7 +19,7 @@ def place() -> Path:
     found = Path(str(files("incast.view").joinpath(PAGE)))
     if not found.is_file():
         raise FolderError(
-            "the lab is not built: it needs Node.js 20.19 or later and Rust's target wasm32-unknown-unknown; run make lab"
+            "the lab is not built: it needs Node.js 20.19 or later and rustup's wasm32-unknown-unknown; run make lab"
         )
     return found
 

@@ -44,6 +44,8 @@ export function Lab({ pool, version }: Props) {
   const [scenarios, setScenarios] = useState<Item[]>([]);
   const [state, setState] = useState<State | null>(null);
   const [asks, setAsks] = useState("");
+  /** What is wrong with the address that the page was opened with. */
+  const [misled, setMisled] = useState("");
   const [source, setSource] = useState<Source>(STARTED);
   const [lesson, setLesson] = useState<{ lesson: Lesson; before: State | null } | null>(null);
   const [dark, turn] = useDark();
@@ -56,6 +58,7 @@ export function Lab({ pool, version }: Props) {
   const change = (to: Experiment) => {
     setExperiment(to);
     setAsks("");
+    setMisled("");
   };
   const open = useCallback(async (hash: string) => {
     if (hash.length < 2) return;
@@ -65,7 +68,7 @@ export function Lab({ pool, version }: Props) {
       setAllowed(found.own.length === 0);
       if (found.own[0]) setSource(found.own[0]);
     } catch (error) {
-      setWrong(`This address cannot be opened: ${(error as Error).message}.`);
+      setMisled(`This address cannot be opened: ${(error as Error).message}.`);
     }
   }, []);
   useEffect(() => {
@@ -225,21 +228,24 @@ export function Lab({ pool, version }: Props) {
                   describe={(name) => pool.ask({ do: "describe", kind: "controllers", name })}
                   onChange={(controllers) => { change({ ...experiment, controllers }); }}
                   onOwn={() => { setTab("Own controller"); }} />
-                <div class="step"><h2>Settings</h2>
-                  <span class="soft">{experiment.set.length} changed</span>
-                  {(experiment.set.length > 0 || experiment.text !== null) && (
-                    <button class="btn quiet" onClick={() => { change({ ...experiment, set: [], text: null }); }}>
-                      Reset
-                    </button>
-                  )}
-                </div>
                 {wrong && !problems.length && <p class="wrong" role="alert">{wrong}</p>}
-                <div class="two">
-                  <Form given={told?.given ?? []} changed={changed} problems={problems} onChange={setKey}
-                    onReset={takeBack} />
-                  <Toml text={experiment.text !== null && problems.length ? experiment.text : told?.written ?? ""}
-                    before={plain} wrong={problems.length ? wrong : ""} onChange={type} />
-                </div>
+                <details class="settings" open={innerWidth > 900}>
+                  <summary class="step">
+                    <h2>Settings</h2> <span class="soft">{experiment.set.length} changed</span>
+                    {(experiment.set.length > 0 || experiment.text !== null) && (
+                      <button class="btn quiet" onClick={(event) => {
+                        event.preventDefault();
+                        change({ ...experiment, set: [], text: null });
+                      }}>Reset</button>
+                    )}
+                  </summary>
+                  <div class="two">
+                    <Form given={told?.given ?? []} changed={changed} problems={problems} onChange={setKey}
+                      onReset={takeBack} />
+                    <Toml text={experiment.text !== null && problems.length ? experiment.text : told?.written ?? ""}
+                      before={plain} wrong={problems.length ? wrong : ""} onChange={type} />
+                  </div>
+                </details>
               </>
             )}
             {tab === "Own controller" && (
@@ -256,6 +262,7 @@ export function Lab({ pool, version }: Props) {
                 onLeave={() => { setLesson(null); }} />
             )}
           </div>
+          {misled && <p class="asks" role="alert">{misled} The page shows its first experiment.</p>}
           {!allowed && (
             <p class="asks" role="alert">
               This link brings a controller's code. It would run in this tab alone, without network.{" "}

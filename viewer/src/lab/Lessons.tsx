@@ -22,9 +22,10 @@ interface Props {
 
 /** Whether an experiment has what a lesson begins or ends with. */
 export function isAt(experiment: Experiment, lesson: Lesson, after: boolean): boolean {
-  const wanted = { ...lesson.begins, ...(after ? lesson.change : {}) };
-  const value = (set: [string, string][], key: string) => set.find(([own]) => own === key)?.[1];
-  const keys = new Set([...lesson.begins.set, ...lesson.change.set ?? []].map(([key]) => key));
+  const { begins, change } = lesson;
+  const wanted = after ? { ...begins, ...change, set: [...begins.set, ...change.set ?? []] } : begins;
+  const value = (set: [string, string][], key: string) => set.findLast(([own]) => own === key)?.[1];
+  const keys = new Set([...begins.set, ...change.set ?? []].map(([key]) => key));
   return experiment.scenario === wanted.scenario && experiment.text === null
     && experiment.controllers.join() === wanted.controllers.join()
     && [...keys].every((key) => value(experiment.set, key) === value(wanted.set, key));

@@ -17,7 +17,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev extension release wheel demo demo-full docs docs-pictures viewer-pictures paper-pages notebooks viewer lab site test-viewer lint-viewer test test-all test-rust properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
+.PHONY: help build dev extension release wheel demo demo-full docs docs-pictures viewer-pictures paper-pages notebooks viewer lab site test-viewer lint-viewer test test-all test-rust properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view bench-web mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -60,7 +60,7 @@ dev:
 
 # Tests run the build that the Rust tests share; speed is measured on what a wheel has.
 test test-all test-python test-ray kills lint: export PROFILE := dev
-bench bench-cells bench-store bench-view: export PROFILE := release
+bench bench-cells bench-store bench-view bench-web: export PROFILE := release
 
 release: $(VENV)/.created viewer ## A wheel in dist, with profile-guided optimisation (builds twice)
 	@test -f $(VIEWER) || { echo "release: $(VIEWER) is not there, and the wheel would not have it: make viewer says why"; exit 1; }
@@ -214,6 +214,9 @@ bench-cells: build ## CPU time of radio cells beside ns-3's
 
 bench-view: dev ## The viewer in headless Chromium: first paint, pictures a second, memory (docs/viewer.md)
 	$(BIN)/python -m bench.view
+
+bench-web: build lab ## The engine in a browser beside the installed one: CPU time, bytes
+	$(BIN)/python -m bench.web
 
 bench-store: build ## A store of 100,000 runs: status, a query, an extension
 	$(BIN)/python -m bench.store

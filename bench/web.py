@@ -1,7 +1,8 @@
 """The engine as WebAssembly beside the installed one: ``make bench-web``, or ``python -m bench.web``.
 
 CPU time of the same runs on one core, in Node.js and natively, each the least of several in turns; the first second in
-Node.js is its compiler's. Held: at least a third of the native speed, a module under 3 MB, under 1.2 MB packed. Exit status 1: one is missed.
+Node.js is its compiler's. Held: at least a third of the native speed, a module under 3 MB, under 1.2 MB packed. Exit
+status 1: one is missed.
 """
 
 from __future__ import annotations

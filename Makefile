@@ -62,7 +62,7 @@ dev:
 test test-all test-python test-ray kills lint: export PROFILE := dev
 bench bench-cells bench-store bench-view bench-web: export PROFILE := release
 
-release: $(VENV)/.created viewer ## A wheel in dist, with profile-guided optimisation (builds twice)
+release: $(VENV)/.created viewer lab ## A wheel in dist, with profile-guided optimisation (builds twice)
 	@test -f $(VIEWER) || { echo "release: $(VIEWER) is not there, and the wheel would not have it: make viewer says why"; exit 1; }
 	$(BIN)/python tools/release.py
 

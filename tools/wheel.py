@@ -25,6 +25,7 @@ DIST = ROOT / "dist"
 MANYLINUX = "manylinux2014"
 
 VIEWER = "incast/view/viewer.html"
+LAB = "incast/view/lab.html"
 BUILT_BY = "make viewer builds it, and needs Node.js 20.19 or later with npm; --without-viewer makes do without it"
 
 TRIED = (
@@ -53,6 +54,8 @@ def refuse_without_viewer(wheel: Path | None = None) -> None:
     if wheel is None:
         if not (ROOT / "python" / VIEWER).is_file():
             sys.exit(f"python/{VIEWER} is not there, and the wheel would not have it: {BUILT_BY}")
+        if not (ROOT / "python" / LAB).is_file():
+            print(f"wheel: without incast lab, as python/{LAB} is not there: make lab builds it", flush=True)
         return
     try:
         with zipfile.ZipFile(wheel) as files:

@@ -23,11 +23,13 @@ describe("an address", () => {
   });
 
   it("is refused where it asks too much", async () => {
-    const many = Array.from({ length: 7 }, () => "cc=dctcp").join("&");
+    const many = Array.from({ length: 7 }, (_, i) => `cc=swift:ai=${i}`).join("&");
     await expect(read(many)).rejects.toThrow("at most 6 are compared");
     await expect(read("seeds=1e9")).rejects.toThrow("expected 1 to 50");
     await expect(read(`set=${"x".repeat(500)}=1`)).rejects.toThrow("a value of 500 characters");
     await expect(read("set=only")).rejects.toThrow("expected KEY=VALUE");
+    await expect(read("cc=dctcp&cc=dctcp")).rejects.toThrow("a controller twice");
+    await expect(read("own=x%20abc")).rejects.toThrow("expected lab:NAME");
     await expect(read("text=%%%")).rejects.toThrow("cannot be read");
     const bomb = await deflate("a".repeat(5_000_000));
     expect(bomb.length).toBeLessThan(10_000);
@@ -37,7 +39,8 @@ describe("an address", () => {
   it("is a command and Python of the installed program", () => {
     expect(asCommand(WHOLE)).toBe("incast compare mine.toml --cc dctcp:g=0.1 --cc mine.py:Mine:b=0.7 --seeds 7 "
       + "--set queue.mark=20p --set 'links=[{ a = 1 }]'");
-    expect(asCommand({ ...FIRST, controllers: [] })).toBe("incast run incast --set run.duration=100ms");
+    expect(asCommand({ ...FIRST, controllers: [] })).toBe(
+      "incast compare incast --cc . --seeds 5 --set run.duration=100ms");
     expect(asPython(FIRST)).toContain('incast.compare(scenario, ["dctcp", "swift"], seeds=5)');
   });
 });
@@ -74,6 +77,26 @@ describe("a class of the user's", () => {
     expect(method("if (ack.rtt_ps !== null) this.x = Math.sqrt(ack.rtt_ps ?? 1); else this.x++;")).toBe(
       "import math\n\n\nclass A:\n    def on_ack(self, ack):\n        if ack.rtt_ps is not None:\n            self.x = "
       + "math.sqrt(ack.rtt_ps if ack.rtt_ps is not None else 1)\n        else:\n            self.x += 1\n");
+  });
+
+  it("keeps its meaning, or is refused", () => {
+    const line = (text: string) => asPythonClass(
+      `export default class A {\n  on_ack(ack) {\n    this.x = ${text};\n  }\n}`).split("\n")
+      .find((one) => one.includes("self.x ="))!.trim();
+    expect(line("(-this.y) ** 2")).toBe("self.x = (-self.y) ** 2");
+    expect(line("(a ? 1 : 2) ? 3 : 4")).toBe("self.x = 3 if (1 if a else 2) else 4");
+    expect(line("5 % -3")).toBe("self.x = math.fmod(5, -3)");
+    for (const wrong of ["Math.max(1)", "this.lambda", "self", "this.f() ?? 1", "`a`", "a?.b"]) {
+      expect(() => line(wrong), wrong).toThrow("has no counterpart");
+    }
+    const whole = (text: string) => () => asPythonClass(`export default class A ${text}`);
+    expect(whole("extends B { on_ack() {} }")).toThrow("extends");
+    expect(whole("{ static { f(); } on_ack() {} }")).toThrow("static block");
+    expect(whole("{ static params = { a: 1 }; constructor(p) { this.a = p.a; } }")).toThrow("this constructor");
+    expect(whole("{ static params = { a: 1 }; constructor({ b }) { this.a = b; } }")).toThrow("does not take { a }");
+    expect(whole("{ on_ack() { let w = 1; if (w) { let w = 2; } } }")).toThrow("a second w");
+    expect(whole("{ async on_ack() {} }")).toThrow("this method");
+    expect(whole("{ }")).toThrow("no methods");
   });
 
   it("says what it lacks", () => {
@@ -122,7 +145,8 @@ describe("workers", () => {
 
   it("are ended where a loop has no end", async () => {
     const { own, threads } = pool(20);
-    await expect(run(own)).rejects.toThrow("is there a loop without an end");
+    await expect(run(own)).rejects.toThrow("too large for a page");
+    await expect(own.ask({ do: "class", source: STARTED })).rejects.toThrow("is there a loop without an end");
     expect(threads[0]!.over).toBe(true);
   });
 });

@@ -41,16 +41,18 @@ def lab(
         from incast.view import lab as page
     if cc and len(cc) > MOST_CONTROLLERS:
         raise ScenarioError(f"--cc: {len(cc)} controllers; the lab compares at most {MOST_CONTROLLERS}")
+    settings = pairs_of(set_)
+    if out_ is not None and (scenario or cc or settings):
+        raise FolderError(f"--out {out_}: copies the page, and takes no scenario: --print gives the address of one")
     place = page.place()
     if out_ is not None:
         _copy(place, Path(out_))
         return
     address = place.as_uri()
-    settings = pairs_of(set_)
     if scenario is None and (cc or settings):
         raise ScenarioError("lab: --cc and --set need a scenario before them")
     if scenario is not None:
-        known = Scenario.load(scenario).with_(dict(settings))
+        known = Scenario.load(scenario).changed(dict(settings))
         path = Path(scenario)
         text = path.read_text(encoding="utf-8") if path.is_file() else None
         if text is not None and known.files():
@@ -63,7 +65,8 @@ def lab(
     out.print(f"lab: {address}", highlight=False, soft_wrap=True)
     import webbrowser
 
-    if not webbrowser.open(address):
+    # what opens a file cuts off what stands behind its name
+    if not webbrowser.open(page.leading_to(address).as_uri()):
         err.print("note: no browser found; open the address above in one", highlight=False, soft_wrap=True)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+import tempfile
 import zlib
 from collections.abc import Sequence
 from importlib.resources import files
@@ -22,6 +24,14 @@ def place() -> Path:
             "the lab is not built: it needs Node.js 20.19 or later and rustup's wasm32-unknown-unknown; run make lab"
         )
     return found
+
+
+def leading_to(address: str) -> Path:
+    """Write a page that leads to an address, into the folder for temporary files; return its path."""
+    folder = Path(tempfile.mkdtemp(prefix="incast-lab-"))
+    page = folder / "open.html"
+    page.write_text(f"<!doctype html><script>location.replace({json.dumps(address)})</script>", encoding="utf-8")
+    return page
 
 
 def packed(text: str) -> str:

@@ -70,8 +70,8 @@ export function aboutOf(make: unknown, name: string, source: string): About {
   }
   if (Object.keys(params).length > 16) throw new Error("static params: expected at most 16");
   return {
-    name, source, ecn, methods, state, own_recovery: of.own_recovery === true,
-    ack_every_packet: of.ack_every_packet === true, params: Object.keys(params),
+    name, source, ecn, methods, state, own_recovery: Boolean(of.own_recovery),
+    ack_every_packet: Boolean(of.ack_every_packet), params: Object.keys(params),
   };
 }
 
@@ -113,13 +113,24 @@ export function objectsOf({ about, make }: Class, protocol: Protocol): Objects {
   const argument = (method: string, values: Float64Array) => {
     if (method === "on_ack") return read("ack", values);
     if (["on_loss", "on_ecn", "on_timeout"].includes(method)) return read("congestion", values);
-    return values[0];
+    return method === "on_undo" ? undefined : values[0];
   };
-  const number = (object: Made, name: string) => {
+  /** An attribute; NaN where it is null, or was never set. */
+  const optional = (object: Made, name: string) => {
     const value = object[name];
     if (value === undefined || value === null) return NaN;
-    if (typeof value !== "number") throw new TypeError(`${name} is ${String(value)}; expected a number`);
+    if (typeof value !== "number" || Number.isNaN(value)) {
+      throw new TypeError(`${name} is ${String(value)}; expected a number, or null`);
+    }
     return value;
+  };
+  const recorded = (object: Made, name: string) => {
+    const value = object[name];
+    if (value === null) return NaN;
+    if (typeof value !== "number" && typeof value !== "boolean") {
+      throw new TypeError(`${name}, which static state names, is ${String(value)}; expected a number`);
+    }
+    return Number(value);
   };
   return {
     most: MOST_VALUES,
@@ -128,12 +139,10 @@ export function objectsOf({ about, make }: Class, protocol: Protocol): Objects {
       let object = objects.get(flow);
       if (name === "init") object = begun(flow, values);
       else (object![name] as (event: unknown) => void)(argument(name, values));
-      const all = ["cwnd", "ssthresh", "pacing_gap_ps", "pacing_rate_bps", ...about.state];
-      const found = all.map((attribute) => number(object!, attribute));
-      for (const [at, attribute] of ["ssthresh", "pacing_gap_ps", "pacing_rate_bps"].entries()) {
-        if (Number.isNaN(object![attribute])) found[at + 1] = -1; // told as wrong, not as absent
-      }
-      values.set(found);
+      const cwnd = object!.cwnd;
+      if (typeof cwnd !== "number") throw new TypeError(`cwnd is ${String(cwnd)}; expected a number`);
+      values.set([cwnd, ...["ssthresh", "pacing_gap_ps", "pacing_rate_bps"].map((name) => optional(object!, name)),
+        ...about.state.map((name) => recorded(object!, name))]);
     },
     clear() { objects.clear(); },
   };

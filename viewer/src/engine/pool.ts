@@ -114,7 +114,10 @@ export class Pool {
 
   private listen(seat: Seat): void {
     if (seat.silent) clearTimeout(seat.silent);
-    const words = `no progress in ${Math.round(this.silent / 1000)} s: is there a loop without an end?`;
+    const task = seat.job?.task;
+    const own = task && ("source" in task || ("sources" in task && task.sources.length > 0));
+    const words = `no progress in ${Math.round(this.silent / 1000)} s: ${
+      own ? "is there a loop without an end?" : "this is too large for a page"}`;
     seat.silent = setTimeout(() => { this.free(seat, new Error(words)); }, this.silent);
   }
 

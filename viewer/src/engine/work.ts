@@ -114,7 +114,11 @@ export class Work {
           if (now - last >= OFTEN) last = now;
           return true;
         });
-        const tables = Object.fromEntries(task.tables.map((name) => [name, engine.table(name)]));
+        // making tables takes time too: the page hears that something goes on
+        const tables = Object.fromEntries(task.tables.map((name) => {
+          heard({ setUp: 1, now_s: 1, end_s: 1, hops: 0 });
+          return [name, engine.table(name)];
+        }));
         return { summary, text, timeline: engine.timeline(), tables } satisfies Ran;
       }
     }
@@ -130,7 +134,9 @@ export class Work {
 
 /** Why a task failed. */
 export function failureOf(id: number, error: unknown): Told {
-  const words = error instanceof Error ? error.message : String(error);
+  const trap = error instanceof WebAssembly.RuntimeError;
+  const told = error instanceof Error ? error.message : String(error);
+  const words = trap ? `the engine failed, perhaps for want of memory (${told})` : told;
   const refused = error instanceof Refused;
   return { id, error: words, problems: refused ? error.problems : [], refused };
 }

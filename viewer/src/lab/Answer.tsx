@@ -1,10 +1,13 @@
 /** The answer in sentences, and the table of figures: the same that the program prints. */
 
 import type { Answer as Said } from "../answers/answer";
-import { answersOf, shownFirst } from "../answers/answering";
-import { tableOf } from "../answers/table";
+import { useMemo } from "preact/hooks";
+import { answersIn, shownFirst } from "../answers/answering";
+import { Compared } from "../answers/compared";
+import { tableIn } from "../answers/table";
+import { AS_IT_IS, comparedOf, nameOf } from "./experiment";
 import { Marker } from "./Marker";
-import { complete, type State } from "./runs";
+import { complete, sound, type State } from "./runs";
 
 const SIGNS: Record<string, string> = {
   "lead-warning": "!", choice: "▸", "trade-off": "▸", scenarios: "▸", undecided: "?", bound: "≥", "no-effect": "=",
@@ -15,16 +18,22 @@ const Item = ({ answer: { kind, lead, rest } }: { answer: Said }) => (
 );
 
 export function Answer({ state }: { state: State }) {
-  const runs = complete(state);
-  const { controllers } = state.of;
-  if (!runs.length) return null;
-  const seeds = new Set(runs.map(({ seed }) => seed)).size;
-  const [first, others] = shownFirst(answersOf(runs, controllers));
-  const table = tableOf(runs, controllers);
+  const controllers = sound(state);
+  // finished runs are a new list only where one more has finished
+  const found = useMemo(() => {
+    const runs = complete(state.finished, controllers);
+    if (!runs.length) return null;
+    const compared = new Compared(runs, controllers);
+    const seeds = new Set(runs.map(({ seed }) => seed)).size;
+    return { seeds, shown: shownFirst(answersIn(compared)), table: tableIn(compared) };
+  }, [state.finished, controllers.join()]);
+  if (!found) return null;
+  const { seeds, shown: [first, others], table } = found;
   const partly = state.running || seeds < state.of.seeds;
+  const places = comparedOf(state.of);
   return (
     <>
-      <section class="answer card" aria-label="Answer" aria-live="polite">
+      {controllers.length > 1 && <section class="answer card" aria-label="Answer">
         <div class="line"><h2>Answer</h2>
           {partly && <span class="badge">so far, {seeds} of {state.of.seeds} seeds</span>}
         </div>
@@ -34,13 +43,13 @@ export function Answer({ state }: { state: State }) {
             <summary>{others.length} more</summary><ul>{others.map((one) => <Item answer={one} />)}</ul>
           </details>
         )}
-        {seeds > 1 && (
+        {seeds > 1 && [...first, ...others].some(({ rest }) => rest.includes("[")) && (
           <p class="faint">
             Brackets: 95 % intervals of differences under the same seed, over {seeds} seeds. Told apart: the interval
             excludes zero, and the difference is at least 1 %.
           </p>
         )}
-      </section>
+      </section>}
       <section class="figures card" aria-label="Figures">
         <div class="scroll-x">
           <table class="fig-table">
@@ -51,9 +60,12 @@ export function Answer({ state }: { state: State }) {
               </tr>
             </thead>
             <tbody>
-              {table.rows.map(({ controller, name, mark, cells }, i) => (
+              {table.rows.map(({ controller, name, mark, cells }) => (
                 <tr>
-                  <th scope="row" title={controller}><Marker at={i} /> {name.replace(/^lab:/, "")} {mark}</th>
+                  <th scope="row" title={controller}>
+                    <Marker at={places.indexOf(controller)} />{" "}
+                    {nameOf(controller === AS_IT_IS ? AS_IT_IS : name)} {controllers.length > 1 && mark}
+                  </th>
                   {cells.map(({ text, exact, isBest, isBound, finished }) => (
                     <td class={`${isBest ? "best" : ""} ${isBound ? "bounded" : ""}`}
                       title={`${exact ?? ""} ${finished && `${finished} finished`}`.trim()}>{text}</td>
@@ -63,7 +75,9 @@ export function Answer({ state }: { state: State }) {
             </tbody>
           </table>
         </div>
-        <p class="faint">▸ told apart from all others; ◆ nobody is better in all; ≥ a bound, as not all finished.
+        <p class="faint">▸ best: told apart from all others, and neither starved nor beaten in throughput and delay
+          together. ◆ not beaten in these two, with its share of the highest throughput. ± 95 % interval over seeds. ≥ a
+          bound, as not all finished.
           {table.zero.length > 0 && ` 0 everywhere: ${table.zero.join(", ")}.`}</p>
       </section>
     </>

@@ -3,12 +3,12 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Description, Item } from "../engine/wasm";
 import type { Source } from "../engine/work";
-import { MOST_CONTROLLERS } from "./experiment";
+import { MOST_CONTROLLERS, nameOf, sourceOf } from "./experiment";
 import { Marker } from "./Marker";
 
 /** Name and parameters of a controller as `--cc` takes them. */
 export function partsOf(controller: string, own: Source[]): { name: string; params: [string, string][] } {
-  const source = own.find(({ name }) => controller === name || controller.startsWith(`${name}:`));
+  const source = sourceOf(controller, own);
   const name = source ? source.name : controller.split(":")[0]!;
   const rest = controller.slice(name.length + 1);
   const params = rest ? rest.split(",").map((one): [string, string] => {
@@ -48,7 +48,7 @@ export function Chips({ controllers, own, known, wrong, describe, onChange, onOw
           return (
             <span class={wrong.has(controller) ? "chip bad" : "chip"} title={wrong.get(controller)}>
               <button class="name" aria-expanded={edited === i} onClick={() => { setEdited(edited === i ? null : i); }}>
-                <Marker at={i} /> {name.replace(/^lab:/, "")}
+                <Marker at={i} /> {nameOf(name)}
                 {params.length > 0 && (
                   <span class="par">{params.map(([key, value]) => `${key}=${value}`).join(" ")}</span>
                 )}
@@ -68,7 +68,7 @@ export function Chips({ controllers, own, known, wrong, describe, onChange, onOw
             if (value) onChange([...controllers, value]);
           }}>
             <option value="">{full ? `at most ${MOST_CONTROLLERS}` : "add a controller"}</option>
-            {offered.map(({ name, what }) => (
+            {offered.filter(({ name }) => !controllers.includes(name)).map(({ name, what }) => (
               <option value={name} title={what}>{`${name.replace(/^lab:/, "")} – ${what.slice(0, 70)}`}</option>
             ))}
           </select>

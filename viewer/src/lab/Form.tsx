@@ -11,6 +11,8 @@ export interface Given {
 
 interface Props {
   given: Given[];
+  /** Values as typed, by path: also those that are refused. */
+  typed: Map<string, string>;
   changed: Set<string>;
   problems: Problem[];
   onChange: (path: string, value: string) => void;
@@ -32,7 +34,7 @@ export function label(path: string, several: boolean): string {
   return (own.length ? own : parts).join(" ").replaceAll("_", " ");
 }
 
-export function Form({ given, changed, problems, onChange, onReset }: Props) {
+export function Form({ given, typed, changed, problems, onChange, onReset }: Props) {
   const shown = given.filter(({ path }) => !HIDDEN.test(path));
   const groups = new Map<string, Given[]>();
   for (const one of shown) {
@@ -48,7 +50,8 @@ export function Form({ given, changed, problems, onChange, onReset }: Props) {
         <fieldset>
           <legend>{GROUPS.find(([own]) => own === group)?.[1] ?? group}</legend>
           {groups.get(group)!.map((one) => (
-            <Field key={one.path} given={one} words={label(one.path, several)} changed={changed.has(one.path)}
+            <Field key={one.path} given={{ ...one, value: typed.get(one.path) ?? one.value }}
+              words={label(one.path, several)} changed={changed.has(one.path)}
               problem={problems.find(({ key }) => key === one.path)} onChange={onChange} onReset={onReset} />
           ))}
         </fieldset>

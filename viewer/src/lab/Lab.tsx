@@ -2,23 +2,24 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Pool } from "../engine/pool";
-import { Refused, type Checked, type Item, type Problem } from "../engine/wasm";
+import type { Item } from "../engine/wasm";
 import type { Source } from "../engine/work";
 import { quantityOf } from "./size";
 import { Answer } from "./Answer";
 import { Cards, type Card } from "./cards";
+import { useChecked, type Told } from "./checked";
 import { Chips } from "./Chips";
-import { askedOf, FIRST, MOST_SEEDS, read, withKey, written, type Experiment } from "./experiment";
-import { Form, type Given } from "./Form";
+import {
+  comparedOf, FIRST, MOST_CONTROLLERS, MOST_SEEDS, nameOf, namedBy, read, sourceOf, withKey, written, type Experiment,
+} from "./experiment";
+import { Form } from "./Form";
 import { Lessons, type Lesson } from "./Lessons";
 import { Own, STARTED } from "./Own";
-import { MOST_BYTES, MOST_HOPS, share, start, type State } from "./runs";
+import { forget, MOST_HOPS, share, start, type State } from "./runs";
 import { Seen } from "./Seen";
 import { Take } from "./Take";
 import { Toml } from "./Toml";
 import { useDark } from "../app/hooks";
-
-type Told = Checked & { written: string; given: Given[] };
 
 const TABS = ["Experiment", "Own controller", "Lessons"] as const;
 type Tab = typeof TABS[number];
@@ -28,6 +29,9 @@ interface Props {
   version: string;
 }
 
+/** Seconds of simulated time, times hosts, above which a run of unknown size is asked for first. */
+const MOST_HOST_SECONDS = 20_000;
+
 /** Key of the path of a given key among differences: two spellings of one key are one. */
 const sameKey = (key: string, path: string) => (
   key === path || path.replace(/^traffic\.[^.]+\./, "traffic.") === key);
@@ -35,42 +39,42 @@ const sameKey = (key: string, path: string) => (
 export function Lab({ pool, version }: Props) {
   const [experiment, setExperiment] = useState<Experiment>(FIRST);
   const [tab, setTab] = useState<Tab>("Experiment");
-  const [told, setTold] = useState<Told | null>(null);
-  const [plain, setPlain] = useState("");
-  const [problems, setProblems] = useState<Problem[]>([]);
-  const [wrong, setWrong] = useState("");
-  const [wrongChips, setWrongChips] = useState(new Map<string, string>());
   const [known, setKnown] = useState<Item[]>([]);
   const [scenarios, setScenarios] = useState<Item[]>([]);
   const [state, setState] = useState<State | null>(null);
   const [asks, setAsks] = useState("");
-  /** What is wrong with the address that the page was opened with. */
+  /** What is wrong with the address that was opened. */
   const [misled, setMisled] = useState("");
-  const [source, setSource] = useState<Source>(STARTED);
+  const [draft, setDraft] = useState(STARTED.text);
   const [lesson, setLesson] = useState<{ lesson: Lesson; before: State | null } | null>(null);
   const [dark, turn] = useDark();
   const [copied, setCopied] = useState("");
   const [ready, setReady] = useState(false);
-  /** Classes of an address run once the user allows it. */
-  const [allowed, setAllowed] = useState(true);
-  const latest = useRef(0);
+  /** Texts of classes that a link brought: they run once the user allows it. */
+  const [theirs, setTheirs] = useState<string[]>([]);
+  const opening = useRef(0);
+  const results = useRef<HTMLDivElement>(null);
 
-  const change = (to: Experiment) => {
+  const change = (to: (old: Experiment) => Experiment) => {
     setExperiment(to);
     setAsks("");
     setMisled("");
   };
   const open = useCallback(async (hash: string) => {
+    const mine = ++opening.current;
     if (hash.length < 2) return;
     try {
       const found = await read(hash);
-      setExperiment(found);
-      setAllowed(found.own.length === 0);
-      if (found.own[0]) setSource(found.own[0]);
+      if (mine !== opening.current) return;
+      forget(pool);
+      setState(null);
+      change(() => found);
+      setTheirs(found.own.map(({ text }) => text));
+      if (found.own[0]) setDraft(found.own[0].text);
     } catch (error) {
-      setMisled(`This address cannot be opened: ${(error as Error).message}.`);
+      if (mine === opening.current) setMisled(`This address cannot be opened: ${(error as Error).message}.`);
     }
-  }, []);
+  }, [pool]);
   useEffect(() => {
     void open(location.hash).then(() => { setReady(true); });
     const moved = () => { void open(location.hash); };
@@ -80,61 +84,35 @@ export function Lab({ pool, version }: Props) {
     return () => { removeEventListener("hashchange", moved); };
   }, [pool]);
 
-  // what the experiment is: form, text, size, errors
-  const own = allowed ? experiment.own : [];
+  const used = useMemo(() => namedBy(experiment), [experiment]);
+  const allowed = !used.some(({ text }) => theirs.includes(text));
+  const own = useMemo(() => (allowed ? used : []), [used, allowed]);
+  const said = useChecked(pool, experiment, own, ready);
+  const told = said?.told ?? null;
+  const { problems = [], wrong = "" } = said ?? {};
+  const current = said?.of === experiment;
+  const able = current && !wrong && allowed && told !== null && !said.refused.size;
   useEffect(() => {
-    if (!ready) return;
-    const mine = ++latest.current;
-    const check = async () => {
-      try {
-        const scenario = { ...askedOf(experiment, null, null), most_bytes: MOST_BYTES };
-        const [found, before] = await Promise.all([
-          pool.ask({ do: "check", scenario, sources: own }) as Promise<Told>,
-          pool.ask({ do: "check", scenario: { ...scenario, set: [] }, sources: own }) as Promise<Told>,
-        ]);
-        if (mine !== latest.current) return;
-        setProblems([]);
-        setWrong(found.text === undefined
-          ? `It takes more memory than this page allows: ${quantityOf(found.memory, "B")} of ${
-            quantityOf(MOST_BYTES, "B")}. Choose fewer hosts, or the installed program.` : "");
-        if (found.text !== undefined) setTold(found);
-        if (before.written) setPlain(before.written);
-      } catch (error) {
-        if (mine !== latest.current) return;
-        setProblems(error instanceof Refused ? error.problems : []);
-        setWrong((error as Error).message);
-      }
-      const refused = new Map<string, string>();
-      for (const controller of experiment.controllers) {
-        if (!allowed && experiment.own.some(({ name }) => controller.startsWith(name))) continue;
-        try {
-          await pool.ask({ do: "check", scenario: { ...askedOf(experiment, controller, null), most_bytes: MOST_BYTES },
-            sources: own });
-        } catch (error) {
-          const ofIt = error instanceof Refused && error.problems.some(({ key }) => key.startsWith("controller"));
-          if (ofIt) refused.set(controller, (error as Error).message);
-        }
-        if (mine !== latest.current) return;
-      }
-      setWrongChips(refused);
-    };
-    const later = setTimeout(() => { void check(); }, 60);
-    void written(experiment).then((hash) => {
-      if (mine === latest.current && location.protocol !== "about:") history.replaceState(null, "", `#${hash}`);
-    });
-    return () => { clearTimeout(later); };
-  }, [experiment, ready, allowed]);
+    // an address that cannot be read stays, until something is changed
+    if (!ready || misled || location.protocol === "about:") return;
+    void written(experiment).then((hash) => { history.replaceState(null, "", `#${hash}`); });
+  }, [experiment, ready, misled]);
 
   const run = (force = false) => {
-    const hops = (told?.hops ?? 0) * experiment.seeds * Math.max(1, experiment.controllers.length);
-    if (!force && hops > MOST_HOPS) {
-      setAsks(`About ${quantityOf(hops, "")} hops: some ${Math.ceil(hops / 3e6 / pool.size / 60)} minutes in this tab. `
-        + "The installed program takes a fifth of that.");
+    if (!able) return;
+    const runs = experiment.seeds * comparedOf(experiment).length;
+    const hops = told.hops === null ? 0 : told.hops * runs;
+    const long = told.hops === null && told.duration_s * told.hosts * runs > MOST_HOST_SECONDS;
+    if (!force && (hops > MOST_HOPS || long)) {
+      setAsks(long ? `${quantityOf(told.duration_s, "s")} of ${told.hosts} hosts, ${runs} times: it may take long. `
+        : `About ${quantityOf(hops, "")} hops: some ${Math.ceil(hops / 3e6 / pool.size / 60)} minutes in this tab. `
+        + "The installed program takes a third of that.");
       return;
     }
     setAsks("");
-    pool.stop();
-    setState(start(pool, { ...experiment, own }, setState));
+    setState(start(pool, { ...experiment, own }, told.notes, setState));
+    // on a narrow screen the answer lies below
+    if (innerWidth <= 900) requestAnimationFrame(() => { results.current?.scrollIntoView(); });
   };
   const stop = () => { pool.stop(); };
   useEffect(() => {
@@ -148,36 +126,31 @@ export function Lab({ pool, version }: Props) {
     return () => { removeEventListener("keydown", pressed); };
   });
 
-  const changed = useMemo(() => new Set((told?.given ?? []).filter(({ path }) => (
-    experiment.set.some(([key]) => sameKey(key, path)))).map(({ path }) => path)), [told, experiment]);
-  const takeBack = (path: string) => {
-    change({ ...experiment, set: experiment.set.filter(([key]) => !sameKey(key, path)) });
-  };
-  const setKey = (path: string, value: string) => {
-    const set = experiment.set.filter(([key]) => !sameKey(key, path));
-    change(withKey({ ...experiment, set }, path, value));
-  };
+  const typed = useMemo(() => new Map((told?.given ?? []).flatMap(({ path }) => {
+    const found = experiment.set.find(([key]) => sameKey(key, path));
+    return found ? [[path, found[1]] as [string, string]] : [];
+  })), [told, experiment]);
+  const changed = useMemo(() => new Set(typed.keys()), [typed]);
+  const without = (old: Experiment, path: string) => (
+    { ...old, set: old.set.filter(([key]) => !sameKey(key, path)) });
   const choose = (card: Card) => {
-    change({ ...experiment, scenario: card.scenario, text: null, set: card.set });
+    history.pushState(null, "", location.href);
+    change((old) => ({ ...old, scenario: card.scenario, text: null, set: card.set }));
   };
-  const type = (text: string) => { change({ ...experiment, text, set: [] }); };
-  const compare = () => {
-    const others = experiment.own.filter(({ name }) => name !== source.name);
-    const controllers = experiment.controllers.includes(source.name) ? experiment.controllers
-      : [...experiment.controllers, source.name].slice(-6);
-    change({ ...experiment, own: [...others, source], controllers });
-    setAllowed(true);
+  const compare = (source: Source) => {
+    setTheirs((old) => old.filter((text) => text !== source.text));
+    change((old) => ({
+      ...old, own: [...old.own.filter(({ name }) => name !== source.name), source],
+      controllers: old.controllers.some((one) => sourceOf(one, [source])) ? old.controllers
+        : [...old.controllers, source.name],
+    }));
     setTab("Experiment");
   };
-  const edit = (to: Source) => {
-    setSource(to);
-    if (experiment.own.some(({ name }) => name === to.name)) {
-      change({ ...experiment, own: experiment.own.map((one) => (one.name === to.name ? to : one)) });
-    }
-  };
   const learn = (to: Lesson) => {
+    forget(pool);
+    history.pushState(null, "", location.href);
     setLesson({ lesson: to, before: null });
-    change({ ...FIRST, ...to.begins });
+    change((old) => ({ ...FIRST, ...to.begins, own: old.own }));
     setState(null);
     setTab("Lessons");
   };
@@ -188,22 +161,39 @@ export function Lab({ pool, version }: Props) {
     setTimeout(() => { setCopied(""); }, 3000);
   };
   const differs = state !== null && JSON.stringify(state.of) !== JSON.stringify({ ...experiment, own });
-  const failed = [...state?.failed ?? []];
+  const failed = useMemo(() => {
+    const first = new Map<string, string>();
+    for (const { controller, words } of state?.failed.values() ?? []) {
+      if (!first.has(controller)) first.set(controller, words);
+    }
+    return first;
+  }, [state]);
+  const drafted = experiment.own.find(({ text }) => text === draft);
+  const full = experiment.controllers.length >= MOST_CONTROLLERS
+    && !experiment.controllers.some((one) => sourceOf(one, experiment.own))
+    ? `${MOST_CONTROLLERS} controllers are compared: remove one first` : "";
   return (
     <>
       <div class="top" role="banner">
         <h1>Incast lab</h1>
-        <nav class="tabs" role="tablist" aria-label="Setup">
-          {TABS.map((one) => (
-            <button role="tab" aria-selected={tab === one} onClick={() => { setTab(one); }}>{one}</button>
+        <div class="tabs" role="tablist" aria-label="Setup" onKeyDown={(event) => {
+          const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+          if (step === undefined) return;
+          const next = TABS[(TABS.indexOf(tab) + step + TABS.length) % TABS.length]!;
+          setTab(next);
+          document.getElementById(`tab-${TABS.indexOf(next)}`)?.focus();
+        }}>
+          {TABS.map((one, i) => (
+            <button role="tab" id={`tab-${i}`} aria-controls="setup" aria-selected={tab === one}
+              tabIndex={tab === one ? 0 : -1} onClick={() => { setTab(one); }}>{one}</button>
           ))}
-        </nav>
+        </div>
         <span class="priv soft">Runs in this tab. Nothing leaves it.</span>
         <button class="btn" onClick={link}>{copied || "Copy link"}</button>
         <button class="btn icon" onClick={turn} aria-label="Dark or light" title="Dark or light">◐</button>
       </div>
       <div class="body" role="main">
-        <div class="left" role="tabpanel" aria-label={tab}>
+        <div class="left" role="tabpanel" id="setup" aria-label={tab}>
           <div class="scroll">
             {tab === "Experiment" && (
               <>
@@ -212,62 +202,64 @@ export function Lab({ pool, version }: Props) {
                   <select aria-label="All scenarios" value={experiment.text === null ? experiment.scenario : ""}
                     onChange={(event) => {
                       const { value } = event.currentTarget;
-                      if (value) change({ ...experiment, scenario: value, text: null, set: [] });
+                      if (value) change((old) => ({ ...old, scenario: value, text: null, set: [] }));
                     }}>
                     {experiment.text !== null && <option value="">{experiment.scenario}, changed as text</option>}
                     {scenarios.map(({ name, what }) => <option value={name} title={what}>{name}</option>)}
                   </select>
                 </div>
                 <Cards chosen={experiment.text === null ? experiment.scenario : ""} onChoose={choose} />
-                <p class="soft">{descriptionOf(told)}</p>
+                <p class="soft">{current && !wrong ? descriptionOf(told) : "\u00a0"}</p>
                 <div class="step"><h2>Controllers</h2>
                   <span class="soft">{experiment.controllers.length || "the scenario's own"}
                     {experiment.controllers.length > 0 && " of at most 6; all get the same flows and seeds"}</span>
                 </div>
-                <Chips controllers={experiment.controllers} own={experiment.own} known={known} wrong={wrongChips}
+                <Chips controllers={experiment.controllers} own={experiment.own} known={known}
+                  wrong={said?.refused ?? new Map()}
                   describe={(name) => pool.ask({ do: "describe", kind: "controllers", name })}
-                  onChange={(controllers) => { change({ ...experiment, controllers }); }}
+                  onChange={(controllers) => { change((old) => ({ ...old, controllers })); }}
                   onOwn={() => { setTab("Own controller"); }} />
                 {wrong && !problems.length && <p class="wrong" role="alert">{wrong}</p>}
+                {(experiment.set.length > 0 || experiment.text !== null) && (
+                  <button class="btn quiet reset" onClick={() => {
+                    change((old) => ({ ...old, set: [], text: null }));
+                  }}>Reset the settings</button>
+                )}
                 <details class="settings" open={innerWidth > 900}>
                   <summary class="step">
                     <h2>Settings</h2> <span class="soft">{experiment.set.length} changed</span>
-                    {(experiment.set.length > 0 || experiment.text !== null) && (
-                      <button class="btn quiet" onClick={(event) => {
-                        event.preventDefault();
-                        change({ ...experiment, set: [], text: null });
-                      }}>Reset</button>
-                    )}
                   </summary>
                   <div class="two">
-                    <Form given={told?.given ?? []} changed={changed} problems={problems} onChange={setKey}
-                      onReset={takeBack} />
-                    <Toml text={experiment.text !== null && problems.length ? experiment.text : told?.written ?? ""}
-                      before={plain} wrong={problems.length ? wrong : ""} onChange={type} />
+                    <Form given={told?.given ?? []} typed={typed} changed={changed} problems={problems}
+                      onChange={(path, value) => { change((old) => withKey(without(old, path), path, value)); }}
+                      onReset={(path) => { change((old) => without(old, path)); }} />
+                    <Toml wrong={problems.length ? wrong : ""} before={said?.plain ?? ""}
+                      text={experiment.text !== null && !experiment.set.length ? experiment.text : told?.written ?? ""}
+                      onChange={(text) => { change((old) => ({ ...old, text, set: [] })); }} />
                   </div>
                 </details>
               </>
             )}
             {tab === "Own controller" && (
-              <Own source={source} added={experiment.own.some(({ name, text }) => (
-                name === source.name && text === source.text)) && experiment.controllers.includes(source.name)}
-                failed={state?.failed.get(source.name) ?? ""} check={(own) => pool.ask({ do: "class", source: own })}
-                onChange={edit} onAdd={compare} />
+              <Own draft={draft} others={allowed ? [] : used.filter(({ text }) => text !== draft)} full={full}
+                allowed={!theirs.includes(draft)} isCompared={drafted !== undefined && used.includes(drafted)}
+                failed={[...failed].find(([one]) => drafted && sourceOf(one, [drafted]))?.[1] ?? ""}
+                check={(source) => pool.ask({ do: "class", source })} onDraft={setDraft} onCompare={compare} />
             )}
             {tab === "Lessons" && (
               <Lessons chosen={lesson?.lesson ?? null} before={lesson?.before ?? null} state={state}
-                experiment={experiment} onChoose={learn}
-                onChange={(set) => { change({ ...experiment, ...set }); }}
-                onKeep={(before) => { setLesson((old) => old && { ...old, before }); }} onRun={() => { run(true); }}
+                experiment={experiment} able={able} onChoose={learn}
+                onChange={(set) => { change((old) => ({ ...old, ...set })); }}
+                onKeep={(before) => { setLesson((old) => old && { ...old, before }); }} onRun={() => { run(); }}
                 onLeave={() => { setLesson(null); }} />
             )}
           </div>
-          {misled && <p class="asks" role="alert">{misled} The page shows its first experiment.</p>}
+          {misled && <p class="asks" role="alert">{misled} The page shows another experiment.</p>}
           {!allowed && (
             <p class="asks" role="alert">
               This link brings a controller's code. It would run in this tab alone, without network.{" "}
               <button class="btn" onClick={() => { setTab("Own controller"); }}>Read it</button>{" "}
-              <button class="btn" onClick={() => { setAllowed(true); }}>Allow it</button>
+              <button class="btn" onClick={() => { setTheirs([]); }}>Allow it</button>
             </p>
           )}
           {asks && (
@@ -275,33 +267,34 @@ export function Lab({ pool, version }: Props) {
               <button class="btn" onClick={() => { run(true); }}>Run all the same</button></p>
           )}
           <div class="runbar">
-            <button class="btn main run" disabled={Boolean(wrong) || !told || !allowed} title="Ctrl Enter"
+            <button class="btn main run" disabled={!able} title="Ctrl Enter"
               onClick={() => { run(); }}>Run</button>
             <button class="btn" disabled={!state?.running} onClick={stop}>Stop</button>
             <label>seeds <input class="seeds" type="number" min={1} max={MOST_SEEDS} value={experiment.seeds}
               onChange={(event) => {
                 const seeds = Math.round(Number(event.currentTarget.value));
-                change({ ...experiment, seeds: Math.min(MOST_SEEDS, Math.max(1, seeds || 1)) });
+                change((old) => ({ ...old, seeds: Math.min(MOST_SEEDS, Math.max(1, seeds || 1)) }));
               }} /></label>
-            <Progress state={state} told={told} />
+            {current && wrong && !state?.running
+              ? <p class="prog wrong">Run waits: {wrong.split("\n")[0]}</p> : <Progress state={state} told={told} />}
           </div>
         </div>
-        <div class="right">
-          {state === null ? <Empty told={told} onRun={() => { run(); }} able={!wrong && told !== null && allowed} /> : (
+        <div class="right" ref={results}>
+          {state === null ? <Empty wrong={current ? wrong : ""} onRun={() => { run(); }} able={able} /> : (
             <>
               {differs && !state.running && <p class="note">These results are of other settings. <button class="btn"
                 onClick={() => { run(); }}>Run again</button></p>}
-              {failed.map(([controller, words]) => (
-                <p class="note warn" role="alert"><b>{controller}</b> {words}</p>
+              {[...failed].map(([controller, words]) => (
+                <p class="note warn" role="alert"><b>{nameOf(controller)}</b> {words}</p>
               ))}
-              {state.of.controllers.length > 0 && <Answer state={state} />}
-              <Seen finished={state.finished} controllers={state.of.controllers} dark={dark} />
-              {told?.notes.map((note) => <p class="note">{note}</p>)}
+              <Answer state={state} />
+              <Seen finished={state.finished} controllers={comparedOf(state.of)} dark={dark} />
+              {state.notes.map((note) => <p class="note">{note}</p>)}
             </>
           )}
-          <Take experiment={experiment} text={told?.written ?? ""} link={location.href} />
-          <p class="faint">Incast {version}. The same scenario and seed give the same bytes in this tab and in the
-            installed program.</p>
+          <Take experiment={experiment} text={current && !wrong ? told?.written ?? "" : ""} />
+          <p class="faint">Incast {version}. A scenario and a seed give the same bytes in this tab and in the installed
+            program, under its own controllers.</p>
         </div>
       </div>
     </>
@@ -319,21 +312,23 @@ function Progress({ state, told }: { state: State | null; told: Told | null }) {
     return <p class="prog soft">{told?.hops ? `about ${quantityOf(told.hops, "")} hops a run` : ""}</p>;
   }
   const done = share(state);
+  const over = `${state.finished.length} of ${state.total} runs`;
   const words = `${state.finished.length} of ${state.total} runs, ${quantityOf(state.hops, "")} hops`;
   const after = state.stopped ? ", stopped" : state.running ? "" : `, ${quantityOf(state.took / 1000, "s")}`;
   return (
-    <div class="prog" role="status">
-      {words}{after}
+    <div class="prog">
+      <span class="heard" role="status">{state.running ? "" : `${over}${after}`}</span>
+      <span aria-hidden="true">{words}{after}</span>
       <div class="bar" role="progressbar" aria-valuenow={Math.round(100 * done)} aria-valuemin={0} aria-valuemax={100}
         aria-label="Runs"><i style={{ width: `${100 * done}%` }} /></div>
     </div>
   );
 }
 
-function Empty({ told, able, onRun }: { told: Told | null; able: boolean; onRun: () => void }) {
+function Empty({ wrong, able, onRun }: { wrong: string; able: boolean; onRun: () => void }) {
   return (
     <section class="card empty">
-      <h2>{told ? "Ready to run" : "Reading the engine…"}</h2>
+      <h2>{able ? "Ready to run" : wrong || "Reading the scenario…"}</h2>
       <p class="soft">Choose a scenario and controllers, and run them under the same seeds. The answer comes here, with
         the figures, curves and the fabric over time.</p>
       <button class="btn main run" disabled={!able} onClick={onRun}>Run</button>

@@ -13,6 +13,8 @@ interface Props {
   before: State | null;
   state: State | null;
   experiment: Experiment;
+  /** Whether the experiment is read and can run. */
+  able: boolean;
   onChoose: (lesson: Lesson) => void;
   onChange: (change: Partial<Experiment>) => void;
   onKeep: (before: State | null) => void;
@@ -24,11 +26,11 @@ interface Props {
 export function isAt(experiment: Experiment, lesson: Lesson, after: boolean): boolean {
   const { begins, change } = lesson;
   const wanted = after ? { ...begins, ...change, set: [...begins.set, ...change.set ?? []] } : begins;
-  const value = (set: [string, string][], key: string) => set.findLast(([own]) => own === key)?.[1];
-  const keys = new Set([...begins.set, ...change.set ?? []].map(([key]) => key));
+  // of a key that stands twice the last value counts
+  const settings = (set: [string, string][]) => JSON.stringify([...new Map(set)].sort());
   return experiment.scenario === wanted.scenario && experiment.text === null
-    && experiment.controllers.join() === wanted.controllers.join()
-    && [...keys].every((key) => value(experiment.set, key) === value(wanted.set, key));
+    && experiment.controllers.join() === wanted.controllers.join() && experiment.seeds === wanted.seeds
+    && settings(experiment.set) === settings(wanted.set);
 }
 
 const isOver = (state: State | null): state is State => (
@@ -52,7 +54,7 @@ export function Lessons(props: Props) {
   );
 }
 
-function One({ lesson, before, state, experiment, onChange, onKeep, onRun, onLeave, onChoose }: Props & {
+function One({ lesson, before, state, experiment, able, onChange, onKeep, onRun, onLeave, onChoose }: Props & {
   lesson: Lesson;
 }) {
   const [picked, setPicked] = useState<number | null>(null);
@@ -67,14 +69,19 @@ function One({ lesson, before, state, experiment, onChange, onKeep, onRun, onLea
       <p class="faint">Lesson {at + 1} of {LESSONS.length} · {lesson.about}</p>
       <h2 style={{ fontSize: "17px" }}>{lesson.question}</h2>
       <p>{lesson.setting}</p>
+      {!isAt(experiment, lesson, false) && !changed && (
+        <p class="wrong">The experiment is neither that of this lesson, nor the changed one.{" "}
+          <button class="btn" onClick={() => { onChoose(lesson); }}>Begin again</button></p>
+      )}
       <ol>
         <li>
-          Run it as it is. {!first && <button class="btn main" onClick={onRun}>Run</button>}
+          Run it as it is.{" "}
+          {!first && <button class="btn main" disabled={!able || state?.running} onClick={onRun}>Run</button>}
           {first && <p class="soft">{lesson.see} {lesson.figures(first.finished)}</p>}
         </li>
         <li class={later(first !== null)}>
           {lesson.task}{" "}
-          {first && !changed && (
+          {first && !changed && isAt(experiment, lesson, false) && (
             <button class="btn" onClick={() => {
               onKeep(first);
               const keys = (lesson.change.set ?? []).map(([key]) => key);
@@ -82,7 +89,7 @@ function One({ lesson, before, state, experiment, onChange, onKeep, onRun, onLea
                 ...experiment.set.filter(([key]) => !keys.includes(key)), ...lesson.change.set ?? []] });
             }}>Change it</button>
           )}
-          {changed && !second && <button class="btn main" onClick={() => {
+          {changed && !second && <button class="btn main" disabled={!able || state?.running} onClick={() => {
             if (!before && first) onKeep(first);
             onRun();
           }}>Run</button>}

@@ -1,8 +1,8 @@
 /** An editor for a controller of one's own: checked as one types, run beside the others, taken along as a file. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Source } from "../engine/work";
-import { asPythonClass, parsed } from "./python";
+import { asPythonClass, classNamed } from "./python";
 import { fileOf } from "./experiment";
 import { save } from "../scene/save";
 
@@ -46,7 +46,7 @@ export default class Mine {
 const SEES: [string, string][] = [
   ["ack.now_ps", "simulated time, ps"],
   ["ack.acked", "bytes newly acknowledged"],
-  ["ack.rtt_ps", "round-trip time of the packet, ps, or null"],
+  ["ack.rtt_ps", "round-trip time of the packet, ps; null without a sample, which counts as 0: test for it"],
   ["ack.srtt_ps", "smoothed round-trip time, ps"],
   ["ack.fabric_delay_ps", "its part in links and queues, or null"],
   ["ack.ece", "true if the receiver echoes a mark"],
@@ -60,47 +60,57 @@ const SEES: [string, string][] = [
 ];
 
 interface Props {
-  source: Source;
-  /** Why the engine refuses it, or how a run of it failed; empty if not. */
+  draft: string;
+  /** Classes that a link brought and that may not run yet. */
+  others: Source[];
+  /** How a run of it failed; empty if none did. */
   failed: string;
-  added: boolean;
+  /** Whether this very text is compared. */
+  isCompared: boolean;
+  /** Why it cannot be added; empty if it can. */
+  full: string;
+  /** Whether it may be loaded: what a link brought is only parsed before. */
+  allowed: boolean;
   check: (source: Source) => Promise<{ methods: string[]; params: string[]; state: string[] }>;
-  onChange: (source: Source) => void;
-  onAdd: () => void;
+  onDraft: (text: string) => void;
+  onCompare: (source: Source) => void;
 }
 
-export function Own({ source, failed, added, check, onChange, onAdd }: Props) {
-  const [draft, setDraft] = useState(source.text);
-  const [wrong, setWrong] = useState("");
-  const [about, setAbout] = useState("");
-  const latest = useRef(0);
+export function Own(props: Props) {
+  const { draft, others, failed, isCompared, full, allowed, check, onDraft, onCompare } = props;
+  /** What was checked last: its text, and what is wrong with it or what it has. */
+  const [checked, setChecked] = useState({ text: "", wrong: "", about: "" });
   useEffect(() => {
-    const own = ++latest.current;
+    let gone = false;
+    const told = (wrong: string, about = "") => { if (!gone) setChecked({ text: draft, wrong, about }); };
     const later = setTimeout(() => {
+      let name = "";
       try {
-        parsed(draft);
+        name = classNamed(draft);
       } catch (error) {
-        setWrong(`line ${(error as { loc?: { line: number } }).loc?.line ?? "?"}: ${(error as Error).message}`);
+        told(`line ${(error as { loc?: { line: number } }).loc?.line ?? "?"}: ${(error as Error).message}`);
         return;
       }
-      check({ ...source, text: draft }).then(({ methods, params }) => {
-        if (own !== latest.current) return;
-        setWrong("");
-        setAbout(`${methods.join(", ")}${params.length ? `; parameters ${params.join(", ")}` : ""}`);
-        if (draft !== source.text) onChange({ ...source, text: draft });
-      }, (error: unknown) => {
-        if (own === latest.current) setWrong(error instanceof Error ? error.message : String(error));
-      });
+      if (!allowed) return;
+      check({ name, text: draft }).then(({ methods, params }) => {
+        told("", `${name.replace("lab:", "")}: ${methods.join(", ")}${
+          params.length ? `; parameters ${params.join(", ")}` : ""}`);
+      }, (error: unknown) => { told(error instanceof Error ? error.message : String(error)); });
     }, 400);
-    return () => { clearTimeout(later); };
-  }, [draft]);
-  useEffect(() => { setDraft(source.text); }, [source.text]);
+    return () => {
+      gone = true;
+      clearTimeout(later);
+    };
+  }, [draft, allowed]);
+  const about = checked.about ? `✓ ${checked.about}` : "…";
+  const sound = checked.text === draft && !checked.wrong;
   const [translated, setTranslated] = useState("");
   const download = () => {
     try {
-      save(new Blob([asPythonClass(draft)], { type: "text/x-python" }), fileOf(source.name));
-      setTranslated(`Saved as ${fileOf(source.name)}: incast run dumbbell --set controller=${fileOf(source.name)}:${
-        source.name.split(":")[1]!}`);
+      const name = classNamed(draft);
+      save(new Blob([asPythonClass(draft)], { type: "text/x-python" }), fileOf(name));
+      setTranslated(`Saved as ${fileOf(name)}. Compared, it stands in the command below: --cc ${fileOf(name)}:${
+        name.split(":")[1]!}`);
     } catch (error) {
       setTranslated(`No Python file: ${(error as Error).message}`);
     }
@@ -112,14 +122,14 @@ export function Own({ source, failed, added, check, onChange, onAdd }: Props) {
         this tab alone, without network.
       </p>
       <textarea class="code" aria-label="Controller in JavaScript" spellcheck={false} value={draft} wrap="off"
-        rows={Math.max(24, draft.split("\n").length + 1)} aria-invalid={wrong !== ""}
-        onInput={(event) => { setDraft(event.currentTarget.value); }}
+        rows={Math.max(24, draft.split("\n").length + 1)} aria-invalid={checked.wrong !== ""}
+        onInput={(event) => { onDraft(event.currentTarget.value); }}
         onKeyDown={(event) => {
           // Escape leaves: otherwise the tabulator would hold a keyboard here
           if (event.key !== "Tab" || event.shiftKey || event.currentTarget.dataset.leaves) return;
           event.preventDefault();
           const { selectionStart: at, selectionEnd: to, value } = event.currentTarget;
-          setDraft(`${value.slice(0, at)}  ${value.slice(to)}`);
+          onDraft(`${value.slice(0, at)}  ${value.slice(to)}`);
           const area = event.currentTarget;
           requestAnimationFrame(() => { area.selectionStart = area.selectionEnd = at + 2; });
         }}
@@ -127,17 +137,26 @@ export function Own({ source, failed, added, check, onChange, onAdd }: Props) {
           if (event.key === "Escape") event.currentTarget.dataset.leaves = "yes";
         }}
         onFocus={(event) => { delete event.currentTarget.dataset.leaves; }} />
-      <p role="status" class={wrong || failed ? "wrong" : "right"}>
-        {wrong || failed || (about ? `✓ ${about}` : "…")}
+      <p role="status" class={checked.wrong || failed ? "wrong" : "right"}>
+        {checked.wrong || failed || (allowed ? about : "It is not allowed to run.")}
       </p>
       <div class="line">
-        <button class="btn main" disabled={wrong !== "" || added} onClick={onAdd}>
-          {added ? "Is compared" : "Compare it"}
+        <button class="btn main" disabled={!sound || !allowed || isCompared || full !== ""}
+          onClick={() => { onCompare({ name: classNamed(draft), text: draft }); }}>
+          {isCompared ? "Is compared" : "Compare it"}
         </button>
-        <button class="btn" disabled={wrong !== ""} onClick={download}>Save as Python</button>
+        <button class="btn" disabled={checked.wrong !== ""} onClick={download}>Save as Python</button>
+        {full && <span class="soft">{full}</span>}
         <span class="faint">Tab indents; Escape, then Tab leaves.</span>
       </div>
       {translated && <p class="soft" role="status">{translated}</p>}
+      <p class="faint">In Python a division by zero and the logarithm of 0 are errors, and the last digit of exp and log
+        may differ.</p>
+      {others.map(({ name, text }) => (
+        <details open>
+          <summary>{name.replace("lab:", "")}, from the link</summary><pre class="theirs">{text}</pre>
+        </details>
+      ))}
       <details class="sees">
         <summary>What it sees</summary>
         <dl>{SEES.map(([name, words]) => <><dt>{name}</dt><dd>{words}</dd></>)}</dl>

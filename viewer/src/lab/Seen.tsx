@@ -1,6 +1,6 @@
 /** A run over time: curves of all controllers, and the fabric of one, on one clock. */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { TITLES } from "../data/format";
 import type { Metric, Run } from "../data/run";
 import { Plot } from "../panes/Plot";
@@ -12,6 +12,7 @@ import { TimeBar } from "../time/TimeBar";
 import { spanBetween, type Span } from "../data/stretch";
 import { drawn } from "./curves";
 import { openingOf } from "../data/opening";
+import { nameOf } from "./experiment";
 import type { Finished } from "./runs";
 
 interface Props {
@@ -80,7 +81,7 @@ export function Seen({ finished, controllers, dark }: Props) {
             <div class="seg" role="group" aria-label="Controller of the fabric">
               {shown.map(({ controller }) => (
                 <button aria-pressed={controller === own.controller} onClick={() => { setWhose(controller); }}>
-                  {controller}
+                  {nameOf(controller)}
                 </button>
               ))}
             </div>
@@ -116,9 +117,12 @@ interface PlayerProps {
 }
 
 function Player({ run, frame, span, playing, speed, onSpeed, onSeek, onPlaying, onSpan }: PlayerProps) {
+  // the clock goes on between two pictures: it asks for the frame of now
+  const now = useRef({ frame, onSeek });
+  now.current = { frame, onSeek };
   usePlaying(playing, speed, run, (to) => {
-    const next = typeof to === "function" ? to({ time_s: run.timeOf(frame) } as never) : to;
-    if (next.time_s !== undefined) onSeek(run.frameOf(next.time_s));
+    const next = typeof to === "function" ? to({ time_s: run.timeOf(now.current.frame) } as never) : to;
+    if (next.time_s !== undefined) now.current.onSeek(run.frameOf(next.time_s));
   }, () => { onPlaying(false); });
   return (
     <TimeBar run={run} frame={frame} span={span} playing={playing} speed={speed} onSpeed={onSpeed} onSeek={onSeek}

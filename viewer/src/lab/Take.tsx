@@ -1,22 +1,22 @@
 /** The experiment to take along: as a command, as Python, as a link, as a file. */
 
 import { useState } from "preact/hooks";
-import { fileName, save } from "../scene/save";
-import { asCommand, asPython, type Experiment } from "./experiment";
+import { save } from "../scene/save";
+import { asCommand, asPython, tomlOf, type Experiment } from "./experiment";
 
 const KINDS = ["command", "Python", "link", "file"] as const;
 
 interface Props {
   experiment: Experiment;
-  /** The scenario as text. */
+  /** The scenario as text; empty while it cannot be read. */
   text: string;
-  link: string;
 }
 
-export function Take({ experiment, text, link }: Props) {
+export function Take({ experiment, text }: Props) {
   const [kind, setKind] = useState<typeof KINDS[number]>("command");
   const [copied, setCopied] = useState("");
-  const shown = { command: asCommand(experiment), Python: asPython(experiment), link, file: text }[kind];
+  const shown = { command: asCommand(experiment), Python: asPython(experiment), link: location.href,
+    file: text || "The scenario cannot be read." }[kind];
   const copy = () => {
     navigator.clipboard.writeText(shown).then(() => { setCopied("copied"); }, () => {
       setCopied("this browser lets no page copy: mark the text");
@@ -35,8 +35,8 @@ export function Take({ experiment, text, link }: Props) {
         <span role="status" class="faint">{copied}</span>
         {kind === "file" && (
           <button class="btn" onClick={() => {
-            save(new Blob([text], { type: "application/toml" }), fileName(experiment.scenario, "toml"));
-          }}>Save</button>
+            save(new Blob([text], { type: "application/toml" }), tomlOf(experiment));
+          }} disabled={!text}>Save</button>
         )}
         <button class="btn" onClick={copy}>Copy</button>
       </span>

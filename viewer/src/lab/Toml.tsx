@@ -1,6 +1,6 @@
 /** The scenario as text, with the changed lines marked. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 interface Props {
   text: string;
@@ -9,6 +9,9 @@ interface Props {
   wrong: string;
   onChange: (text: string) => void;
 }
+
+/** Longest text of which changed lines are marked. */
+const MOST_LINES = 2000;
 
 /** Lines of a text that another one does not have in the same table. */
 export function changedLines(text: string, before: string): Set<number> {
@@ -26,22 +29,35 @@ export function changedLines(text: string, before: string): Set<number> {
 export function Toml({ text, before, wrong, onChange }: Props) {
   const [draft, setDraft] = useState(text);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  const lines = useRef<HTMLPreElement>(null);
-  useEffect(() => { setDraft(text); }, [text]);
-  const changed = changedLines(draft, before);
+  /** What was handed over last: it comes back as the text. */
+  const sent = useRef(text);
+  const forget = () => { if (timer.current) clearTimeout(timer.current); };
+  useEffect(() => {
+    if (text === sent.current) return;
+    forget();
+    sent.current = text;
+    setDraft(text);
+  }, [text]);
+  useEffect(() => forget, []);
+  const lines = useMemo(() => draft.split("\n"), [draft]);
+  const changed = useMemo(() => (
+    lines.length > MOST_LINES ? new Set<number>() : changedLines(draft, before)), [draft, before]);
   const typed = (own: string) => {
     setDraft(own);
-    if (timer.current) clearTimeout(timer.current);
-    timer.current = setTimeout(() => { onChange(own); }, 500);
+    forget();
+    timer.current = setTimeout(() => {
+      sent.current = own;
+      onChange(own);
+    }, 500);
   };
   return (
     <div class="toml">
       <div class="paper">
-        <pre ref={lines} aria-hidden="true">
-          {draft.split("\n").map((line, i) => <i class={changed.has(i) ? "hl" : ""}>{line || " "}</i>)}
+        <pre aria-hidden="true">
+          {changed.size > 0 ? lines.map((line, i) => <i class={changed.has(i) ? "hl" : ""}>{line || " "}</i>) : draft}
         </pre>
         <textarea aria-label="Scenario as TOML" spellcheck={false} value={draft} wrap="off"
-          rows={draft.split("\n").length + 1} onInput={(event) => { typed(event.currentTarget.value); }} />
+          rows={lines.length + 1} onInput={(event) => { typed(event.currentTarget.value); }} />
       </div>
       {wrong && <p class="wrong" role="alert">{wrong}</p>}
     </div>

@@ -1,8 +1,10 @@
 /** Curves of an experiment: one a controller, of its first seed. */
 
 import type { Run } from "../data/run";
+import { spread } from "../data/rates";
 import type { Curve } from "../panes/Plot";
 import { numbersOf, type Table } from "../engine/wasm";
+import { nameOf } from "./experiment";
 import type { Finished } from "./runs";
 
 export interface Drawn {
@@ -34,6 +36,14 @@ function overPorts(run: Run, metric: "queue_max_bytes" | "marks" | "drops", toge
   return over;
 }
 
+/** Rate of the links into hosts at which flows end, together; 0 where it is not known. */
+function capacity(run: Run): number {
+  const rates = run.tables.ports.get("rate_bps")?.values;
+  const ends = new Set(run.flows?.values("dst"));
+  if (!rates) return 0;
+  return run.timeline.ports.reduce((sum, { to }, port) => sum + (ends.has(to) ? rates[port]! : 0), 0);
+}
+
 /** Bytes that all flows got in each frame, as a rate. */
 function goodput(run: Run): Float64Array | null {
   if (!run.byFlow?.has("delivered_bytes")) return null;
@@ -46,7 +56,8 @@ function goodput(run: Run): Float64Array | null {
       }
     }
   }
-  return rate;
+  // a repair delivers what waited behind it at once: it came before, no faster than the links of the receivers
+  return spread(rate, capacity(run));
 }
 
 /** Distribution of completion times: the share that finished within a time. */
@@ -65,7 +76,7 @@ export function drawn(finished: Finished[], place: (controller: string) => numbe
   ): Drawn | null => {
     const curves = first.flatMap((own): Curve[] => {
       const found = of(own);
-      return found ? [{ label: own.controller, time_s: found[0], values: found[1], stepped: true,
+      return found ? [{ label: nameOf(own.controller), time_s: found[0], values: found[1], stepped: true,
         colour: place(own.controller) }] : [];
     });
     return curves.length ? { key, title, unit, curves } : null;

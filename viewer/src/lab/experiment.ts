@@ -1,5 +1,6 @@
 /** An experiment: everything that the address of the page holds, and the ways to take it elsewhere. */
 
+import { fileName } from "../scene/save";
 import { inflate, deflate } from "./packed";
 import type { Asked } from "../engine/wasm";
 import type { Source } from "../engine/work";
@@ -20,8 +21,12 @@ export interface Experiment {
 
 export const MOST_CONTROLLERS = 6;
 export const MOST_SEEDS = 50;
-/** Longest text in an address, in characters when unpacked: a longer one is refused. */
+/** Longest text in an address, in bytes when unpacked: a longer one is refused. */
 export const MOST_TEXT = 200_000;
+/** The scenario's own controller, as `--cc` names it. */
+export const AS_IT_IS = ".";
+/** Name of a class in scenarios. */
+const CLASS = /^lab:[A-Za-z_]\w*$/;
 const MOST_KEYS = 64;
 const MOST_WORD = 400;
 
@@ -38,6 +43,22 @@ export function askedOf(experiment: Experiment, controller: string | null, seed:
   };
 }
 
+/** What is compared: the scenario as it is, where no controller is chosen. */
+export const comparedOf = ({ controllers }: Experiment) => (controllers.length ? controllers : [AS_IT_IS]);
+
+/** Name of a controller on the page. */
+export const nameOf = (controller: string) => (
+  controller === AS_IT_IS ? "as it is" : controller.replace(/^lab:/, ""));
+
+/** The class of the user's that a controller names. */
+export function sourceOf(controller: string, own: Source[]): Source | undefined {
+  return own.find(({ name }) => controller === name || controller.startsWith(`${name}:`));
+}
+
+/** Classes that controllers name: others stay with the user. */
+export const namedBy = ({ controllers, own }: Experiment) => (
+  own.filter((source) => controllers.some((controller) => sourceOf(controller, [source]))));
+
 /** The experiment with a key set to a value; `null` takes the difference back. */
 export function withKey(experiment: Experiment, key: string, value: string | null): Experiment {
   const others = experiment.set.filter(([own]) => own !== key);
@@ -52,7 +73,7 @@ export async function written(experiment: Experiment): Promise<string> {
   experiment.controllers.forEach((controller) => { parts.append("cc", controller); });
   parts.set("seeds", String(experiment.seeds));
   if (experiment.text !== null) parts.set("text", await deflate(experiment.text));
-  for (const { name, text } of experiment.own) parts.append("own", `${name} ${await deflate(text)}`);
+  for (const { name, text } of namedBy(experiment)) parts.append("own", `${name} ${await deflate(text)}`);
   return parts.toString();
 }
 
@@ -70,6 +91,7 @@ export async function read(hash: string): Promise<Experiment> {
   });
   if (set.length > MOST_KEYS) throw new Error(`the address has ${set.length} keys; at most ${MOST_KEYS} are read`);
   const controllers = parts.getAll("cc").map(word);
+  if (new Set(controllers).size < controllers.length) throw new Error("the address has a controller twice");
   if (controllers.length > MOST_CONTROLLERS) {
     throw new Error(`the address has ${controllers.length} controllers; at most ${MOST_CONTROLLERS} are compared`);
   }
@@ -79,9 +101,13 @@ export async function read(hash: string): Promise<Experiment> {
   }
   const packed = parts.get("text");
   const own: Source[] = [];
-  for (const one of parts.getAll("own").slice(0, MOST_CONTROLLERS)) {
+  const classes = parts.getAll("own");
+  if (classes.length > MOST_CONTROLLERS) throw new Error(`the address has ${classes.length} classes`);
+  for (const one of classes) {
     const [name = "", text = ""] = one.split(" ");
-    own.push({ name: word(name), text: await inflate(text, MOST_TEXT) });
+    if (!CLASS.test(name)) throw new Error(`the address has a class ${word(name)}; expected lab:NAME`);
+    if (own.some((other) => other.name === name)) throw new Error(`the address has the class ${name} twice`);
+    own.push({ name, text: await inflate(text, MOST_TEXT) });
   }
   return {
     scenario: word(parts.get("s") ?? FIRST.scenario), set, controllers, seeds, own,
@@ -96,30 +122,34 @@ export const fileOf = (name: string) => `${name.split(":")[1]!.toLowerCase()}.py
 
 /** A controller as the installed program takes it: classes of the page by the file that the page exports. */
 export function outside(controller: string, own: Source[]): string {
-  const found = own.find(({ name }) => controller === name || controller.startsWith(`${name}:`));
+  const found = sourceOf(controller, own);
   if (!found) return controller;
   return `${fileOf(found.name)}:${found.name.split(":")[1]!}${controller.slice(found.name.length)}`;
 }
 
-const place = ({ scenario, text }: Experiment) => (text === null ? scenario : `${scenario}.toml`);
+/** File of the scenario's text. */
+export const tomlOf = ({ scenario }: Experiment) => fileName(scenario, "toml");
+
+const place = (experiment: Experiment) => {
+  const name = experiment.text === null ? experiment.scenario : tomlOf(experiment);
+  return name.startsWith("-") ? `./${name}` : name;
+};
 
 /** The command that repeats the experiment. */
 export function asCommand(experiment: Experiment): string {
-  const { controllers, seeds, set, own } = experiment;
+  const { seeds, set, own } = experiment;
   const sets = set.map(([key, value]) => `--set ${quoted(`${key}=${value}`)}`);
-  if (!controllers.length) return ["incast run", quoted(place(experiment)), ...sets].join(" ");
-  const cc = controllers.map((controller) => `--cc ${quoted(outside(controller, own))}`);
+  const cc = comparedOf(experiment).map((controller) => `--cc ${quoted(outside(controller, own))}`);
   return ["incast compare", quoted(place(experiment)), ...cc, `--seeds ${seeds}`, ...sets].join(" ");
 }
 
 /** The same in Python. */
 export function asPython(experiment: Experiment): string {
-  const { controllers, seeds, set, own } = experiment;
+  const { seeds, set, own } = experiment;
   const text = JSON.stringify;
   const sets = set.map(([key, value]) => `${text(key)}: ${text(value)}`).join(", ");
   const scenario = `incast.Scenario.load(${text(place(experiment))})${sets ? `.with_({${sets}})` : ""}`;
-  if (!controllers.length) return `import incast\n\nresult = ${scenario}.run()`;
-  const cc = controllers.map((controller) => text(outside(controller, own))).join(", ");
+  const cc = comparedOf(experiment).map((controller) => text(outside(controller, own))).join(", ");
   return `import incast\n\nscenario = ${scenario}\ncompared = incast.compare(scenario, [${cc}], seeds=${seeds})`
     + "\nprint(compared.answer())";
 }

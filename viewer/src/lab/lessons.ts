@@ -63,13 +63,13 @@ const [LESS, MORE] = [0.95, 1.05];
 export const LESSONS: Lesson[] = [
   {
     key: "buffers", about: "slow start and buffers",
-    question: "What does a small buffer cost a controller that waits for losses?",
+    question: "What does a buffer 50 times smaller cost a controller that waits for losses?",
     setting: "Two NewReno flows share a link of 10 Gb/s, whose buffer holds 2,666 packets.",
     see: "NewReno fills whatever buffer there is:",
-    task: "Make the buffer small: queue limit 10p.",
+    task: "Make the buffer small: queue limit 50p.",
     begins: { scenario: "dumbbell", controllers: ["newreno"], seeds: 3,
-      set: [...DUMBBELL, ["queue.kind", "drop-tail"]] },
-    change: { set: [["queue.limit", "10p"]] },
+      set: [["run.duration", "400ms"], ["run.warmup", "100ms"], ["queue.kind", "drop-tail"]] },
+    change: { set: [["queue.limit", "50p"]] },
     figures: told(["throughput per flow", THROUGHPUT, "b/s"], ["p99 delay", DELAY, "s"], ["loss in %",
       "flows.loss_total_pct", ""]),
     answers: [
@@ -79,8 +79,8 @@ export const LESSONS: Lesson[] = [
         ratio(a, b, DELAY) < 0.1 && ratio(a, b, THROUGHPUT) < LESS) },
       { words: "Delay stays: it comes from the distance.", holds: (a, b) => within(ratio(a, b, DELAY), LESS, MORE) },
     ],
-    why: "Right: a loss halves the window, and a buffer smaller than a bandwidth-delay product runs empty until the "
-      + "window has grown back.",
+    why: "Right: half a window still fills the path where the buffer holds about one bandwidth-delay product, here 50 "
+      + "packets. What lies above it only adds delay.",
   },
   {
     key: "threshold", about: "ECN threshold and K",

@@ -27,9 +27,13 @@ const ASSIGNMENTS = new Set(["=", "+=", "-=", "*=", "/=", "**="]);
 /** Names of Python that no variable may have. */
 const KEYWORDS = new Set(("and as assert async await break class continue def del elif else except finally for from "
   + "global if import in is lambda nonlocal not or pass raise return try while with yield True False None math max min "
-  + "abs").split(" "));
+  + "abs self").split(" "));
 
-const named = (name: string) => (KEYWORDS.has(name) ? `${name}_` : name);
+/** A variable or parameter: one that Python keeps for itself is refused, as users name parameters. */
+function named(name: string, node: Node): string {
+  if (KEYWORDS.has(name)) throw new Untranslated(`the name ${name}`, node);
+  return name;
+}
 
 function number(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? String(value) : String(value).replace("e+", "e");
@@ -50,7 +54,7 @@ function expression(node: Expression | Node, tight = false): string {
   const own = node as Expression;
   switch (own.type) {
     case "Literal": return literal(own);
-    case "Identifier": return own.name === "undefined" ? "None" : NAMES[own.name] ?? named(own.name);
+    case "Identifier": return own.name === "undefined" ? "None" : NAMES[own.name] ?? named(own.name, own);
     case "ThisExpression": return "self";
     case "ParenthesizedExpression": return expression(own.expression, true);
     case "MemberExpression": {
@@ -59,6 +63,7 @@ function expression(node: Expression | Node, tight = false): string {
       }
       const text = own.object.type === "Identifier" ? `${own.object.name}.${own.property.name}` : "";
       if (text.startsWith("Math.") && !NAMES[text]) throw new Untranslated(text, own);
+      if (KEYWORDS.has(own.property.name) && !NAMES[text]) throw new Untranslated(`the name ${own.property.name}`, own);
       return NAMES[text] ?? `${expression(own.object, true)}.${own.property.name}`;
     }
     case "CallExpression": {
@@ -66,14 +71,20 @@ function expression(node: Expression | Node, tight = false): string {
       const called = callee.type === "MemberExpression" && callee.object.type === "ThisExpression";
       const text = expression(callee);
       if (!called && !Object.values(NAMES).includes(text)) throw new Untranslated(`a call of ${text}`, own);
+      // of one number Python has no largest
+      if ((text === "max" || text === "min") && own.arguments.length < 2) throw new Untranslated(`${text} of one`, own);
       return `${text}(${own.arguments.map((one) => expression(one)).join(", ")})`;
     }
     case "UnaryExpression":
       if (own.operator === "!") return wrap(`not ${expression(own.argument, true)}`);
-      if (own.operator === "-" || own.operator === "+") return `${own.operator}${expression(own.argument, true)}`;
+      if (own.operator === "-" || own.operator === "+") {
+        return wrap(`${own.operator}${expression(own.argument, true)}`);
+      }
       throw new Untranslated(own.operator, own);
     case "BinaryExpression": case "LogicalExpression": {
       if (own.operator === "??") {
+        // Python evaluates it twice
+        if (own.left.type === "CallExpression") throw new Untranslated("?? after a call", own);
         const left = expression(own.left, true);
         return wrap(`${left} if ${left} is not None else ${expression(own.right, true)}`);
       }
@@ -89,7 +100,7 @@ function expression(node: Expression | Node, tight = false): string {
       return wrap(`${expression(own.left, true)} ${operator} ${expression(own.right, true)}`);
     }
     case "ConditionalExpression":
-      return wrap(`${expression(own.consequent, true)} if ${expression(own.test)} else ${
+      return wrap(`${expression(own.consequent, true)} if ${expression(own.test, true)} else ${
         expression(own.alternate, true)}`);
     case "ArrayExpression": return `[${own.elements.map((one) => expression(one!)).join(", ")}]`;
     default: throw new Untranslated(`a ${own.type}`, own);
@@ -151,13 +162,45 @@ function params(node: Node | null | undefined): [string, string][] {
   });
 }
 
+/** Names that a constructor's pattern takes from its parameters: `{ a, b }`. */
+function pattern(node: Node): string[] {
+  if (node.type !== "ObjectPattern") throw new Untranslated("this constructor", node);
+  const { properties } = node as Node & { properties: (Node & { shorthand?: boolean; key?: Node; value?: Node })[] };
+  return properties.map((one) => {
+    if (!one.shorthand || one.value?.type !== "Identifier") throw new Untranslated("this constructor", one);
+    return (one.value as Node & { name: string }).name;
+  });
+}
+
+/** Refuses a name that is declared twice: in Python both would be one variable. */
+function once(statements: Statement[], method: Node): void {
+  const seen = new Set<string>();
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) node.forEach(visit);
+    if (typeof node !== "object" || node === null || Array.isArray(node)) return;
+    const own = node as Node & { id?: Node & { name?: string } };
+    if (own.type === "VariableDeclarator" && own.id?.name) {
+      if (seen.has(own.id.name)) throw new Untranslated(`a second ${own.id.name}`, method);
+      seen.add(own.id.name);
+    }
+    for (const [key, value] of Object.entries(own)) if (key !== "loc") visit(value);
+  };
+  visit(statements);
+}
+
 function method(own: MethodDefinition, given: [string, string][]): string[] {
   if (own.key.type !== "Identifier" || own.kind === "get" || own.kind === "set" || own.static) {
     throw new Untranslated("this method", own);
   }
+  if (own.value.async || own.value.generator) throw new Untranslated("this method", own);
   const inner = own.value.body.body;
+  once(inner, own);
   if (own.kind === "constructor") {
-    const signature = given.map(([name, value]) => `, ${named(name)}=${value}`).join("");
+    const taken = own.value.params.map(pattern);
+    if (taken.length && JSON.stringify(taken[0]) !== JSON.stringify(given.map(([name]) => name))) {
+      throw new Untranslated(`a constructor that does not take { ${given.map(([name]) => name).join(", ")} }`, own);
+    }
+    const signature = given.map(([name, value]) => `, ${named(name, own)}=${value}`).join("");
     return [`    def __init__(self${signature}):`, ...body(inner, "        ")];
   }
   const names = own.value.params.map((one) => target(one));
@@ -177,11 +220,13 @@ export function asPythonClass(text: string): string {
   if (found?.type !== "ClassDeclaration" || !found.id) {
     throw new Error("expected export default class NAME { ... }");
   }
+  if (found.superClass) throw new Untranslated("extends", found);
   const other = program.body.find((one) => one !== exported);
   if (other) throw new Untranslated("what stands beside the class", other);
   const fields: string[] = [];
   let given: [string, string][] = [];
   for (const one of found.body.body) {
+    if (one.type === "StaticBlock") throw new Untranslated("a static block", one);
     if (one.type !== "PropertyDefinition") continue;
     if (!one.static || one.key.type !== "Identifier") throw new Untranslated("this field", one);
     if (one.key.name === "params") given = params(one.value);
@@ -190,9 +235,17 @@ export function asPythonClass(text: string): string {
   const methods = found.body.body.filter((one) => one.type === "MethodDefinition");
   const parts = methods.map((one) => method(one, given).join("\n"));
   const lines = [...fields, ...(fields.length ? [""] : []), parts.join("\n\n")].join("\n");
+  if (!methods.length) throw new Error("the class has no methods");
   const needs = /\bmath\./.test(lines) ? "import math\n\n\n" : "";
   return `${needs}class ${found.id.name}:\n${lines}\n`;
 }
 
 /** A list of class attributes is a tuple in Python. */
 const listed = (text: string) => (text.startsWith("[") ? `(${text.slice(1, -1)}${text.length > 2 ? "," : ""})` : text);
+
+/** Name in scenarios of the class that a module exports; its own name, without one. */
+export function classNamed(text: string): string {
+  const exported = parsed(text).body.find((one) => one.type === "ExportDefaultDeclaration");
+  const found = exported?.type === "ExportDefaultDeclaration" ? exported.declaration : null;
+  return `lab:${found?.type === "ClassDeclaration" ? found.id?.name ?? "Mine" : "Mine"}`;
+}

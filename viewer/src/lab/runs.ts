@@ -5,10 +5,7 @@ import { Stopped } from "../engine/pool";
 import { runOf, SHOWN } from "../engine/shown";
 import type { Table } from "../engine/wasm";
 import type { Run } from "../data/run";
-import { askedOf, type Experiment } from "./experiment";
-
-/** Name of the controller of a run of the scenario as it is. */
-export const AS_IT_IS = ".";
+import { AS_IT_IS, askedOf, comparedOf, type Experiment } from "./experiment";
 
 /** A finished run. */
 export interface Finished {
@@ -32,8 +29,10 @@ export interface State {
   /** Parts of the runs under way that are done, by controller and seed. */
   parts: Map<string, number>;
   hops: number;
-  /** Why a run failed, in words, by controller. */
-  failed: Map<string, string>;
+  /** Why runs failed, in words, by controller and seed. */
+  failed: Map<string, { controller: string; words: string }>;
+  /** Notes of the program on the scenario. */
+  notes: string[];
   running: boolean;
   stopped: boolean;
   /** When it began and, over, how long it took, ms. */
@@ -46,9 +45,21 @@ export interface State {
 /** Tables of a run of which no curves are drawn. */
 const ANSWERED = ["flows", "queries", "writes"];
 
-/** Limits of a run in a page. */
-export const MOST_BYTES = 1.5e9;
+/** Hops of all runs above which the page asks first. */
 export const MOST_HOPS = 3e8;
+/** Memory of all workers together, and the most of one run, in bytes. */
+const [MOST_MEMORY, MOST_OF_RUN] = [4e9, 1.5e9];
+
+/** Most bytes of a run, where so many workers run at once. */
+export const mostBytes = (workers: number) => Math.min(MOST_OF_RUN, MOST_MEMORY / workers);
+
+let latest = 0;
+
+/** Lets the runs that are under way say nothing more. */
+export function forget(pool: Pool): void {
+  latest++;
+  pool.stop();
+}
 
 const keyOf = (controller: string, seed: number) => `${controller} ${seed}`;
 
@@ -58,10 +69,13 @@ export function share({ finished, total, parts, failed }: State): number {
   return total ? Math.min(1, (finished.length + under + failed.size) / total) : 0;
 }
 
-/** Runs an experiment. `changed` is called with what there is, at most once a frame. */
-export function start(pool: Pool, of: Experiment, changed: (state: State) => void): State {
-  const controllers = of.controllers.length ? of.controllers : [AS_IT_IS];
+/** Runs an experiment. `changed` is called with what there is, at most once a frame, until another one starts. */
+export function start(pool: Pool, of: Experiment, notes: string[], changed: (state: State) => void): State {
+  forget(pool);
+  const mine = latest;
+  const controllers = comparedOf(of);
   const state: State = {
+    notes,
     of, finished: [], total: controllers.length * of.seeds, parts: new Map(), hops: 0, failed: new Map(),
     running: true, stopped: false, began: performance.now(), took: 0, first: null,
   };
@@ -71,7 +85,7 @@ export function start(pool: Pool, of: Experiment, changed: (state: State) => voi
     asked = true;
     requestAnimationFrame(() => {
       asked = false;
-      changed({ ...state, finished: [...state.finished] });
+      if (mine === latest) changed({ ...state });
     });
   };
   const one = async (controller: string, seed: number) => {
@@ -79,7 +93,7 @@ export function start(pool: Pool, of: Experiment, changed: (state: State) => voi
     const scenario = askedOf(of, controller === AS_IT_IS ? null : controller, seed);
     const drawn = seed === 1;
     if (drawn) scenario.set = [...scenario.set ?? [], ["measure.timeline", "auto"]];
-    scenario.most_bytes = MOST_BYTES;
+    scenario.most_bytes = mostBytes(pool.size);
     try {
       const task = { do: "run" as const, scenario, sources: of.own, tables: drawn ? SHOWN : ANSWERED };
       const ran = await pool.ask(task, ({ now_s, end_s }) => {
@@ -89,12 +103,13 @@ export function start(pool: Pool, of: Experiment, changed: (state: State) => voi
       const summary = JSON.parse(ran.summary) as Record<string, unknown>;
       const tables = Object.fromEntries(ANSWERED.map((name) => [name, ran.tables[name]!]));
       const run = drawn ? runOf(ran, controller) : null;
-      state.finished.push({ controller, seed, summary, text: ran.text, tables, run });
+      state.finished = [...state.finished, { controller, seed, summary, text: ran.text, tables, run }];
       state.hops += (summary.run as { hops: number }).hops;
       state.first ??= performance.now() - state.began;
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error);
-      if (!(error instanceof Stopped)) state.failed.set(controller, words);
+      if (error instanceof Stopped) state.stopped = true;
+      else state.failed.set(key, { controller, words });
     }
     state.parts.delete(key);
     tell();
@@ -103,20 +118,25 @@ export function start(pool: Pool, of: Experiment, changed: (state: State) => voi
   for (let seed = 1; seed <= of.seeds; seed++) for (const controller of controllers) all.push(one(controller, seed));
   void Promise.all(all).then(() => {
     state.running = false;
-    state.stopped = state.finished.length < state.total && !state.failed.size;
     state.took = performance.now() - state.began;
     const at = ({ controller }: Finished) => controllers.indexOf(controller);
-    state.finished.sort((a, b) => a.seed - b.seed || at(a) - at(b));
+    state.finished = [...state.finished].sort((a, b) => a.seed - b.seed || at(a) - at(b));
     tell();
   });
   tell();
   return state;
 }
 
-/** Finished runs of seeds under which every controller has finished: differences are paired by seed. */
-export function complete({ finished, of }: State): Finished[] {
-  const controllers = Math.max(1, of.controllers.length);
+/** Controllers of which no run failed. */
+export function sound({ of, failed }: State): string[] {
+  const wrong = new Set([...failed.values()].map(({ controller }) => controller));
+  return comparedOf(of).filter((controller) => !wrong.has(controller));
+}
+
+/** Finished runs of seeds under which all of these controllers have finished: differences are paired by seed. */
+export function complete(finished: Finished[], controllers: string[]): Finished[] {
+  const own = finished.filter(({ controller }) => controllers.includes(controller));
   const count = new Map<number, number>();
-  for (const { seed } of finished) count.set(seed, (count.get(seed) ?? 0) + 1);
-  return finished.filter(({ seed }) => count.get(seed) === controllers);
+  for (const { seed } of own) count.set(seed, (count.get(seed) ?? 0) + 1);
+  return own.filter(({ seed }) => count.get(seed) === controllers.length);
 }

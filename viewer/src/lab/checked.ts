@@ -1,0 +1,88 @@
+/** What the engine says of an experiment: its text, keys and size, or what is wrong with it. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Pool } from "../engine/pool";
+import { Refused, type Checked, type Problem } from "../engine/wasm";
+import type { Source } from "../engine/work";
+import { askedOf, MOST_TEXT, sourceOf, type Experiment } from "./experiment";
+import type { Given } from "./Form";
+import { mostBytes } from "./runs";
+import { quantityOf } from "./size";
+
+export type Told = Checked & { written: string; given: Given[] };
+
+export interface Said {
+  /** The experiment that this is said of. */
+  of: Experiment;
+  /** The last one that could be read: of another experiment where this one is wrong. */
+  told: Told | null;
+  /** Text without differences. */
+  plain: string;
+  problems: Problem[];
+  wrong: string;
+  /** Why controllers are refused, by their texts. */
+  refused: Map<string, string>;
+}
+
+/** Check an experiment whenever it changes. `own` are the classes that may run. */
+export function useChecked(pool: Pool, experiment: Experiment, own: Source[], ready: boolean): Said | null {
+  const [said, setSaid] = useState<Said | null>(null);
+  const latest = useRef(0);
+  const last = useRef<{ told: Told | null; plain: string }>({ told: null, plain: "" });
+  useEffect(() => {
+    if (!ready) return undefined;
+    const mine = ++latest.current;
+    const later = setTimeout(() => {
+      void check(pool, experiment, own, last.current).then((found) => {
+        if (mine !== latest.current) return;
+        last.current = found;
+        setSaid(found);
+      });
+    }, 60);
+    return () => { clearTimeout(later); };
+  }, [pool, experiment, own.length, ready]);
+  return said;
+}
+
+async function check(
+  pool: Pool, of: Experiment, own: Source[], last: { told: Told | null; plain: string },
+): Promise<Said> {
+  const most_bytes = mostBytes(pool.size);
+  const { told, plain } = last;
+  const said: Said = { of, told, plain, problems: [], wrong: "", refused: new Map() };
+  const timeline: [string, string] = ["measure.timeline", "auto"];
+  const asked = { ...askedOf(of, null, null), most_bytes };
+  if (of.text !== null && new TextEncoder().encode(of.text).length > MOST_TEXT) {
+    said.wrong = `The text has more than ${MOST_TEXT.toLocaleString("en-US")} bytes, which no address holds.`;
+    return said;
+  }
+  try {
+    const [found, before, drawn] = await Promise.all([
+      pool.ask({ do: "check", scenario: asked, sources: own }) as Promise<Told>,
+      pool.ask({ do: "check", scenario: { ...asked, set: [] }, sources: own }) as Promise<Told>,
+      // seed 1 is recorded over time
+      pool.ask({ do: "check", scenario: { ...asked, set: [...asked.set ?? [], timeline] }, sources: own }),
+    ]);
+    const large = [found, drawn].find(({ text }) => text === undefined);
+    if (large) {
+      said.wrong = `It takes more memory than this page allows: ${quantityOf(large.memory, "B")} of ${
+        quantityOf(most_bytes, "B")}. Choose fewer hosts, or the installed program.`;
+      return said;
+    }
+    [said.told, said.plain] = [found, before.written];
+  } catch (error) {
+    said.problems = error instanceof Refused ? error.problems : [];
+    said.wrong = (error as Error).message;
+    return said;
+  }
+  for (const controller of of.controllers) {
+    const theirs = sourceOf(controller, of.own);
+    if (theirs && !own.includes(theirs)) continue;
+    try {
+      await pool.ask({ do: "check", scenario: { ...askedOf(of, controller, null), most_bytes }, sources: own });
+    } catch (error) {
+      said.refused.set(controller, (error as Error).message);
+    }
+  }
+  return said;
+}

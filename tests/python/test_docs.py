@@ -142,7 +142,8 @@ def test_files_that_the_pages_name_are_there() -> None:
         ".ci",
         ".github",
     )
-    viewer = [ROOT / "viewer" / name for name in ("src", "tests", "e2e", "lab-e2e", "wasm")]  # without the packages beside them
+    # without the packages beside them
+    viewer = [ROOT / "viewer" / name for name in ("src", "tests", "e2e", "lab-e2e", "wasm")]
     found = [path for top in (*(ROOT / top for top in tops), *viewer) for path in top.rglob("*")]
     found += [*viewer, *ROOT.iterdir()]
     there = {f"/{path.relative_to(ROOT).as_posix()}" for path in found if "__pycache__" not in path.parts}

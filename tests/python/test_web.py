@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import incast
 from conftest import ROOT
 from incast import _core
 from incast.view import lab
@@ -132,6 +133,22 @@ def test_the_engine_in_node() -> None:
     environment = os.environ | {"INCAST_ENGINE": str(ENGINE)}
     done = subprocess.run(command, cwd=ROOT / "viewer", env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.extended(part="web")
+def test_a_class_in_javascript_and_its_export_give_the_same_figures(tmp_path: Path) -> None:
+    there()
+    environment = os.environ | {"INCAST_ENGINE": str(ENGINE), "INCAST_EXPORT": str(tmp_path / "export.json")}
+    command = ["npx", "vitest", "run", "--dir", "wasm", "export"]
+    done = subprocess.run(command, cwd=ROOT / "viewer", env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "export.json").read_text(encoding="utf-8"))
+    (tmp_path / "mine.py").write_text(found["python"], encoding="utf-8")
+    scenario = incast.Scenario.load("two-senders").with_(dict(found["set"]))
+    result = scenario.with_controller(f"{tmp_path / 'mine.py'}:Mine").run()
+    theirs = json.loads(found["summary"])
+    assert theirs["queues"]["marks"] > 0  # its windows were cut
+    assert result.summary["flows"] == theirs["flows"]
 
 
 @pytest.mark.extended(part="web")

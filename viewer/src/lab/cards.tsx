@@ -56,7 +56,7 @@ export const CARDS: Card[] = [
   { scenario: "random-pairs", title: "Fat tree", size: "k = 4", set: [["run.duration", "20ms"], ["run.warmup", "5ms"]],
     drawing: tree },
   { scenario: "permutation", title: "Permutation", size: "sprayed, k = 4", set: [], drawing: tree },
-  { scenario: "websearch", title: "Web search", size: "leaf-spine, load 0.6", set: [], drawing: leaf },
+  { scenario: "websearch", title: "Web search", size: "fat tree, load 0.5", set: [], drawing: leaf },
   { scenario: "link-failure", title: "Link failure", size: "fat tree", set: [], drawing: tree },
   { scenario: "pfc-incast", title: "PFC victim", size: "pauses", set: [], drawing: pause },
   { scenario: "sccp-incast", title: "SCCP", size: "windows by switch", set: [], drawing: star },

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { save } from "../scene/save";
 import { asCommand, asPython, tomlOf, type Experiment } from "./experiment";
 
-const KINDS = ["command", "Python", "link", "file"] as const;
+const KINDS = ["a command", "Python", "a link", "a file"] as const;
 
 interface Props {
   experiment: Experiment;
@@ -13,10 +13,10 @@ interface Props {
 }
 
 export function Take({ experiment, text }: Props) {
-  const [kind, setKind] = useState<typeof KINDS[number]>("command");
+  const [kind, setKind] = useState<typeof KINDS[number]>("a command");
   const [copied, setCopied] = useState("");
-  const shown = { command: asCommand(experiment), Python: asPython(experiment), link: location.href,
-    file: text || "The scenario cannot be read." }[kind];
+  const shown = { "a command": asCommand(experiment), Python: asPython(experiment), "a link": location.href,
+    "a file": text || "The scenario cannot be read." }[kind];
   const copy = () => {
     navigator.clipboard.writeText(shown).then(() => { setCopied("copied"); }, () => {
       setCopied("this browser lets no page copy: mark the text");
@@ -27,13 +27,13 @@ export function Take({ experiment, text }: Props) {
     <section class="take card" aria-label="Take along">
       <div class="seg" role="group" aria-label="As what">
         {KINDS.map((one) => (
-          <button aria-pressed={kind === one} onClick={() => { setKind(one); }}>As a {one}</button>
+          <button aria-pressed={kind === one} onClick={() => { setKind(one); }}>As {one}</button>
         ))}
       </div>
       <pre tabIndex={0}>{shown}</pre>
       <span class="line">
         <span role="status" class="faint">{copied}</span>
-        {kind === "file" && (
+        {kind === "a file" && (
           <button class="btn" onClick={() => {
             save(new Blob([text], { type: "application/toml" }), tomlOf(experiment));
           }} disabled={!text}>Save</button>

@@ -7,9 +7,11 @@ status 1: one is missed.
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -61,10 +63,13 @@ def main() -> int:
         missed |= own / theirs < SPEED
         print(f"{name:<16} {hops:>10,} {own:>8.2f} s {theirs:>8.2f} s {own / theirs:>6.2f}")
     page = lab.place().read_bytes()
-    module = MODULE.read_bytes()
-    packed = len(gzip.compress(module, 9))
-    missed |= len(module) > BYTES or packed > PACKED
-    print(f"module {len(module):,} bytes, {packed:,} packed")
+    # as the page carries it: without the names of functions
+    carried = re.search(rb'id="incast-engine">([^<]+)<', page)
+    assert carried is not None, "make lab puts the module into the page"
+    packed = base64.b64decode(carried[1])
+    module = gzip.decompress(packed)
+    missed |= len(module) > BYTES or len(packed) > PACKED
+    print(f"module {len(module):,} bytes, {len(packed):,} packed")
     print(f"page   {len(page):,} bytes, {len(gzip.compress(page, 9)):,} packed")
     return int(missed)
 

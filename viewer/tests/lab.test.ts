@@ -138,7 +138,7 @@ describe("workers", () => {
     own.stop();
     expect(threads.map(({ over }) => over)).toEqual([true, true]);
     expect((await ended[1]) instanceof Stopped && (await ended[2]) instanceof Stopped).toBe(true);
-    void own.ask({ do: "schema" }).catch(() => undefined);
+    void own.ask({ do: "list", kind: "controllers" }).catch(() => undefined);
     expect(threads.length).toBe(3);
     own.close();
   });

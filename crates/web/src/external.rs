@@ -46,7 +46,7 @@ pub(crate) fn register(classes: Vec<Class>) -> Result<(), String> {
                 "{} has {} states; expected at most {}",
                 class.name,
                 class.state.len(),
-                MOST_VALUES - 4
+                MOST_VALUES - ATTRIBUTES
             ));
         }
         if let Some(missing) = METHODS[..3].iter().find(|name| !class.methods.iter().any(|own| own == *name)) {
@@ -212,6 +212,7 @@ mod passed {
 pub(crate) fn protocol() -> Value {
     json!({
         "methods": METHODS,
+        "most_values": MOST_VALUES,
         "phases": passed::PHASES.map(incast_cc::external::phase_name),
         "env": passed::Env::attributes(),
         "ack": passed::Ack::attributes(),

@@ -109,7 +109,6 @@ fn answered(request: Request, bytes: &mut Vec<u8>) -> Result<Value, Value> {
             "version": incast_scenario::VERSION,
             "protocol": external::protocol(),
             "tables": TABLES.map(|(name, _)| name),
-            "kinds": catalogue::KINDS,
         }),
         Request::Schema => json!({ "schema": Scenario::schema() }),
         Request::List { kind } => json!({ "items": catalogue::list(&kind).map_err(refused)? }),

@@ -30,6 +30,8 @@ export interface Class {
 /** What the engine passes: names of methods and phases, names and types of the attributes of events. */
 export interface Protocol {
   methods: string[];
+  /** Most values of an event, or attributes of an object. */
+  most_values: number;
   phases: string[];
   env: [string, string][];
   ack: [string, string][];
@@ -48,7 +50,6 @@ export interface Objects {
 const REQUIRED = ["on_ack", "on_loss", "on_timeout"];
 const OPTIONAL = ["init", "on_ecn", "on_recovered", "on_undo", "on_idle"];
 const ECN = ["off", "classic", "dctcp"];
-const MOST_VALUES = 64;
 
 const isName = (value: unknown): value is string => typeof value === "string" && /^[A-Za-z_]\w*$/.test(value);
 
@@ -133,7 +134,7 @@ export function objectsOf({ about, make }: Class, protocol: Protocol): Objects {
     return Number(value);
   };
   return {
-    most: MOST_VALUES,
+    most: protocol.most_values,
     call(flow, method, values) {
       const name = protocol.methods[method]!;
       let object = objects.get(flow);

@@ -16,8 +16,6 @@ export type Task =
   | { do: "begin"; module: WebAssembly.Module }
   | { do: "list"; kind: string }
   | { do: "describe"; kind: string; name: string }
-  | { do: "schema" }
-  | { do: "text"; name: string }
   | { do: "check"; scenario: Asked; sources: Source[] }
   | { do: "class"; source: Source }
   | { do: "run"; scenario: Asked; sources: Source[]; tables: string[] };
@@ -37,8 +35,6 @@ export interface Answers {
   begin: { version: string };
   list: Item[];
   describe: Description;
-  schema: string;
-  text: string;
   check: Checked;
   class: { methods: string[]; params: string[]; state: string[] };
   run: Ran;
@@ -96,8 +92,6 @@ export class Work {
     switch (task.do) {
       case "list": return engine.list(task.kind);
       case "describe": return engine.describe(task.kind, task.name);
-      case "schema": return engine.schema();
-      case "text": return engine.text(task.name);
       case "class": {
         const { about } = await classOf(task.source);
         return { methods: about.methods, params: about.params, state: about.state };

@@ -1,8 +1,8 @@
 //! Default recorder of a run: keeps everything.
 
 use crate::{
-    Histogram, MessageRecord, MonitorEntry, MonitorEvent, MonitorRule, MonitorStep, Outcome, PacketEvent, Recorder,
-    Sample,
+    Histogram, MessageRecord, MonitorEntry, MonitorEvent, MonitorRule, MonitorStep, Outcome, PacketEvent, PauseEvent,
+    PauseEvents, Recorder, Sample,
 };
 use std::collections::BTreeMap;
 
@@ -27,6 +27,8 @@ pub struct Collector {
     pub messages: Vec<MessageRecord>,
     /// Timeouts (flow, ps) of flows that carry messages, or with a timeline of all, in the order of the calls.
     pub timeouts: Vec<(u32, u64)>,
+    /// Events of pauses.
+    pub pauses: PauseEvents,
     /// Data packets that hosts had no room for, by flow.
     pub host_drops: BTreeMap<u32, u64>,
     /// Flows and queries of a known size that have finished.
@@ -42,7 +44,8 @@ impl Collector {
         Self { delay: histograms.clone(), rtt: histograms, ..Self::default() }
     }
 
-    /// Bytes kept point by point: packet events with their texts, FlowMonitor steps, samples, queries and writes.
+    /// Bytes kept point by point: packet events with their texts, FlowMonitor steps, samples, queries and writes,
+    /// pauses.
     #[inline]
     pub fn kept_bytes(&self) -> u64 {
         let of = |count: usize, size: usize| (count * size) as u64;
@@ -50,6 +53,7 @@ impl Collector {
             + of(self.monitored.len(), size_of::<MonitorEvent>())
             + of(self.samples.len(), size_of::<Sample>())
             + of(self.messages.len(), size_of::<MessageRecord>())
+            + self.pauses.kept_bytes()
     }
 
     /// Adds what `other` collected, group by group.
@@ -65,6 +69,7 @@ impl Collector {
         self.monitored.extend(other.monitored);
         self.messages.extend(other.messages);
         self.timeouts.extend(other.timeouts);
+        self.pauses.merge(other.pauses);
         self.finished += other.finished;
         self.finished_at = self.finished_at.max(other.finished_at);
         for (flow, drops) in other.host_drops {
@@ -102,6 +107,7 @@ impl Collector {
         outcome.rtt = self.rtt;
         outcome.samples = self.samples;
         outcome.trace = self.trace;
+        outcome.pauses.rows = self.pauses.rows();
     }
 }
 
@@ -183,6 +189,10 @@ impl Recorder for Collector {
 
     fn timeout(&mut self, flow: u32, time_ps: u64) {
         self.timeouts.push((flow, time_ps));
+    }
+
+    fn pause(&mut self, event: PauseEvent, most: u32) {
+        self.pauses.add(event, most);
     }
 
     fn finish(&mut self, time_ps: u64) {

@@ -14,6 +14,7 @@ mod hosts;
 mod messages;
 mod name;
 pub mod packed;
+mod pauses;
 mod port_frame;
 mod ports;
 mod radio_counts;
@@ -33,6 +34,7 @@ pub use flow_frame::{FlowFrame, FlowState};
 pub use histogram::Histogram;
 pub use name::Name;
 use packed::FrameTable;
+pub use pauses::{PauseEvent, PauseEvents, PauseKey, PauseRequest, PauseRow, PauseStep, Pauses, Waiting};
 pub use port_frame::PortFrame;
 pub use radio_counts::RadioCounts;
 pub use timeline_event::{EventKind, PathPort, Subject, TimelineEvent};
@@ -96,8 +98,10 @@ pub struct Outcome {
     pub flow_frames: FrameTable<FlowFrame>,
     /// Events of the timeline, by (time, kind, subject).
     pub timeline_events: Vec<TimelineEvent>,
-    /// Ports that flows pass, by (flow, position, port), if there is a timeline.
+    /// Ports that flows pass, by (flow, position, port), if there is a timeline or a record of pauses.
     pub paths: Vec<PathPort>,
+    /// Pauses of priority flow control with their causes, if requested.
+    pub pauses: Pauses,
     /// Frame length of the timeline, if there is one.
     pub frame_ps: Option<u64>,
     /// Packet events of traced flows, ordered by (time, order of happening).
@@ -626,6 +630,8 @@ pub trait Recorder {
     fn message(&mut self, message: MessageRecord);
     /// The retransmission timer of a flow fired. Called if the flow carries messages or there is a timeline.
     fn timeout(&mut self, flow: u32, time_ps: u64);
+    /// A step of a pause of priority flow control, of which at most `most` are kept.
+    fn pause(&mut self, event: PauseEvent, most: u32);
     /// A host's engine was full and dropped a data packet of a flow, in the measured interval.
     fn host_drop(&mut self, flow: u32);
     /// A flow with an end, or the last query of a limited number, has finished.

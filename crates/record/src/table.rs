@@ -6,13 +6,13 @@
 pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
 use crate::packed::{FrameTable, Framed};
-use crate::{Outcome, entries, flows, hosts, messages, ports, radios, series, timeline};
+use crate::{Outcome, entries, flows, hosts, messages, pauses, ports, radios, series, timeline};
 
 /// Function that makes a table.
 pub type Make = fn(&Outcome) -> Vec<Column>;
 
 /// All tables, by file name.
-pub const TABLES: [(&str, Make); 14] = [
+pub const TABLES: [(&str, Make); 15] = [
     ("flows", flows),
     ("ports", ports),
     ("classes", ports::classes),
@@ -23,6 +23,7 @@ pub const TABLES: [(&str, Make); 14] = [
     ("writes", messages::writes),
     ("samples", samples),
     ("trace", trace),
+    ("pauses", pauses),
     ("timeline_ports", timeline_ports),
     ("timeline_flows", timeline_flows),
     ("timeline_events", timeline_events),
@@ -83,6 +84,11 @@ pub fn samples(outcome: &Outcome) -> Vec<Column> {
 /// `trace.parquet`: one row per event of a packet of a traced flow, ordered by time.
 pub fn trace(outcome: &Outcome) -> Vec<Column> {
     of(series::TRACE, &outcome.trace, outcome)
+}
+
+/// `pauses.parquet`: one row per pause of priority flow control and egress port that caused it, ordered by time.
+pub fn pauses(outcome: &Outcome) -> Vec<Column> {
+    of(pauses::COLUMNS, &outcome.pauses.rows, outcome)
 }
 
 /// `timeline_ports.parquet`: one row per frame and port in which something happens, by (frame, port).

@@ -30,6 +30,7 @@ GROUPS = (
             ("lab", "all in a browser tab"),
             ("plot, view", "one run"),
             ("report", "again from results"),
+            ("explain", "who paused whom in a run"),
             ("export", "for Wireshark, Perfetto"),
         ),
     ),

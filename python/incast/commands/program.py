@@ -9,6 +9,7 @@ from incast.commands import (
     compare,
     describe,
     doctor,
+    explain,
     export,
     lab,
     model,
@@ -49,6 +50,9 @@ def program() -> typer.Typer:
     app.command()(view.view)
     app.command()(lab.lab)
     app.command()(export.export)
+    reasons = typer.Typer(help="Explain what happened in a run.", no_args_is_help=True)
+    reasons.command()(explain.pauses)
+    app.add_typer(reasons, name="explain")
     app.command()(tune.tune)
     app.command()(tune.sensitivity)
     papers = typer.Typer(help="Reproduce figures of published papers and check their claims.", no_args_is_help=True)

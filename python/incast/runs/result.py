@@ -124,8 +124,8 @@ class Result:
     """One finished run, with its figures (``summary``), tables, notes, pictures and view.
 
     ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``radios``, ``queries``, ``writes``, ``samples``,
-    ``trace``, ``timeline_ports``, ``timeline_flows``, ``timeline_events`` and ``timeline_paths`` are tables
-    (``incast.runs.table.Table``, an Arrow table that prints a few rows); each column's field carries its ``unit`` and
+    ``trace``, ``pauses``, ``timeline_ports``, ``timeline_flows``, ``timeline_events`` and ``timeline_paths`` are
+    tables (``incast.runs.table.Table``, an Arrow table that prints a few rows); each column's field carries its ``unit`` and
     ``definition`` as metadata. ``polars.from_arrow(result.flows.arrow)`` makes a Polars frame without copying.
 
     Results are made by ``Scenario.run`` and ``Result.load``.
@@ -219,6 +219,11 @@ class Result:
         return Table(self._table("trace"))
 
     @cached_property
+    def pauses(self) -> Table:
+        """Pauses of priority flow control with their causes; empty unless ``measure.pauses`` asks for them."""
+        return Table(self._table("pauses"))
+
+    @cached_property
     def timeline_ports(self) -> Table:
         """Counters of ports in each frame of the timeline; empty without a timeline."""
         return Table(self._table("timeline_ports"))
@@ -235,7 +240,7 @@ class Result:
 
     @cached_property
     def timeline_paths(self) -> Table:
-        """Ports that the data of each flow passes; empty without a timeline."""
+        """Ports that the data of each flow passes; empty without a timeline and without a record of pauses."""
         return Table(self._table("timeline_paths"))
 
     @property

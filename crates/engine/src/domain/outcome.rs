@@ -15,6 +15,7 @@ use crate::map::fabric::FabricMap;
 use crate::map::flow_ports::ports_of_flows;
 use crate::map::ideal::{Fabric, FlowIdeal};
 use crate::node::context::Counts;
+use crate::node::pause_record::record_standing;
 use crate::port::Port;
 use crate::spec::{Governor, Limit, Spec};
 use crate::threads::thread_pool::split;
@@ -90,6 +91,7 @@ impl FinalState {
             host.nic.iter().for_each(|nic| domain.nodes.ports[host.port].set_ahead(nic.whole_ahead(false)));
         }
         domain.finish(end, net, &mut self.collector);
+        record_standing(&domain.nodes, end, net, &mut self.collector);
         for port in &mut domain.nodes.ports {
             if port.fails() && !over {
                 for packet in port.spares(end, interval) {
@@ -214,7 +216,12 @@ impl Simulation<'_> {
             let traces = Traces { flows: &outcome.flows, messages: &outcome.messages, timeouts: &timeouts };
             let frames = || outcome.port_frames.rows();
             outcome.timeline_events = events(spec, &traces, frames, (every, end));
+        }
+        if outcome.frame_ps.is_some() || spec.observe.pauses.is_some() {
             outcome.paths = ports_of_flows(spec, &Fabric::new(spec), &self.thread_pool);
+        }
+        if !outcome.pauses.rows.is_empty() {
+            outcome.pauses.nodes = spec.node_names.clone();
         }
         self.thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
         outcome

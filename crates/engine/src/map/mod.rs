@@ -22,3 +22,5 @@ mod segments;
 mod transfer;
 pub mod triggers;
 mod ways;
+
+pub use crate::port::buffer::Account;

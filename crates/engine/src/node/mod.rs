@@ -6,6 +6,7 @@ pub mod host;
 pub mod late_marking;
 pub mod lazy_service;
 mod nic_slots;
+pub mod pause_record;
 pub mod pfc;
 mod programs;
 mod radio;

@@ -9,9 +9,9 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// Called when an account of a buffer in this domain has gained a packet, or with `left` has lost one. Pauses or
     /// resumes the neighbour if necessary.
     #[cold]
-    pub fn balance(&mut self, pool: PoolIx, account: u32, packet: &Packet, left: bool) {
+    pub fn balance(&mut self, at: PoolIx, account: u32, packet: &Packet, left: bool) {
         let Some(pfc) = &self.net.pfc else { return };
-        let pool = &mut self.shared.pools[pool];
+        let pool = &mut self.shared.pools[at];
         let (link, class) = (pool.account(account).link, pool.account(account).class);
         let cleared = pfc.cleared(link, self.now);
         let changed = match left {
@@ -21,6 +21,9 @@ impl<E: Effects> NodeCtx<'_, E> {
         let Some(back) = pfc.back[link].filter(|_| changed) else { return };
         let port = self.net.port_of[back];
         self.watch(port);
+        if !left {
+            self.record_request((at, account), port);
+        }
         let frame = Packet::pause_frame(packet, class, !left, self.now);
         if let Some(ends) = self.ports[port].send_frame(self.now, frame, &self.net.interval) {
             self.timer(ends, Timer::Departure(back));
@@ -37,7 +40,9 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
         let port = self.net.port_of[link];
         self.watch(port);
+        let before = self.paused_before(port);
         let ends = self.ports[port].obey(frame, self.now, &self.net.interval);
+        self.record_obeyed(link, frame, &before);
         self.count_dropped(port);
         if let Some(ends) = ends {
             self.timer(ends, Timer::Departure(link));
@@ -65,11 +70,12 @@ impl<E: Effects> NodeCtx<'_, E> {
             return;
         }
         self.watch(port);
-        let own = &mut self.ports[port];
         if transition.is_some() {
-            own.clear_pauses(now, &net.interval);
+            let before = self.paused_before(port);
+            self.ports[port].clear_pauses(now, &net.interval);
+            self.record_cleared(link, &before);
         }
-        let ends = own.go_on(now, &net.interval);
+        let ends = self.ports[port].go_on(now, &net.interval);
         self.count_dropped(port);
         if let Some(ends) = ends {
             self.timer(ends, Timer::Departure(link));

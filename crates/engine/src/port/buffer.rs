@@ -67,6 +67,11 @@ impl Account {
         Account { link, class, reserve, headroom, threshold, margin, overhead, held: 0, in_headroom: 0, paused: None }
     }
 
+    /// Bytes of the account, and those of them in the headroom.
+    pub fn held(&self) -> (u64, u64) {
+        (self.held + self.in_headroom, self.in_headroom)
+    }
+
     /// True if the account is empty.
     pub fn is_empty(&self) -> bool {
         self.held + self.in_headroom == 0
@@ -145,6 +150,20 @@ impl Pool {
     /// Account number `i`.
     pub fn account(&self, i: u32) -> &Account {
         &self.accounts[i as usize]
+    }
+
+    /// All accounts, with their numbers.
+    pub fn accounts(&self) -> impl Iterator<Item = (u32, &Account)> {
+        (0..).zip(&self.accounts)
+    }
+
+    /// Bytes of an account, its reserve included, from which the neighbour is paused.
+    pub fn pauses_from(&self, account: u32) -> u64 {
+        let a = &self.accounts[account as usize];
+        a.reserve.saturating_add(match a.threshold {
+            Threshold::Dynamic(alpha) => (alpha * self.free as f64).ceil() as u64,
+            Threshold::Fixed(max) => max,
+        })
     }
 
     /// Time at which the neighbour was paused for an account, unless it has been resumed since.

@@ -117,6 +117,17 @@ impl Port {
         classes.filter_map(|(class, queue)| Some((class, queue.pausing.since?, queue.pausing.asked)))
     }
 
+    /// Paused classes, and the times of the neighbour's requests.
+    pub fn paused(&self) -> impl Iterator<Item = (u8, Time)> {
+        let classes = self.rare.queues.iter().flat_map(|q| (0u8..).zip(&q.classes));
+        classes.filter(|l| l.1.pausing.since.is_some()).map(|l| (l.0, l.1.pausing.asked))
+    }
+
+    /// IP bytes and number of its packets on `account`.
+    pub fn held_on(&self, account: u32) -> (u64, u64) {
+        self.rare.queues.as_ref().map_or((0, 0), |q| q.held_on(account))
+    }
+
     /// Class and PFC account of its packets; the packet in transmission has no class.
     pub fn on_accounts(&self) -> impl Iterator<Item = (Option<u8>, u32)> {
         let queues = self.rare.queues.iter();

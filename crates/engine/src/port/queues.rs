@@ -507,6 +507,13 @@ impl Queues {
         { all }.find(|w| w.account == Some(account)).map(|w| &w.packet)
     }
 
+    /// Bytes and number of the packets of a PFC account.
+    pub(super) fn held_on(&self, account: u32) -> (u64, u64) {
+        let waiting = self.classes.iter().flat_map(|l| &l.queue);
+        let own = self.served.iter().chain(waiting).filter(|w| w.account == Some(account));
+        own.fold((0, 0), |(bytes, packets), w| (bytes + u64::from(w.packet.size), packets + 1))
+    }
+
     /// PFC account of the packet in transmission, if any.
     pub(super) fn account_in_service(&self) -> Option<u32> {
         self.served.as_ref()?.account

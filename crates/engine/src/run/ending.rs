@@ -9,8 +9,8 @@ use incast_record::Collector;
 /// Longest chain of causes and effects at one picosecond. A longer one counts as an endless loop.
 const GENERATIONS: u16 = 50_000;
 
-/// Maximum bytes of individual records: the packet trace, steps of counted packets, time series, queries and writes.
-/// Equal to the limit on a scenario's time series.
+/// Maximum bytes of individual records: the packet trace, steps of counted packets, time series, queries and writes,
+/// pauses. Equal to the limit on a scenario's time series.
 pub const MAX_KEPT: u64 = 2_400_000_000;
 
 /// Bytes that the records of a run may take: `MAX_KEPT`, or the specification's own limit if lower.
@@ -22,12 +22,13 @@ pub fn max_kept(spec: &Spec) -> u64 {
 pub fn full(kept: &Collector, now: Time, spec: &Spec) -> RunError {
     let (end, gigabytes) = (spec.duration, [kept.kept_bytes(), max_kept(spec)].map(|bytes| bytes as f64 * 1e-9));
     let (events, steps) = (kept.trace.len(), kept.monitored.len());
-    let (points, messages) = (kept.samples.len(), kept.messages.len());
+    let (points, messages, pauses) = (kept.samples.len(), kept.messages.len(), kept.pauses.len());
     RunError::Invalid(format!(
         "records of the run take {:.2} GB at {now} of {end}, and may take {:.2} GB: {events} events of packets \
          (measure.trace), {steps} steps of counted packets (measure.acks), {points} points of time series \
-         (measure.series), {messages} queries and writes; expected fewer traced flows, no measure.acks, a longer \
-         measure.series.interval, fewer or larger writes, or a shorter run.duration",
+         (measure.series), {messages} queries and writes, {pauses} steps of pauses (measure.pauses); expected fewer \
+         traced flows, no measure.acks, a longer measure.series.interval, fewer or larger writes, fewer pauses, or a \
+         shorter run.duration",
         gigabytes[0], gigabytes[1]
     ))
 }

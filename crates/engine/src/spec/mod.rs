@@ -248,6 +248,8 @@ pub struct Observe {
     pub interval: Option<Time>,
     /// Flows whose packets are traced.
     pub trace: Vec<u32>,
+    /// Maximum number of pauses recorded with their causes, the first of the run; `None`: none are recorded.
+    pub pauses: Option<u32>,
     /// Maximum number of bytes recorded point by point; a run that exceeds it ends with an error. At most `MAX_KEPT`,
     /// which is the default.
     pub max_kept: Option<u64>,

@@ -101,7 +101,7 @@ fn tables(outcome: &Outcome) -> Vec<(String, Vec<Column>)> {
     TABLES.iter().map(|(name, make)| (format!("{name}.parquet"), make(outcome))).collect()
 }
 
-fn rows(outcome: &Outcome) -> [usize; 14] {
+fn rows(outcome: &Outcome) -> [usize; 15] {
     let of = |kind| outcome.messages.iter().filter(|m| m.kind == kind).count();
     [
         outcome.flows.len(),
@@ -114,6 +114,7 @@ fn rows(outcome: &Outcome) -> [usize; 14] {
         of(MessageKind::Write),
         outcome.samples.len(),
         outcome.trace.len(),
+        outcome.pauses.rows.len(),
         outcome.port_frames.rows().count(),
         outcome.flow_frames.rows().count(),
         outcome.timeline_events.len(),

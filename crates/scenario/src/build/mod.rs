@@ -8,6 +8,7 @@ mod failures;
 pub mod layout;
 mod mirror;
 mod observe;
+mod pauses;
 mod priorities;
 mod ranks;
 pub(crate) mod refusals;

@@ -18,6 +18,8 @@ const MAX_CELLS: u64 = 50_000_000;
 const MANY_PORTS: u64 = 10_000;
 /// Most samples of queues, all ports together: minutes of CPU time if queues change between all of them.
 const MAX_QUEUE_SAMPLES: u64 = 10_000_000_000;
+/// Default number of recorded pauses.
+const PAUSES: u32 = 100_000;
 /// Values of one flow at one instant: window, threshold, RTT and the controller's state.
 const VALUES_PER_FLOW: u64 = 8;
 
@@ -68,6 +70,7 @@ pub(super) fn observe(
     spec::Observe {
         timeline,
         timeline_near: None,
+        pauses: m.pauses.map(|most| most.given().map_or(PAUSES, |most| most.0)),
         queue_interval,
         flows: m.series.flows.clone(),
         ports,

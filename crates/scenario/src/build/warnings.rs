@@ -2,7 +2,7 @@
 //! without effect, flows that never start.
 
 use super::failures::{self, changes_nothing};
-use super::{Built, credits, ranks, triggers};
+use super::{Built, credits, pauses, ranks, triggers};
 use crate::LeftOut;
 use crate::document::Document;
 use crate::document::app::{App, Bulk};
@@ -54,6 +54,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     found.extend(threads_not_taken(doc, spec));
     found.extend(short_of_a_window(doc, spec));
     found.extend(dropped_beside_pauses(spec));
+    pauses::notes(doc, spec, &mut found);
     found.extend(out_of_range(spec));
     found.extend(at_line_rate(spec));
     // the builder has already refused what the engine would

@@ -214,6 +214,10 @@ pub struct Measure {
     /// connection is given up). Default: no timeline.
     #[serde(default)]
     pub timeline: Option<Auto<Time>>,
+    /// Most pauses of priority flow control that are recorded with their causes, the first of the run, for `incast
+    /// explain pauses`; `auto`: 100,000. Default: none.
+    #[serde(default)]
+    pub pauses: Option<Auto<PauseCount>>,
     /// Time series of chosen flows and ports.
     #[serde(default)]
     pub series: Series,
@@ -235,6 +239,19 @@ pub struct Measure {
     /// packets, as in scripts that read as many entries as there are flows; default: all.
     #[serde(default)]
     pub entries: Option<u32>,
+}
+
+/// A number of recorded pauses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "u32")]
+#[schemars(!try_from)]
+pub struct PauseCount(#[schemars(range(min = 1, max = 1_000_000))] pub u32);
+
+impl TryFrom<u32> for PauseCount {
+    type Error = String;
+    fn try_from(n: u32) -> Result<PauseCount, String> {
+        (1..=1_000_000).contains(&n).then_some(PauseCount(n)).ok_or_else(|| format!("{n}: expected 1 to 1000000 pauses"))
+    }
 }
 
 /// FlowMonitor's status of a packet whose neighbour does not answer.

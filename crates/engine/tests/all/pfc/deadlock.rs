@@ -16,6 +16,7 @@ fn ring(size: u64) -> Spec {
     spec.transports = vec![changed!(htsim(), sizes.mss = 1000)];
     spec.flows = (0..3).map(|h| flood(h, (h + 2) % 3, 1000, Rate::gbps(10))).collect();
     spec.buffer = with(pfc(), size);
+    spec.observe.pauses = Some(u32::MAX);
     spec
 }
 
@@ -31,6 +32,13 @@ fn a_ring_of_buffers_that_wait_for_each_other_stops_for_good() {
     // hosts are not part of the ring, but wait for it all the same
     assert!(port(&o, "h0>a").deadlocked_ps.is_some());
     assert!(port(&o, "a>c").deadlocked_ps.is_none());
+    // at the end all bytes from a port of the ring wait at the next one
+    let name = |port: u32| &*o.ports[port as usize].name;
+    let end = o.pauses.rows.iter().filter(|row| row.at_end && row.ended_ps.is_none());
+    let waits: Vec<(&str, &str)> = end.map(|row| (name(row.key.port), name(row.waiting.port))).collect();
+    for pair in [("a>b", "b>c"), ("b>c", "c>a"), ("c>a", "a>b")] {
+        assert_eq!(waits.iter().filter(|(paused, _)| *paused == pair.0).collect::<Vec<_>>(), [&pair]);
+    }
     // without that much to send there is no deadlock
     let mut spec = ring(100_000);
     spec.flows.iter_mut().for_each(|f| f.app = App::Udp(Udp { gap: Time::us(2), random: false }));

@@ -1,5 +1,6 @@
 //! Priority flow control.
 
+mod causes;
 mod deadlock;
 mod failures;
 mod headroom;
@@ -79,6 +80,7 @@ fn draft(seed: u64, headroom: Option<Headroom>) -> Spec {
     let headroom = headroom.unwrap_or(little);
     let pfc = PfcSpec { lossless: vec![true; classes], threshold, reserve, headroom, margin };
     spec.buffer = with(pfc, [1000, 20_000, 200_000][n(3) as usize]);
+    spec.observe.pauses = [None, Some(u32::MAX), Some(5)][(seed % 3) as usize];
     Spec { seed, ..spec }
 }
 

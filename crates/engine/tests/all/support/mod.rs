@@ -274,7 +274,7 @@ pub fn often(window: u64) -> bool {
 pub fn compared_seen_and_unseen(spec: &Spec) -> Outcome {
     let mut unseen = spec.clone();
     (unseen.observe.trace, unseen.observe.ports, unseen.observe.flows) = (Vec::new(), Vec::new(), Vec::new());
-    unseen.observe.timeline = None;
+    (unseen.observe.timeline, unseen.observe.pauses) = (None, None);
     compared(&unseen);
     compared(spec)
 }
@@ -291,7 +291,8 @@ pub fn compared_whole(spec: &Spec) -> Outcome {
 /// Checks that packets are conserved, also by ports and by the frames of a timeline.
 fn conserved(spec: &Spec, o: Outcome) -> Outcome {
     ports_add_up(spec, &o);
-    frames_add_up(&o);
+    frames_add_up(spec, &o);
+    pauses_add_up(spec, &o);
     assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight, "packets are conserved");
     o
 }
@@ -319,9 +320,9 @@ fn ports_add_up(spec: &Spec, o: &Outcome) {
 }
 
 /// Checks that the frames of a timeline add up to the ports' totals over the whole run.
-fn frames_add_up(o: &Outcome) {
+fn frames_add_up(spec: &Spec, o: &Outcome) {
     let Some(every) = o.frame_ps else {
-        assert!(o.timeline_events.is_empty() && o.paths.is_empty());
+        assert!(o.timeline_events.is_empty() && (o.paths.is_empty() || spec.observe.pauses.is_some()));
         return assert!(o.port_frames.is_empty() && o.flow_frames.is_empty());
     };
     flow_frames_add_up(o, every);
@@ -342,6 +343,34 @@ fn frames_add_up(o: &Outcome) {
         assert_eq!((sum.pauses as u64, sum.paused_ps), (port.pauses, port.paused_ps), "pauses of {}", port.name);
         assert_eq!(sum.byte_time as f64 / o.end_ps as f64, port.queue_mean_bytes, "mean queue of {}", port.name);
         assert!(sum.queue_max_bytes >= port.queue_max_bytes, "largest queue of {}", port.name);
+    }
+}
+
+/// Checks that recorded pauses add up to the ports' paused times, and that all bytes of an account wait somewhere.
+fn pauses_add_up(spec: &Spec, o: &Outcome) {
+    let Some(most) = spec.observe.pauses else { return assert!(o.pauses.rows.is_empty()) };
+    let rows = &o.pauses.rows;
+    assert!(rows.is_sorted_by_key(|row| (row.pause, row.at_end, row.waiting.port)), "in order");
+    assert!(rows.is_sorted_by_key(|row| row.key), "pauses are numbered in order");
+    let mut paused = vec![vec![0; 256]; o.ports.len()];
+    for pause in rows.chunk_by(|a, b| a.pause == b.pause) {
+        let row = pause[0];
+        let waiting: u64 = pause.iter().filter(|row| !row.at_end).map(|row| row.waiting.bytes).sum();
+        assert!(waiting == row.bytes && row.headroom <= row.bytes, "{pause:?}");
+        let Some(begun) = row.begun_ps else { continue };
+        let ended = row.ended_ps.unwrap_or(o.end_ps);
+        assert!(row.key.asked_ps <= begun && begun <= ended && ended <= o.end_ps, "{row:?}");
+        let within = |at: u64| at.clamp(o.measure_from_ps, o.measure_to_ps);
+        paused[row.key.port as usize][row.key.class as usize] += within(ended) - within(begun);
+    }
+    if rows.last().is_some_and(|row| row.pause + 1 == most) {
+        return;
+    }
+    for (port, paused) in o.ports.iter().zip(paused) {
+        match &port.classes[..] {
+            [] => assert_eq!(paused[0], port.paused_ps, "pauses of {}", port.name),
+            classes => assert!(classes.iter().map(|class| class.paused_ps).eq(paused[..classes.len()].iter().copied())),
+        }
     }
 }
 

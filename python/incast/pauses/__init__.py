@@ -1,0 +1,1 @@
+"""Pauses of priority flow control: who paused whom, and why."""

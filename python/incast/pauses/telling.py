@@ -1,0 +1,219 @@
+"""Pauses in words: one sentence that says what follows, the tree as lines, and both as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from incast.system.output import counted, escaped
+from incast.writing.numbers import duration, percent, quantity, rounded, said
+
+if TYPE_CHECKING:
+    from incast.pauses.explained import Explanation
+    from incast.pauses.record import Flow, Record
+    from incast.pauses.tree import Arrivals, Branch
+
+NAMED = 4
+"""Most roots that are named."""
+
+
+def sentence(record: Record, found: Explanation) -> str:
+    """Say what follows: who waited how long, and where it began."""
+    who = _whole(record, found)
+    share = f"{_s(found.waited_s)} of {_s(found.of_s)}"
+    text = f"{who} was paused for {share}"
+    if found.waited_s <= 0:
+        return f"{who} was not paused."
+    if found.rings:
+        return f"{text}, and {_ring(record, found.rings[0])}."
+    if found.root is None:
+        return f"{text}; no port began it: the pauses wait for one another in rings."
+    name = _name(record, found.root)
+    passes = ""
+    if found.flow is not None:
+        passes = ", which it crosses itself" if found.crosses else ", which it does not cross"
+    where = f"the pauses began at {name}{passes}"
+    return f"{text}; {where}: {_arrivals(found.arrivals)}."
+
+
+def lines(record: Record, found: Explanation) -> Iterator[str]:
+    """Yield the sentence, the tree and the ports that began it, as lines."""
+    yield sentence(record, found)
+    if found.branches:
+        yield ""
+        yield f"{_whole(record, found)}: {_s(found.waited_s)} of {_s(found.of_s)}"
+        for branch in found.branches:
+            yield from _tops(record, branch, found)
+    if found.roots:
+        yield ""
+        yield "began at:"
+        whole = sum(found.roots.values())
+        for port, root_s in list(found.roots.items())[:NAMED]:
+            yield f"  {_name(record, port)}: {said(percent(root_s / whole))} of the time"
+        if len(found.roots) > NAMED:
+            yield f"  and {len(found.roots) - NAMED} more"
+    for ring in found.rings:
+        yield ""
+        yield from _told_ring(record, ring)
+    if record.is_cut:
+        yield ""
+        yield cut(record)
+
+
+def cut(record: Record) -> str:
+    """Say that the record of pauses has an end."""
+    return (
+        f"pauses.parquet has the first {record.asked:,} pauses, up to {_s(record.last_s)}; later ones, if any, are left "
+        "out: measure.pauses has their number"
+    )
+
+
+def _tops(record: Record, branch: Branch, found: Explanation) -> Iterator[str]:
+    before = branch is not found.branches[0]
+    more = "for the rest of that, " if before and found.flow is not None else ""
+    yield f"  {_named(record, branch)}: {more}{_paused(branch, branch.waited_s)}"
+    yield from _below(record, branch, "    ")
+
+
+def _below(record: Record, branch: Branch, indent: str) -> Iterator[str]:
+    """Yield why a branch was paused."""
+    held = f"{indent}{escaped(branch.node)} held up to {_b(branch.held)} from it, and pauses it at {_b(branch.threshold)}"
+    yield f"{held}; these bytes wait for"
+    for below in branch.branches:
+        yield f"{indent}  {_named(record, below)} ({said(percent(below.share))}): {_why(record, below)}"
+        if below.pauses and not below.is_ring:
+            yield from _below(record, below, f"{indent}    ")
+    if branch.left_out:
+        yield f"{indent}  and {counted(branch.left_out, 'port')} with less than 1 %"
+
+
+def _why(record: Record, branch: Branch) -> str:
+    if branch.is_ring:
+        return "further up in this tree: a ring"
+    own = f"congested by its own arrivals, {_arrivals(branch.arrivals)}"
+    if not branch.pauses:
+        return f"never paused in that time, {own}"
+    paused = _paused(branch, branch.paused_s)
+    return f"{paused}; for the other {_s(branch.root_s)} {own}" if branch.root_s > 0 else paused
+
+
+def _paused(branch: Branch, paused_s: float) -> str:
+    times = f"in {counted(branch.pauses, 'pause')}"
+    return (
+        f"paused by {escaped(branch.node)} for {_s(paused_s)} {times}, from {_s(branch.first_s)} to {_s(branch.last_s)}"
+    )
+
+
+def _arrivals(arrivals: Arrivals | None) -> str:
+    """Say what arrives at a port."""
+    if arrivals is None or not arrivals.flows:
+        return "no flow is known that passes it"
+    who = f"{counted(arrivals.flows, 'flow')} from {counted(arrivals.hosts, 'host')}"
+    if arrivals.times is None:
+        return who
+    return f"{who}, whose links bring up to {said(rounded(arrivals.times, 2))} times its rate"
+
+
+def _told_ring(record: Record, ring: Sequence[int]) -> Iterator[str]:
+    yield "deadlock:"
+    for port, beyond in zip(ring, [*ring[1:], ring[0]], strict=True):
+        since = _s(record.stuck[port])
+        yield f"  {_name(record, port)}, paused since {since}, waits for {_name(record, beyond)}"
+
+
+def _ring(record: Record, ring: Sequence[int]) -> str:
+    names = [_name(record, port) for port in ring]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    since = max(record.stuck[port] for port in ring)
+    return f"since {_s(since)} {listed} wait for one another in a ring: a deadlock, which never ends"
+
+
+def _whole(record: Record, found: Explanation) -> str:
+    """Name the subject of an explanation."""
+    if found.flow is not None:
+        return f"The path of flow {found.flow.number} ({escaped(found.flow.entry)}, {ends(record, found.flow)})"
+    return f"Port {_name(record, found.branches[0].port)}" if found.branches else "The port"
+
+
+def ends(record: Record, flow: Flow) -> str:
+    """Name the hosts at the ends of a flow, or their ports where names are not told apart."""
+    first, last = record.names[flow.path[0]], record.names[flow.path[-1]]
+    if first.count(">") == last.count(">") == 1:
+        return escaped(f"{first.split('>')[0]} to {last.split('>')[1]}")
+    return escaped(f"from {first} to {last}")
+
+
+def _named(record: Record, branch: Branch) -> str:
+    several = len(record.classes.get(branch.port, ())) > 1
+    return f"{_name(record, branch.port)}{f', class {branch.class_},' if several else ''}"
+
+
+def _name(record: Record, port: int) -> str:
+    return escaped(record.names[port])
+
+
+def _s(seconds: float) -> str:
+    return said(duration(seconds))
+
+
+def _b(number: float) -> str:
+    return said(quantity(number, "B"))
+
+
+def as_json(record: Record, found: Explanation) -> str:
+    """Return the explanation as JSON."""
+    return json.dumps(document(record, found), indent=2) + "\n"
+
+
+def document(record: Record, found: Explanation) -> dict[str, Any]:
+    """Return the explanation as a document of names and numbers."""
+    flow = found.flow
+    return {
+        "sentence": sentence(record, found),
+        "flow": None if flow is None else flow.number,
+        "port": record.names[found.branches[0].port] if flow is None and found.branches else None,
+        "path": None if flow is None else [record.names[port] for port in flow.path],
+        "paused_s": found.waited_s,
+        "of_s": found.of_s,
+        "tree": [_document(record, branch) for branch in found.branches],
+        "roots": [{"port": record.names[port], "waited_s": root_s} for port, root_s in found.roots.items()],
+        "arrivals": _arrivals_document(found.arrivals),
+        "crosses_root": found.crosses,
+        "deadlocks": [
+            [{"port": record.names[port], "since_s": record.stuck[port]} for port in ring] for ring in found.rings
+        ],
+        "recorded_pauses": record.asked,
+        "complete": not record.is_cut,
+    }
+
+
+def _document(record: Record, branch: Branch) -> dict[str, Any]:
+    return {
+        "port": record.names[branch.port],
+        "class": branch.class_,
+        "waited_s": branch.waited_s,
+        "share": branch.share,
+        "pauses": branch.pauses,
+        "paused_s": branch.paused_s,
+        "first_s": branch.first_s if branch.pauses else None,
+        "last_s": branch.last_s if branch.pauses else None,
+        "paused_by": branch.node or None,
+        "held_bytes": branch.held if branch.pauses else None,
+        "threshold_bytes": branch.threshold if branch.pauses else None,
+        "root_s": branch.root_s,
+        "ring": branch.is_ring,
+        "arrivals": _arrivals_document(branch.arrivals),
+        "causes": [_document(record, below) for below in branch.branches],
+    }
+
+
+def _arrivals_document(arrivals: Arrivals | None) -> dict[str, Any] | None:
+    if arrivals is None:
+        return None
+    return {
+        "flows": arrivals.flows,
+        "hosts": arrivals.hosts,
+        "bring_bps": arrivals.bring_bps,
+        "times_the_rate": arrivals.times,
+    }

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from incast.commands.options import Quiet, out
+from incast.commands.options import Quiet, out, tell
 from incast.errors import FolderError
-from incast.runs.result import Result
+from incast.pauses import explained, record, telling
+from incast.runs.result import Result, cut_pauses
 from incast.system import output
 from incast.system.files import held
-from incast.system.interrupts import loading
-
-if TYPE_CHECKING:
-    from incast.pauses.explained import Explanation
-    from incast.pauses.record import Record
 
 
 def pauses(
@@ -27,46 +25,49 @@ def pauses(
         int | None, typer.Option("--flow", metavar="NUMBER", help="A flow (default: the one that waited longest).")
     ] = None,
     port: Annotated[str | None, typer.Option("--port", metavar="NAME", help="A port instead of a flow.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Explain the pauses of priority flow control: who paused whom and why, from a victim to the port that began it."""
+    """Explain the pauses of priority flow control: who paused whom and why.
+
+    The tree leads from a victim to the port that began it. The victim is the flow that waited longest for a port that
+    it does not cross.
+    """
     if flow is not None and port is not None:
         raise FolderError("--flow and --port: expected one of them")
-    with loading():
-        from incast.pauses import explained, record, telling
     result = Result.load(run)
     with held(run):
         known = record.of(result)
-        found: Explanation | None = None
-        if known is None:
-            text = _without(result, run)
+        found = None if known is None else _asked(known, flow, port)
+        if known is None or found is None:
+            told = [_without(result, run)]
+            text = json.dumps({"sentence": told[0]}, indent=2) + "\n"
         else:
-            found = _asked(known, flow, port) if (flow, port) != (None, None) else explained.victim(known)
-            text = "" if found is not None else "No pause took effect before the run ended."
+            told, text = list(telling.lines(known, found)), telling.as_json(known, found)
+        tell(cut_pauses(result))
     with output.about(run):
-        if json:
-            sys.stdout.write('{"sentence": null}\n' if known is None or found is None else telling.as_json(known, found))
+        if json_:
+            sys.stdout.write(text)
         elif not quiet:
-            for line in [text] if known is None or found is None else telling.lines(known, found):
+            for line in told:
                 out.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _asked(known: Record, flow: int | None, port: str | None) -> Explanation:
-    from incast.pauses import explained
-
+def _asked(known: record.Record, flow: int | None, port: str | None) -> explained.Explanation | None:
     if flow is not None:
         return explained.of_flow(known, explained.flow_of(known, flow))
-    return explained.of_port(known, explained.port_of(known, port or ""))
+    return explained.victim(known) if port is None else explained.of_port(known, explained.port_of(known, port))
 
 
 def _without(result: Result, run: Path) -> str:
-    """Say why there is nothing to explain; raises ``FolderError`` if the run recorded no pauses but had some."""
-    if not result.summary["queues"]["pauses"]:
-        return "No port was paused in this run: there is nothing to explain."
-    name, timed = shlex.quote(str(run / "scenario.toml")), shlex.quote(f"{run}-pauses")
-    again = f"incast run {name} --set measure.pauses=auto --out {timed} && incast explain pauses {timed}"
+    """Say why there is nothing to explain; raises ``FolderError`` if the run had pauses and did not record them."""
+    if "pfc" not in tomllib.loads(result.toml).get("buffer", {}):
+        return "No port was paused: the scenario has no priority flow control (buffer.pfc)."
+    if not result.summary["queues"]["pauses"] or len(result.pauses):
+        return "No port was paused in this run."
+    counted = output.counted(result.summary["queues"]["pauses"], "pause")
+    name, again = shlex.quote(str(run / "scenario.toml")), shlex.quote(f"{run}-pauses")
     raise FolderError(
-        f"{run} has no pauses.parquet: the run counted {result.summary['queues']['pauses']:,} pauses and did not record "
-        f"their causes; this does: {again}"
+        f"{run} has no pauses.parquet: the run counted {counted} without their causes; expected a run with them: "
+        f"incast run {name} --set measure.pauses=auto --out {again} && incast explain pauses {again}"
     )

@@ -31,7 +31,7 @@ class Explanation:
     roots: dict[int, float]
     """Ports that began it, the one with the longest time first."""
     arrivals: Arrivals | None = None
-    """What arrives at the first of them."""
+    """Arrivals at the first of them."""
     rings: list[list[int]] = field(default_factory=list)
     """Ports that wait for one another for good."""
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from incast.errors import FolderError
+from incast.runs.result import MOST_PAUSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,8 +69,6 @@ class Record:
     """Pauses recorded, with those that never took effect."""
     limit: int
     """Most pauses that the run records."""
-    last_s: float
-    """Time of the last recorded request."""
     stuck: dict[int, float] = field(default_factory=dict)
     """Ports in a deadlock at the end, and since when."""
     standing: dict[Paused, dict[int, int]] = field(default_factory=dict)
@@ -111,10 +110,6 @@ def of(run: Result) -> Record | None:
         return _read(run) if len(run.pauses) else None
 
 
-LIMIT = 100_000
-"""Most recorded pauses with ``measure.pauses = "auto"``."""
-
-
 def _read(run: Result) -> Record:
     rows = run.pauses.to_pylist()
     ports = run.ports.select(["port", "rate_bps", "deadlocked_s"]).to_pylist()
@@ -149,8 +144,7 @@ def _read(run: Result) -> Record:
         dict(pauses),
         list(_flows(run, scenario, len(ports), end_s)),
         len(asked),
-        limit if isinstance(limit, int) else LIMIT,
-        max((row["asked_s"] for row in asked.values()), default=0.0),
+        limit if isinstance(limit, int) else MOST_PAUSES,
         {port: row["deadlocked_s"] for port, row in enumerate(ports) if row["deadlocked_s"] is not None},
         dict(standing),
     )

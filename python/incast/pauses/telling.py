@@ -56,17 +56,6 @@ def lines(record: Record, found: Explanation) -> Iterator[str]:
     for ring in found.rings:
         yield ""
         yield from _told_ring(record, ring)
-    if record.is_cut:
-        yield ""
-        yield cut(record)
-
-
-def cut(record: Record) -> str:
-    """Say that the record of pauses has an end."""
-    return (
-        f"pauses.parquet has the first {record.asked:,} pauses, up to {_s(record.last_s)}; later ones, if any, are left "
-        "out: measure.pauses has their number"
-    )
 
 
 def _tops(record: Record, branch: Branch, found: Explanation) -> Iterator[str]:
@@ -78,17 +67,17 @@ def _tops(record: Record, branch: Branch, found: Explanation) -> Iterator[str]:
 
 def _below(record: Record, branch: Branch, indent: str) -> Iterator[str]:
     """Yield why a branch was paused."""
-    held = f"{indent}{escaped(branch.node)} held up to {_b(branch.held)} from it, and pauses it at {_b(branch.threshold)}"
-    yield f"{held}; these bytes wait for"
+    held = f"held up to {_b(branch.held)} from it, where it asks at {_b(branch.threshold)}; these bytes wait for"
+    yield f"{indent}{escaped(branch.node)} {held}"
     for below in branch.branches:
-        yield f"{indent}  {_named(record, below)} ({said(percent(below.share))}): {_why(record, below)}"
+        yield f"{indent}  {_named(record, below)} ({said(percent(below.share))}): {_why(below)}"
         if below.pauses and not below.is_ring:
             yield from _below(record, below, f"{indent}    ")
     if branch.left_out:
         yield f"{indent}  and {counted(branch.left_out, 'port')} with less than 1 %"
 
 
-def _why(record: Record, branch: Branch) -> str:
+def _why(branch: Branch) -> str:
     if branch.is_ring:
         return "further up in this tree: a ring"
     own = f"congested by its own arrivals, {_arrivals(branch.arrivals)}"

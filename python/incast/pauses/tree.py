@@ -2,7 +2,8 @@
 
 A pause of a port is the fault of the egress ports of the switch that asked for it, each by its share of the bytes that
 waited there. Such a port may have been paused itself at that time: then the fault passes on to the port beyond it. For
-the rest of the time it is a **root**: its own arrivals exceed its rate. Times of all roots add up to the time at the top.
+the rest of the time it is a **root**: its own arrivals exceed its rate. Times of all roots add up to the time at the
+top.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Window = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What a port gets while it is congested: flows, their hosts, and the rate that these can send."""
+    """Arrivals at a congested port: flows, their hosts, and the rate that these can send."""
 
     flows: int
     hosts: int

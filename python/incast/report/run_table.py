@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from incast.pauses import explained, record, telling
 from incast.runs.result import ENOUGH, MESSAGES, Result, high_of, links_of, unfinished
 from incast.system import output
 from incast.writing.numbers import duration, percent, quantity, said, scaled
@@ -36,7 +38,24 @@ def show(result: Result, folder: Path, console: Console) -> None:
     for what, figures in began.items():
         if figures["finished"] < figures["count"]:
             console.print(unfinished(what, figures["finished"], figures["count"]), highlight=False, soft_wrap=True)
+    for line in _pauses(result, folder):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     console.print(f"results: {folder}", highlight=False, soft_wrap=True)
+
+
+LINES = 12
+"""Most lines about pauses."""
+
+
+def _pauses(result: Result, folder: Path) -> list[str]:
+    """Say who paused whom and why, if the run recorded it."""
+    known = record.of(result)
+    found = None if known is None else explained.victim(known)
+    if known is None or found is None:
+        return []
+    told = list(telling.lines(known, found))
+    more = [f"... (incast explain pauses {shlex.quote(str(folder))} has all)"] if len(told) > LINES else []
+    return ["", *told[:LINES], *more, ""]
 
 
 class _Figures(Table):

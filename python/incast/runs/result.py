@@ -98,6 +98,10 @@ RATES = ["group", "role", "throughput_bps", "throughput_active_bps"]
 """Columns of flows that ``rates_of`` reads."""
 
 
+MOST_PAUSES = 100_000
+"""Most recorded pauses with ``measure.pauses = "auto"``."""
+
+
 def high_of(part: Mapping[str, Any]) -> str:
     """Return the name of the p99 of a part of a summary, such as ``fct``: of few values it is the largest."""
     return "p99" if part["count"] >= ENOUGH else "max"
@@ -125,8 +129,9 @@ class Result:
 
     ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``radios``, ``queries``, ``writes``, ``samples``,
     ``trace``, ``pauses``, ``timeline_ports``, ``timeline_flows``, ``timeline_events`` and ``timeline_paths`` are
-    tables (``incast.runs.table.Table``, an Arrow table that prints a few rows); each column's field carries its ``unit`` and
-    ``definition`` as metadata. ``polars.from_arrow(result.flows.arrow)`` makes a Polars frame without copying.
+    tables (``incast.runs.table.Table``, an Arrow table that prints a few rows); each column's field carries its
+    ``unit`` and ``definition`` as metadata. ``polars.from_arrow(result.flows.arrow)`` makes a Polars frame without
+    copying.
 
     Results are made by ``Scenario.run`` and ``Result.load``.
     """
@@ -291,7 +296,7 @@ class Result:
                 f"{fct['finished']:,d} of {fct['count']:,d} finite flows finished ({share}): the summary's "
                 "completion times cover these only, except those named at_least"
             )
-        return [*notes, *self._deadlocks(), *self.reasons()]
+        return [*notes, *self._deadlocks(), *cut_pauses(self), *self.reasons()]
 
     def reasons(self) -> list[str]:
         """Return the reasons why finite flows did not finish, and a note if a single flow dominates the interval."""
@@ -438,6 +443,20 @@ class Result:
         if whole:
             run_folder.find_tables(folder, [what for what in MESSAGES if result.summary.get(what, {}).get("count")])
         return result
+
+
+def cut_pauses(run: Result) -> list[str]:
+    """Return a note if the record of pauses ends before the run, or may do so."""
+    if not len(run.pauses):
+        return []
+    limit, kept = tomllib.loads(run.toml)["measure"].get("pauses"), run.pauses["pause"][-1].as_py() + 1
+    if kept < (limit if isinstance(limit, int) else MOST_PAUSES):
+        return []
+    last = said(duration(run.pauses["asked_s"][-1].as_py()))
+    return [
+        f"pauses.parquet has the first {counted(kept, 'pause')}, up to {last}: measure.pauses is their number, and "
+        "later ones are left out"
+    ]
 
 
 def needed(package: str, extra: str) -> Any:

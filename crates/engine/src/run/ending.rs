@@ -26,9 +26,8 @@ pub fn full(kept: &Collector, now: Time, spec: &Spec) -> RunError {
     RunError::Invalid(format!(
         "records of the run take {:.2} GB at {now} of {end}, and may take {:.2} GB: {events} events of packets \
          (measure.trace), {steps} steps of counted packets (measure.acks), {points} points of time series \
-         (measure.series), {messages} queries and writes, {pauses} steps of pauses (measure.pauses); expected fewer \
-         traced flows, no measure.acks, a longer measure.series.interval, fewer or larger writes, fewer pauses, or a \
-         shorter run.duration",
+         (measure.series), {messages} queries and writes, {pauses} steps of pauses (measure.pauses); expected fewer of \
+         these, a longer measure.series.interval, larger writes, or a shorter run.duration",
         gigabytes[0], gigabytes[1]
     ))
 }

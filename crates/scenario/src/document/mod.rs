@@ -250,7 +250,8 @@ pub struct PauseCount(#[schemars(range(min = 1, max = 1_000_000))] pub u32);
 impl TryFrom<u32> for PauseCount {
     type Error = String;
     fn try_from(n: u32) -> Result<PauseCount, String> {
-        (1..=1_000_000).contains(&n).then_some(PauseCount(n)).ok_or_else(|| format!("{n}: expected 1 to 1000000 pauses"))
+        let known = (1..=1_000_000).contains(&n);
+        known.then_some(PauseCount(n)).ok_or_else(|| format!("{n}: expected 1 to 1000000 pauses"))
     }
 }
 

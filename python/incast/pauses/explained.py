@@ -34,6 +34,8 @@ class Explanation:
     """Arrivals at the first of them."""
     rings: list[list[int]] = field(default_factory=list)
     """Ports that wait for one another for good."""
+    port: int | None = None
+    """The port, or ``None`` for a flow."""
 
     @property
     def root(self) -> int | None:
@@ -60,7 +62,7 @@ def of_port(record: Record, port: int) -> Explanation:
     classes = [(port, class_) for class_ in record.classes.get(port, ())]
     branches = [tree.branch_of(record, paused, whole) for paused in classes]
     waited_s = max((branch.waited_s for branch in branches), default=0.0)
-    return _ended(record, Explanation(None, waited_s, record.end_s, branches, tree.roots(branches)))
+    return _ended(record, Explanation(None, waited_s, record.end_s, branches, tree.roots(branches), port=port))
 
 
 def _ended(record: Record, found: Explanation) -> Explanation:

@@ -96,6 +96,19 @@ class Record:
                     yield port, class_
 
     @cached_property
+    def backlog(self) -> dict[Paused, int]:
+        """Bytes that wait at ports in the worst case: the most of every account that was paused for them."""
+        found: dict[Paused, int] = defaultdict(int)
+        for (_, class_), pauses in self.pauses.items():
+            most: dict[int, int] = {}
+            for pause in pauses:
+                for port, held in pause.waits.items():
+                    most[port] = max(most.get(port, 0), held)
+            for port, held in most.items():
+                found[port, class_] += held
+        return found
+
+    @cached_property
     def classes(self) -> dict[int, list[int]]:
         """Paused classes of every paused port."""
         found: dict[int, list[int]] = defaultdict(list)

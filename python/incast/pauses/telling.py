@@ -14,115 +14,123 @@ if TYPE_CHECKING:
     from incast.pauses.record import Flow, Record
     from incast.pauses.tree import Arrivals, Branch
 
+LEAST = 0.01
+"""Least part of a time that is told."""
+
 NAMED = 4
 """Most roots that are named."""
 
 
 def sentence(record: Record, found: Explanation) -> str:
     """Say what follows: who waited how long, and where it began."""
-    who = _whole(record, found)
-    share = f"{_s(found.waited_s)} of {_s(found.of_s)}"
-    text = f"{who} was paused for {share}"
+    who = f"The path of {_whole(record, found)}" if found.flow is not None else f"The port {_whole(record, found)}"
     if found.waited_s <= 0:
         return f"{who} was not paused."
+    text = f"{who} was paused for {_s(found.waited_s)} of {_s(found.of_s)}"
     if found.rings:
-        return f"{text}, and {_ring(record, found.rings[0])}."
+        return f"{text}; {_ring(record, found.rings[0])}."
     if found.root is None:
-        return f"{text}; no port began it: the pauses wait for one another in rings."
-    name = _name(record, found.root)
+        return f"{text}; its pauses wait for one another in a ring."
     passes = ""
     if found.flow is not None:
         passes = ", which it crosses itself" if found.crosses else ", which it does not cross"
-    where = f"the pauses began at {name}{passes}"
-    return f"{text}; {where}: {_arrivals(found.arrivals)}."
+    return f"{text}; the pauses began at {_name(record, found.root)}{passes}: {_arrivals(found.arrivals)}."
 
 
 def lines(record: Record, found: Explanation) -> Iterator[str]:
     """Yield the sentence, the tree and the ports that began it, as lines."""
     yield sentence(record, found)
-    if found.branches:
+    if found.branches and found.waited_s > 0:
         yield ""
         yield f"{_whole(record, found)}: {_s(found.waited_s)} of {_s(found.of_s)}"
-        for branch in found.branches:
-            yield from _tops(record, branch, found)
-    if found.roots:
-        yield ""
-        yield "began at:"
-        whole = sum(found.roots.values())
-        for port, root_s in list(found.roots.items())[:NAMED]:
-            yield f"  {_name(record, port)}: {said(percent(root_s / whole))} of the time"
-        if len(found.roots) > NAMED:
-            yield f"  and {len(found.roots) - NAMED} more"
+        for number, branch in enumerate(found.branches):
+            more = "for the rest of that " if number and found.flow is not None else ""
+            yield f"  {_named(record, branch)}: {more}{_paused(branch, branch.waited_s)}"
+            yield from _below(record, branch, "    ")
+    yield from _began(record, found)
     for ring in found.rings:
         yield ""
         yield from _told_ring(record, ring)
 
 
-def _tops(record: Record, branch: Branch, found: Explanation) -> Iterator[str]:
-    before = branch is not found.branches[0]
-    more = "for the rest of that, " if before and found.flow is not None else ""
-    yield f"  {_named(record, branch)}: {more}{_paused(branch, branch.waited_s)}"
-    yield from _below(record, branch, "    ")
+def _began(record: Record, found: Explanation) -> Iterator[str]:
+    """Yield the ports that began it, with their parts and what arrives there."""
+    every = [branch for top in found.branches for branch in top.all()]
+    ring_s = sum(branch.waited_s for branch in every if branch.is_ring)
+    whole = sum(found.roots.values()) + ring_s
+    large = {port: root_s / whole for port, root_s in found.roots.items() if root_s >= LEAST * whole}
+    if whole > 0:
+        yield ""
+        yield "began at"
+    if ring_s >= LEAST * whole:
+        yield f"  a ring ({said(percent(ring_s / whole))}): ports that wait for one another"
+    arrivals = {branch.port: branch.arrivals for branch in every if branch.arrivals}
+    for port, share in list(large.items())[:NAMED]:
+        yield f"  {_name(record, port)} ({said(percent(share))}): {_arrivals(arrivals.get(port))}"
+    if len(large) > NAMED:
+        yield f"  and {counted(len(large) - NAMED, 'port')} more"
 
 
 def _below(record: Record, branch: Branch, indent: str) -> Iterator[str]:
     """Yield why a branch was paused."""
-    held = f"held up to {_b(branch.held)} from it, where it asks at {_b(branch.threshold)}; these bytes wait for"
-    yield f"{indent}{escaped(branch.node)} {held}"
+    held = f"{escaped(branch.node)} held up to {_b(branch.held)} from it, where it allows {_b(branch.threshold)}, for"
+    yield f"{indent}{held}"
     for below in branch.branches:
         yield f"{indent}  {_named(record, below)} ({said(percent(below.share))}): {_why(below)}"
         if below.pauses and not below.is_ring:
             yield from _below(record, below, f"{indent}    ")
     if branch.left_out:
-        yield f"{indent}  and {counted(branch.left_out, 'port')} with less than 1 %"
+        yield f"{indent}  {counted(branch.left_out, 'port')} with less than 1 %"
 
 
 def _why(branch: Branch) -> str:
     if branch.is_ring:
-        return "further up in this tree: a ring"
-    own = f"congested by its own arrivals, {_arrivals(branch.arrivals)}"
+        return "a ring: it stands further up in this tree"
+    exceeds = branch.arrivals is None or branch.arrivals.times is None or branch.arrivals.times > 1
+    own = "congested by its own arrivals" if exceeds else "busy with its own arrivals"
     if not branch.pauses:
-        return f"never paused in that time, {own}"
+        return f"not paused itself, {own}"
     paused = _paused(branch, branch.paused_s)
-    return f"{paused}; for the other {_s(branch.root_s)} {own}" if branch.root_s > 0 else paused
+    return f"{paused}; {own} for {_s(branch.root_s)}" if branch.root_s >= LEAST * branch.waited_s else paused
 
 
 def _paused(branch: Branch, paused_s: float) -> str:
-    times = f"in {counted(branch.pauses, 'pause')}"
-    return (
-        f"paused by {escaped(branch.node)} for {_s(paused_s)} {times}, from {_s(branch.first_s)} to {_s(branch.last_s)}"
-    )
+    times = f"{branch.pauses:,} times between {_s(branch.first_s)} and {_s(branch.last_s)}"
+    if branch.pauses == 1:
+        times = f"once, from {_s(branch.first_s)} to {_s(branch.last_s)}"
+    return f"paused by {escaped(branch.node)} for {_s(paused_s)}, {times}"
 
 
 def _arrivals(arrivals: Arrivals | None) -> str:
     """Say what arrives at a port."""
     if arrivals is None or not arrivals.flows:
-        return "no flow is known that passes it"
+        return "no known flow passes it"
     who = f"{counted(arrivals.flows, 'flow')} from {counted(arrivals.hosts, 'host')}"
     if arrivals.times is None:
-        return who
+        return f"{who} {'meet' if arrivals.flows > 1 else 'goes'} there"
     return f"{who}, whose links bring up to {said(rounded(arrivals.times, 2))} times its rate"
 
 
 def _told_ring(record: Record, ring: Sequence[int]) -> Iterator[str]:
     yield "deadlock:"
     for port, beyond in zip(ring, [*ring[1:], ring[0]], strict=True):
-        since = _s(record.stuck[port])
-        yield f"  {_name(record, port)}, paused since {since}, waits for {_name(record, beyond)}"
+        held = sum(waits.get(beyond, 0) for (own, _), waits in record.standing.items() if own == port)
+        since, waits_for = _s(record.stuck[port]), f"waits for {_name(record, beyond)}, which holds {_b(held)} from it"
+        yield f"  {_name(record, port)}, paused since {since}, {waits_for}"
 
 
 def _ring(record: Record, ring: Sequence[int]) -> str:
     names = [_name(record, port) for port in ring]
     listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     since = max(record.stuck[port] for port in ring)
-    return f"since {_s(since)} {listed} wait for one another in a ring: a deadlock, which never ends"
+    return f"since {_s(since)} {listed} wait for one another in a ring, a deadlock that never ends"
 
 
 def _whole(record: Record, found: Explanation) -> str:
     """Name the subject of an explanation."""
     if found.flow is not None:
-        return f"The path of flow {found.flow.number} ({escaped(found.flow.entry)}, {ends(record, found.flow)})"
-    return f"Port {_name(record, found.branches[0].port)}" if found.branches else "The port"
+        return f"flow {found.flow.number} ({escaped(found.flow.entry)}, {ends(record, found.flow)})"
+    return _name(record, found.port) if found.port is not None else ""
 
 
 def ends(record: Record, flow: Flow) -> str:
@@ -161,7 +169,7 @@ def document(record: Record, found: Explanation) -> dict[str, Any]:
     return {
         "sentence": sentence(record, found),
         "flow": None if flow is None else flow.number,
-        "port": record.names[found.branches[0].port] if flow is None and found.branches else None,
+        "port": None if found.port is None else record.names[found.port],
         "path": None if flow is None else [record.names[port] for port in flow.path],
         "paused_s": found.waited_s,
         "of_s": found.of_s,
@@ -185,6 +193,7 @@ def _document(record: Record, branch: Branch) -> dict[str, Any]:
         "share": branch.share,
         "pauses": branch.pauses,
         "paused_s": branch.paused_s,
+        "passed_s": branch.passed_s,
         "first_s": branch.first_s if branch.pauses else None,
         "last_s": branch.last_s if branch.pauses else None,
         "paused_by": branch.node or None,

@@ -1,16 +1,16 @@
 """Tree of pauses: from a port that stood still to the ports that began it.
 
 A pause of a port is the fault of the egress ports of the switch that asked for it, each by its share of the bytes that
-waited there. Such a port may have been paused itself at that time: then the fault passes on to the port beyond it. For
-the rest of the time it is a **root**: its own arrivals exceed its rate. Times of all roots add up to the time at the
-top.
+waited there. Such a port may have been paused itself at that time, or still send what had waited meanwhile: then the
+fault passes on to the port beyond it. For the rest of the time it is a **root**: its own arrivals exceed its rate.
+Times of all roots and rings add up to the time at the top.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class Branch:
     pauses: int = 0
     paused_s: float = 0.0
     """Part of ``waited_s`` in which this port was paused itself."""
+    passed_s: float = 0.0
+    """Part of ``waited_s`` for which ports beyond it are at fault: pauses, and the time to send what waited."""
     first_s: float = 0.0
     last_s: float = 0.0
     """Begin of its first pause and end of the last one within that time."""
@@ -125,7 +127,7 @@ def branch_of(record: Record, paused: Paused, windows: list[Window]) -> Branch:
     """Return the tree of a port's pauses within windows."""
     found = list(overlaps(record.pauses.get(paused, []), windows))
     top = length(window for _, window in found)
-    branch = Branch(*paused, top)
+    branch = Branch(*paused, top, paused_s=top)
     _grow(record, branch, found, (paused,), top * LEAST)
     return branch
 
@@ -138,7 +140,7 @@ def _grow(
         return
     pauses = {id(pause): pause for pause, _ in found}
     most = max(pauses.values(), key=lambda pause: pause.held)
-    branch.pauses, branch.paused_s = len(pauses), length(window for _, window in found)
+    branch.pauses, branch.passed_s = len(pauses), length(window for _, window in found)
     branch.first_s, branch.last_s = found[0][1][0], max(window[1] for _, window in found)
     branch.node, branch.held, branch.threshold = most.node, most.held, most.threshold
     for (port, class_), windows in _beyond(found, branch.class_).items():
@@ -146,16 +148,28 @@ def _grow(
         if waited_s < least_s:
             branch.left_out += 1
             continue
-        below = Branch(port, class_, waited_s, waited_s / branch.paused_s)
+        below = Branch(port, class_, waited_s, waited_s / branch.passed_s)
         branch.branches.append(below)
         if (port, class_) in above:
-            below.is_ring, below.root_s = True, waited_s
+            below.is_ring = True
             continue
-        own = list(overlaps(record.pauses.get((port, class_), []), windows))
-        if own:
-            _grow(record, below, own, (*above, (port, class_)), least_s)
+        own = record.pauses.get((port, class_), [])
+        below.paused_s = length(window for _, window in overlaps(own, windows))
+        if found_below := list(overlaps(lengthened(record, (port, class_)), windows)):
+            _grow(record, below, found_below, (*above, (port, class_)), least_s)
         below.root_s = _root_s(record, below, windows)
     branch.branches.sort(key=lambda below: (-below.waited_s, below.port))
+
+
+def lengthened(record: Record, paused: Paused) -> list[Pause]:
+    """Return the pauses of a port, each with the time after it in which the port sends what had waited."""
+    pauses, rate = record.pauses.get(paused, []), record.rates[paused[0]]
+    if not pauses:
+        return []
+    rest_s = 8 * record.backlog.get(paused, 0) / rate if rate else 0.0
+    ends = [*(pause.begin_s for pause in pauses[1:]), record.end_s]
+    longer = [min(pause.end_s + rest_s, end) for pause, end in zip(pauses, ends, strict=True)]
+    return [replace(pause, end_s=max(pause.end_s, end)) for pause, end in zip(pauses, longer, strict=True)]
 
 
 def _beyond(found: list[tuple[Pause, Window]], class_: int) -> dict[Paused, list[Window]]:
@@ -170,13 +184,13 @@ def _beyond(found: list[tuple[Pause, Window]], class_: int) -> dict[Paused, list
 
 def _root_s(record: Record, branch: Branch, windows: list[Window]) -> float:
     """Return the time for which a port is congested by its own arrivals."""
-    rest_s = max(branch.waited_s - branch.paused_s, 0.0)
+    rest_s = max(branch.waited_s - branch.passed_s, 0.0)
     branch.arrivals = arrivals_at(record, branch.port, windows[0][0], max(window[1] for window in windows))
     times = branch.arrivals.times
     # what waits at a port that its flows cannot fill is left from its pauses
-    if branch.paused_s > 0 and times is not None and times <= 1:
-        branch.paused_s, scale = branch.waited_s, branch.waited_s / branch.paused_s
-        _scale(branch, scale)
+    if branch.passed_s > 0 and times is not None and times <= 1:
+        _scale(branch, branch.waited_s / branch.passed_s)
+        branch.passed_s = branch.waited_s
         return 0.0
     return rest_s
 
@@ -185,7 +199,7 @@ def _scale(branch: Branch, scale: float) -> None:
     """Lengthen the times below a branch."""
     for below in branch.branches:
         below.waited_s *= scale
-        below.paused_s *= scale
+        below.passed_s *= scale
         below.root_s *= scale
         _scale(below, scale)
 
@@ -210,10 +224,10 @@ def flow_waited(record: Record, flow: Flow) -> tuple[float, list[tuple[Paused, l
 
 
 def blame(record: Record) -> dict[int, float]:
-    """Return, for egress ports, the time for which others waited while they were not paused themselves."""
+    """Return, for egress ports, the time for which others waited that is their own fault."""
     found: dict[int, float] = defaultdict(float)
     for (_, class_), pauses in record.pauses.items():
         own = [(pause, (pause.begin_s, pause.end_s, 1.0)) for pause in pauses]
         for paused, windows in _beyond(own, class_).items():
-            found[paused[0]] += length(without(windows, record.pauses.get(paused, [])))
+            found[paused[0]] += length(without(windows, lengthened(record, paused)))
     return dict(sorted(found.items(), key=lambda root: (-root[1], root[0])))

@@ -1,0 +1,227 @@
+"""Pauses of priority flow control explained: from a victim to the port that began it, and rings that never end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import Command
+from incast import FolderError, Result, Scenario
+from incast.pauses import explained, record, telling, tree
+
+TEXT = """description = "pauses"
+controller = "newreno"
+
+[run]
+duration = "400us"
+
+[topology]
+kind = "graph"
+file = "graph.toml"
+
+[queue]
+kind = "drop-tail"
+limit = "none"
+
+[buffer]
+size = "100kB"
+pfc = {}
+
+[measure]
+pauses = "auto"
+
+[[traffic]]
+name = "flows"
+pattern = "file"
+file = "flows.csv"
+app = { kind = "udp", rate = "30%" }
+"""
+Link = tuple[str, str] | tuple[str, str, str]
+
+
+def scenario(folder: Path, hosts: Sequence[Link], fabric: Sequence[Link], flows: Sequence[tuple[str, str]]) -> Scenario:
+    """Make a scenario with hosts at switches, links between switches, and flows of datagrams."""
+    switches = dict.fromkeys(name for link in fabric for name in link[:2])
+    lines = [f"hosts = {json.dumps([link[0] for link in hosts])}", f"switches = {json.dumps(list(switches))}"]
+    for a, b, *rate in (*hosts, *fabric):
+        ends = f"a = {json.dumps(a)}\nb = {json.dumps(b)}"
+        lines.append(f'[[links]]\n{ends}\nrate = "{rate[0] if rate else "10Gbps"}"\ndelay = "1us"')
+    (folder / "graph.toml").write_text("\n".join(lines))
+    quoted = ["start,source,destination", *(f'0s,"{a}","{b}"'.replace('""', '"') for a, b in flows)]
+    (folder / "flows.csv").write_text("\n".join(quoted) + "\n")
+    (folder / "pauses.toml").write_text(TEXT)
+    return Scenario.load(folder / "pauses.toml")
+
+
+def two(folder: Path) -> Scenario:
+    """Two switches: three hosts fill a slow host's link, a fourth sends to another host over the same trunk."""
+    hosts = [("h0", "a"), ("h1", "a"), ("h2", "a"), ("h3", "b", "2Gbps"), ("h4", "b")]
+    return scenario(folder, hosts, [("a", "b")], [("h0", "h3"), ("h1", "h3"), ("h2", "h4")])
+
+
+def chain(folder: Path) -> Scenario:
+    """Three switches in a row, and a victim that leaves at the second one."""
+    hosts = [("h0", "a"), ("h1", "a"), ("h2", "b"), ("h3", "c", "2Gbps"), ("h4", "a"), ("h5", "b")]
+    flows = [("h0", "h3"), ("h1", "h3"), ("h2", "h3"), ("h4", "h5")]
+    return scenario(folder, hosts, [("a", "b"), ("b", "c")], flows)
+
+
+def ring(folder: Path) -> Scenario:
+    """Five switches in a ring, whose hosts send to the host two switches further."""
+    hosts = [(f"h{i}", f"s{i}") for i in range(5)]
+    fabric = [(f"s{i}", f"s{(i + 1) % 5}") for i in range(5)]
+    made = scenario(folder, hosts, fabric, [(f"h{i}", f"h{(i + 2) % 5}") for i in range(5)])
+    return made.changed({"traffic.flows.app.rate": "100%"})
+
+
+def read(result: Result) -> record.Record:
+    known = record.of(result)
+    assert known is not None
+    return known
+
+
+def down(known: record.Record, branch: tree.Branch) -> list[str]:
+    """Names of the ports from a branch down, each the one for which the one above waited most."""
+    names = [known.names[branch.port]]
+    return names + (down(known, branch.branches[0]) if branch.branches else [])
+
+
+def victim(known: record.Record) -> explained.Explanation:
+    found = explained.victim(known)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("made", "flow", "path"),
+    [(two, 2, ["h2>a", "a>b", "b>h3"]), (chain, 3, ["h4>a", "a>b", "b>c", "c>h3"])],
+    ids=["two switches", "three switches"],
+)
+def test_the_tree_leads_from_a_victim_to_the_port_that_began_it(
+    tmp_path: Path, made: object, flow: int, path: list[str]
+) -> None:
+    known = read(made(tmp_path).run())  # type: ignore[operator]
+    found = victim(known)
+    assert found.flow is not None and found.flow.number == flow and not found.crosses
+    assert down(known, found.branches[0]) == path
+    assert found.root is not None and known.names[found.root] == path[-1]
+    assert found.arrivals is not None and found.arrivals.times == 5
+    # times of roots and rings, and of what is left out, make up the whole
+    assert sum(branch.waited_s for branch in found.branches) == pytest.approx(found.waited_s, rel=1e-9)
+    assert 0.95 * found.waited_s < sum(found.roots.values()) <= found.waited_s * (1 + 1e-9)
+    said = telling.sentence(known, found)
+    assert f"the pauses began at {path[-1]}, which it does not cross" in said and "5 times its rate" in said
+
+
+def test_a_flow_is_paused_as_long_as_some_port_of_its_path(tmp_path: Path) -> None:
+    known = read(two(tmp_path).run())
+    flow = explained.flow_of(known, 2)
+    instants = [flow.start_s + (flow.end_s - flow.start_s) * (i + 0.5) / 20_000 for i in range(20_000)]
+    spans = [(p.begin_s, p.end_s) for paused in known.of_flow(flow) for p in known.pauses[paused]]
+    held = sum(any(begin <= at < end for begin, end in spans) for at in instants) / 20_000
+    assert victim(known).waited_s == pytest.approx(held * (flow.end_s - flow.start_s), rel=2e-3)
+
+
+def test_the_pauses_of_a_port_are_those_of_its_row(tmp_path: Path) -> None:
+    result = chain(tmp_path).run()
+    known = read(result)
+    for row in result.ports.to_pylist():
+        found = explained.of_port(known, explained.port_of(known, row["port"]))
+        assert found.waited_s == pytest.approx(row["paused_s"], abs=1e-12)
+        assert ("was not paused" in telling.sentence(known, found)) == (row["pauses"] == 0)
+
+
+def test_a_deadlock_is_told_as_a_ring(tmp_path: Path) -> None:
+    known = read(ring(tmp_path).run())
+    found = victim(known)
+    names = [[known.names[port] for port in own] for own in found.rings]
+    assert names == [["s0>s1", "s1>s2", "s2>s3", "s3>s4", "s4>s0"]]
+    told = list(telling.lines(known, found))
+    assert "wait for one another in a ring, a deadlock that never ends" in told[0]
+    assert "  s4>s0, paused since" in "\n".join(told) and "waits for s0>s1, which holds" in told[-1]
+    assert any(branch.is_ring for top in found.branches for branch in top.all())
+    document = json.loads(telling.as_json(known, found))
+    assert [len(own) for own in document["deadlocks"]] == [5] and document["tree"][0]["causes"]
+
+
+def test_threads_and_domains_give_the_same_rows(tmp_path: Path) -> None:
+    made = chain(tmp_path)
+    whole = made.run().pauses
+    assert len(whole) > 20
+    for settings in ({"run.threads": 4, "run.domains": "node"}, {"run.domains": "one"}):
+        assert made.changed(settings).run().pauses == whole
+
+
+def test_a_limit_keeps_the_first_pauses_and_a_note_says_so(tmp_path: Path) -> None:
+    made = chain(tmp_path)
+    whole = made.run()
+    some = made.changed({"measure.pauses": 7}).run()
+    assert some.pauses.to_pylist() == [row for row in whole.pauses.to_pylist() if row["pause"] < 7]
+    assert any("pauses.parquet has the first 7 pauses, up to " in note for note in some.notes())
+    assert not any("pauses.parquet" in note for note in whole.notes())
+    assert some.summary == whole.summary
+
+
+HOSTILE = "</td><b onload=alert(1)>'\u0007\"&"
+
+
+def test_odd_names_stay_text(tmp_path: Path, incast: Command) -> None:
+    hosts = [(f"{name}{HOSTILE}", f"a{HOSTILE}") for name in ("h0", "h1")]
+    hosts += [(f"h2{HOSTILE}", f"b{HOSTILE}")]
+    made = scenario(tmp_path, hosts, [(f"a{HOSTILE}", f"b{HOSTILE}", "2Gbps")], [])
+    flows = "".join(f"0s,{host},2\n" for host in (0, 1))
+    (tmp_path / "flows.csv").write_text(f"start,source,destination\n{flows}")
+    result = made.run()
+    result.save(tmp_path / "run")
+    answer = incast("explain", "pauses", "run")
+    assert answer.status == 0, answer.err
+    assert "\u0007" not in answer.out and "\\u{7}" in answer.out and "onload" in answer.out
+    known = read(result)
+    name = known.names[victim(known).branches[0].port]
+    assert json.loads(incast("explain", "pauses", "run", "--json").out)["tree"][0]["port"] == name
+    assert incast("explain", "pauses", "run", "--port", name).status == 0
+
+
+def test_the_command_prints_the_tree_or_why_there_is_none(tmp_path: Path, incast: Command) -> None:
+    made = two(tmp_path)
+    made.run().save(tmp_path / "run")
+    answer = incast("explain", "pauses", "run")
+    assert answer.status == 0 and answer.out.startswith("The path of flow 2 (flows, h2 to h4) was paused for ")
+    assert "b held up to " in answer.out and "not paused itself, congested by its own arrivals" in answer.out
+    assert answer.out.splitlines()[0] in incast("report", "run").out
+    assert incast("explain", "pauses", "run", "--flow", "0").out.startswith("The path of flow 0 (flows, h0 to h3)")
+    assert incast("explain", "pauses", "run", "--port", "a>b").out.startswith("The port a>b was paused for ")
+    incast("explain", "pauses", "run", "--flow", "3").refused("--flow 3: no such flow opened; expected a number from 0")
+    incast("explain", "pauses", "run", "--port", "a>c").refused('--port "a>c": no such port (did you mean "a>')
+    incast("explain", "pauses", "run", "--flow", "0", "--port", "a>b").refused("expected one of them")
+    plain = made.changed({"measure": "{}"})
+    plain.run().save(tmp_path / "plain")
+    incast("explain", "pauses", "plain").refused(
+        "plain has no pauses.parquet: the run counted ", "incast run plain/scenario.toml --set measure.pauses=auto"
+    )
+    idle = made.changed({"traffic.flows.app.rate": "1%"})
+    idle.run().save(tmp_path / "idle")
+    assert incast("explain", "pauses", "idle").out == "No port was paused in this run.\n"
+    Scenario.load("dumbbell").changed({"run.duration": "5ms", "run.warmup": "0s"}).run().save(tmp_path / "none")
+    assert "no priority flow control" in incast("explain", "pauses", "none").out
+
+
+@pytest.mark.parametrize(("column", "value"), [("through", 99), ("port", 99)])
+def test_a_damaged_record_is_refused(tmp_path: Path, column: str, value: int) -> None:
+    two(tmp_path).run().save(tmp_path / "run")
+    path = tmp_path / "run" / "pauses.parquet"
+    rows = pq.read_table(path)
+    odd = pa.array([value, *rows[column].to_pylist()[1:]], rows.schema.field(column).type)
+    pq.write_table(rows.set_column(rows.column_names.index(column), column, odd), path)
+    with pytest.raises(FolderError, match=r"pauses.parquet is damaged: port 99, where ports.parquet has 12"):
+        record.of(Result.load(tmp_path / "run"))
+
+
+def test_a_record_without_flow_control_is_noted() -> None:
+    notes = Scenario.load("dumbbell").changed({"measure.pauses": "auto"}).notes()
+    assert "measure.pauses does nothing: without buffer.pfc no port is paused (docs/queues/pfc.md)" in notes

@@ -205,7 +205,7 @@ fn different(text: &str, other: &Outcome) -> Option<String> {
 fn observed_otherwise(spec: &Spec, first: Outcome, random: &mut Random) -> Option<Broken> {
     let mut other = Spec { threads: Some(1), ..spec.clone() };
     let o = &mut other.observe;
-    if o.trace.is_empty() && o.flows.is_empty() && o.ports.is_empty() && o.timeline.is_none() {
+    if o.trace.is_empty() && o.flows.is_empty() && o.ports.is_empty() && o.timeline.is_none() && o.pauses.is_none() {
         let flows = spec.flows.len() as u32;
         o.flows = (0..flows).filter(|_| random.chance(0.5)).collect();
         o.trace = (0..flows).filter(|_| random.chance(0.3)).collect();
@@ -213,8 +213,9 @@ fn observed_otherwise(spec: &Spec, first: Outcome, random: &mut Random) -> Optio
         if random.chance(0.7) {
             o.timeline = Some(TimelineSpec { every: Time((spec.duration.0 / 100).max(1_000)), most: 200 });
         }
+        o.pauses = random.chance(0.5).then_some(1_000);
     } else {
-        (o.trace, o.flows, o.ports, o.timeline) = (Vec::new(), Vec::new(), Vec::new(), None);
+        (o.trace, o.flows, o.ports, o.timeline, o.pauses) = (Vec::new(), Vec::new(), Vec::new(), None, None);
     }
     let bare = |o: Outcome| Outcome {
         samples: Vec::new(),
@@ -224,6 +225,7 @@ fn observed_otherwise(spec: &Spec, first: Outcome, random: &mut Random) -> Optio
         paths: Vec::new(),
         frame_ps: None,
         trace: Vec::new(),
+        pauses: Default::default(),
         ..o
     };
     match windows_run(&other, Visit::Forward, Threads::Own(1)) {

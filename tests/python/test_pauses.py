@@ -187,18 +187,26 @@ def test_odd_names_stay_text(tmp_path: Path, incast: Command) -> None:
     assert incast("explain", "pauses", "run", "--port", name).status == 0
 
 
-def test_the_command_prints_the_tree_or_why_there_is_none(tmp_path: Path, incast: Command) -> None:
+def test_the_command_and_the_report_of_a_run_print_the_tree(tmp_path: Path, incast: Command) -> None:
     made = two(tmp_path)
     made.run().save(tmp_path / "run")
     answer = incast("explain", "pauses", "run")
     assert answer.status == 0 and answer.out.startswith("The path of flow 2 (flows, h2 to h4) was paused for ")
     assert "b held up to " in answer.out and "not paused itself, congested by its own arrivals" in answer.out
     assert answer.out.splitlines()[0] in incast("report", "run").out
+
+
+def test_the_command_explains_a_flow_or_a_port_that_is_there(tmp_path: Path, incast: Command) -> None:
+    two(tmp_path).run().save(tmp_path / "run")
     assert incast("explain", "pauses", "run", "--flow", "0").out.startswith("The path of flow 0 (flows, h0 to h3)")
     assert incast("explain", "pauses", "run", "--port", "a>b").out.startswith("The port a>b was paused for ")
     incast("explain", "pauses", "run", "--flow", "3").refused("--flow 3: no such flow opened; expected a number from 0")
     incast("explain", "pauses", "run", "--port", "a>c").refused('--port "a>c": no such port (did you mean "a>')
     incast("explain", "pauses", "run", "--flow", "0", "--port", "a>b").refused("expected one of them")
+
+
+def test_the_command_says_why_there_is_nothing_to_explain(tmp_path: Path, incast: Command) -> None:
+    made = two(tmp_path)
     plain = made.changed({"measure": "{}"})
     plain.run().save(tmp_path / "plain")
     incast("explain", "pauses", "plain").refused(

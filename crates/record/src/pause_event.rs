@@ -91,7 +91,7 @@ impl PauseEvents {
             return;
         }
         self.events.push(event);
-        if self.events.len() >= self.full.max(2 * STEPS * most as usize) {
+        if self.events.len() >= self.full.max((most as usize).saturating_mul(2 * STEPS)) {
             self.reduce();
         }
     }

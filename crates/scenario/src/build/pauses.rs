@@ -20,7 +20,7 @@ pub(super) fn notes(doc: &Document, spec: &Spec, found: &mut Vec<String>) {
     let Ok((_, given)) = Pfc::new(spec, pfc) else { return };
     let both = || given.iter().flatten().zip(needed.iter().flatten());
     found.extend(little_headroom(doc, spec, &map, both().filter(|(given, needed)| given.headroom < needed.headroom)));
-    found.extend(idle_after_pauses(spec, pfc, &map, &given, &needed));
+    found.extend(idle_after_pauses(spec, pfc, &map, &given));
 }
 
 /// Bytes that a link brings in `time`.
@@ -72,18 +72,12 @@ fn little_headroom<'a>(
 }
 
 /// Links whose packets come again, after the end of a pause, later than the bytes last that the switch then has.
-fn idle_after_pauses(
-    spec: &Spec,
-    pfc: &PfcSpec,
-    map: &Pfc,
-    given: &[Vec<Account>],
-    needed: &[Vec<Account>],
-) -> Option<String> {
+fn idle_after_pauses(spec: &Spec, pfc: &PfcSpec, map: &Pfc, given: &[Vec<Account>]) -> Option<String> {
     let size = spec.buffer.as_ref()?.size;
-    let short = |(node, (own, needed)): (usize, (&Vec<Account>, &Vec<Account>))| {
+    let short = |(node, own): (usize, &Vec<Account>)| {
         let reserved = own.iter().map(|a| a.reserve.saturating_add(a.headroom)).fold(0, u64::saturating_add);
         let shared = size.saturating_sub(reserved);
-        own.iter().zip(needed).find_map(|(account, needed)| {
+        own.iter().find_map(|account| {
             let share = match account.threshold {
                 Threshold::Fixed(bytes) => bytes.min(shared),
                 // the most that one account has while no other has any
@@ -93,14 +87,12 @@ fn idle_after_pauses(
             let link = &spec.links[account.link];
             let onwards = |l: &&LinkSpec| l.from as usize == node && l.to != link.from;
             let fastest = spec.links.iter().filter(onwards).map(|l| l.rate).max()?.min(link.rate);
-            // a headroom without its two packets is what the link brings until a frame takes effect
             let (delays, _) = both_delays(spec, map, account);
             let away = brings(fastest, delays);
-            (left < away && needed.headroom > 0).then(|| (account.link, left, away, delays))
+            (left < away).then_some((account.link, left, away, delays))
         })
     };
-    let all = given.iter().zip(needed).enumerate();
-    let (link, left, away, delays) = all.filter(|(_, (own, _))| !own.is_empty()).find_map(short)?;
+    let (link, left, away, delays) = given.iter().enumerate().find_map(short)?;
     let key = match pfc.threshold {
         Some(Threshold::Fixed(bytes)) => format!("buffer.pfc.threshold = {} B", grouped(bytes)),
         Some(Threshold::Dynamic(alpha)) => format!("buffer.pfc.alpha = {alpha}"),

@@ -119,7 +119,7 @@ proptest! {
     fn a_timeline_changes_nothing_else(spec in networks()) {
         let mut off = spec;
         off.observe.trace = (0..off.flows.len() as u32).collect();
-        off.observe.timeline = None;
+        (off.observe.timeline, off.observe.pauses) = (None, None);
         let mut on = off.clone();
         on.observe.timeline = Some(TimelineSpec { every: Time::us(1), most: 40 });
         let end = earliest_end(&on);

@@ -587,6 +587,7 @@ pub fn networks() -> impl Strategy<Value = Spec> {
             spec.programs = programs.place(&spec);
             spec.observe.timeline = [None, Some((1, 40)), Some((50, u32::MAX))][(seed % 3) as usize]
                 .map(|(us, most)| TimelineSpec { every: Time::us(us), most });
+            spec.observe.pauses = [None, Some(u32::MAX), Some(4)][(seed / 3 % 3) as usize];
             spec
         },
     )

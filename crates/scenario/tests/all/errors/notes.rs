@@ -25,6 +25,31 @@ fn limits_beside_priority_flow_control_are_noted() {
     assert_eq!(notes("100p", "9p", "pfc = {}"), [limited(96, "agg0>core0")]);
 }
 
+/// A link of 400 Gb/s and 2 us each way: 200,000 B over both delays; a packet of 1500 B is 1538 B on the wire.
+#[test]
+fn a_headroom_below_what_links_need_and_a_threshold_that_leaves_ports_idle_are_noted() {
+    let notes = |key: &str, value: &str| {
+        let mut s = Scenario::load("pfc-incast").unwrap();
+        s.set(key, value).unwrap();
+        s.notes().unwrap()
+    };
+    for good in ["link", "300kB", "204565B"] {
+        assert_eq!(notes("buffer.pfc.headroom", good), [""; 0], "{good}");
+    }
+    let one = "buffer.pfc.headroom = \"204564B\" is less than 2 links, the first of them right>left, need: it holds \
+               204,564 B of the 204,565 B that right>left may still bring after the decision to pause it, 200,000 B over \
+               both delays (4us) and 4,565 B for the pause frame, the packet it waits for and two packets of the link; \
+               packets beyond the headroom are dropped (docs/queues/pfc.md)";
+    assert_eq!(notes("buffer.pfc.headroom", "204564B"), [one]);
+    assert!(notes("buffer.pfc.headroom", "20kB")[0].contains("is less than 13 links, the first of them right>left"));
+    // hosts take 100 Gb/s from it: 50,000 B in 4 us, of which reserve and offset leave 48,976 B
+    assert_eq!(notes("buffer.pfc.threshold", "48976B"), [""; 0]);
+    let idle = "buffer.pfc.threshold = 48,975 B lets right>left go on when the switch has at most 49,999 B of it, and \
+                packets come again 4us later, in which a port sends 50,000 B: the port may idle after every pause \
+                (docs/queues/pfc.md)";
+    assert_eq!(notes("buffer.pfc.threshold", "48975B"), [idle]);
+}
+
 #[test]
 fn a_form_beside_the_transport_of_another_reference_is_noted() {
     let notes = |changes: &[(&str, &str)]| {

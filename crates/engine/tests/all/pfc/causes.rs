@@ -21,10 +21,10 @@ fn chain() -> Spec {
     spec.domain_of = vec![0, 0, 1, 2, 0, 1, 0, 1, 2];
     let slow = |l: &&mut LinkSpec| l.name == "c>h3";
     spec.links.iter_mut().filter(slow).for_each(|l| l.rate = Rate::gbps(2));
-    let table = |set: [u32; 6], ports: u32| Router::Table { set: set.to_vec(), sets: (0..ports).map(|p| vec![p]).collect() };
+    let table =
+        |set: [u32; 6], ports: u32| Router::Table { set: set.to_vec(), sets: (0..ports).map(|p| vec![p]).collect() };
     // local ports in the order of links: a: h0 h1 h4 b; b: h2 h5 a c; c: h3 b
-    spec.routers =
-        vec![table([0, 1, 3, 3, 2, 3], 4), table([2, 2, 0, 3, 2, 1], 4), table([1, 1, 1, 0, 1, 1], 2)];
+    spec.routers = vec![table([0, 1, 3, 3, 2, 3], 4), table([2, 2, 0, 3, 2, 1], 4), table([1, 1, 1, 0, 1, 1], 2)];
     spec.transports = vec![changed!(htsim(), sizes.mss = 1000)];
     let rate = Rate::gbps(3);
     spec.flows = [(0, 3), (1, 3), (2, 3), (4, 5)].map(|(src, dst)| flood(src, dst, 1000, rate)).to_vec();

@@ -185,7 +185,7 @@ def _next(result: Result, folder: Path) -> list[str]:
     if result.timeline_json is None:
         scenario = shlex.quote(str(folder / "scenario.toml"))
         view = f"incast run {scenario} --set measure.timeline=auto --out {timed} && incast view {timed}"
-    return [f"incast plot {run}", view]
+    return [f"incast plot {run}", *([f"incast explain pauses {run}"] if len(result.pauses) else []), view]
 
 
 def _is_there(folder: Path, scenario: Scenario) -> bool:

@@ -10,11 +10,11 @@ from incast.pauses import tree
 from incast.system.output import nearest
 
 if TYPE_CHECKING:
-    from incast.pauses.record import Flow, Paused, Record
+    from incast.pauses.record import Flow, Record
     from incast.pauses.tree import Arrivals, Branch
 
-MOST = 100
-"""Most flows whose trees are made in search of a victim."""
+MOST = 50
+"""Most flows whose waits are added up in search of a victim."""
 
 
 @dataclass
@@ -45,7 +45,12 @@ class Explanation:
     @property
     def crosses(self) -> bool:
         """True if the flow passes the port that began most of it."""
-        return self.flow is not None and self.root in (*self.flow.path, *self.flow.some)
+        return self.flow is not None and _passes(self.flow, self.root)
+
+
+def _passes(flow: Flow, port: int | None) -> bool:
+    """Return whether data of a flow passes a port."""
+    return port in flow.path or port in flow.some
 
 
 def of_flow(record: Record, flow: Flow) -> Explanation:
@@ -84,30 +89,24 @@ def victim(record: Record) -> Explanation | None:
     longest = sorted(
         ((_at_most(record, flow), flow) for flow in record.flows), key=lambda one: (-one[0], one[1].number)
     )
-    elsewhere = [flow for most_s, flow in longest if most_s > 0 and worst not in (*flow.path, *flow.some)]
-    best: Explanation | None = None
-    for most_s, flow in [(_at_most(record, flow), flow) for flow in elsewhere[:MOST]]:
-        if best is not None and most_s <= best.waited_s:
+    waited: list[tuple[float, Flow]] = []
+    for most_s, flow in [one for one in longest if one[0] > 0 and not _passes(one[1], worst)][:MOST]:
+        if waited and most_s <= max(waited_s for waited_s, _ in waited):
             break
+        waited.append((tree.flow_waited(record, flow)[0], flow))
+    for _, flow in sorted(waited, key=lambda one: (-one[0], one[1].number)):
         found = of_flow(record, flow)
-        if found.roots and not found.crosses and (best is None or found.waited_s > best.waited_s):
-            best = found
-    if best is not None:
-        return best
+        if found.roots and not found.crosses:
+            return found
     if longest and longest[0][0] > 0:
         return of_flow(record, longest[0][1])
-    return of_port(record, max(record.pauses, key=lambda paused: (_paused_s(record, paused), -paused[0]))[0])
-
-
-def _paused_s(record: Record, paused: Paused) -> float:
-    return sum(pause.end_s - pause.begin_s for pause in record.pauses[paused])
+    paused = max(record.pauses, key=lambda own: (record.paused_s(own, 0, record.end_s), -own[0]))
+    return of_port(record, paused[0])
 
 
 def _at_most(record: Record, flow: Flow) -> float:
     """Return an upper bound of the time for which the path of a flow was paused: the sum over its ports."""
-    life = [(flow.start_s, flow.end_s, 1.0)]
-    found = [tree.overlaps(record.pauses[paused], life) for paused in record.of_flow(flow)]
-    return sum(tree.length(window for _, window in one) for one in found)
+    return sum(record.paused_s(paused, flow.start_s, flow.end_s) for paused in record.of_flow(flow))
 
 
 def rings(record: Record) -> list[list[int]]:

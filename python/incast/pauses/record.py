@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from incast.errors import FolderError
@@ -107,6 +109,37 @@ class Record:
             for port, held in most.items():
                 found[port, class_] += held
         return found
+
+    @cached_property
+    def lengthened(self) -> dict[Paused, list[Pause]]:
+        """Pauses with the time after each in which the port sends what had waited meanwhile."""
+        found = {}
+        for paused, pauses in self.pauses.items():
+            rate = self.rates[paused[0]]
+            rest_s = 8 * self.backlog.get(paused, 0) / rate if rate else 0.0
+            ends = [*(pause.begin_s for pause in pauses[1:]), self.end_s]
+            longer = [max(pause.end_s, min(pause.end_s + rest_s, end)) for pause, end in zip(pauses, ends, strict=True)]
+            found[paused] = [replace(pause, end_s=end_s) for pause, end_s in zip(pauses, longer, strict=True)]
+        return found
+
+    @cached_property
+    def _sums(self) -> dict[Paused, tuple[list[float], list[float]]]:
+        """Begins of pauses, and the paused time before each."""
+        return {
+            paused: ([p.begin_s for p in pauses], [0.0, *accumulate(p.end_s - p.begin_s for p in pauses)])
+            for paused, pauses in self.pauses.items()
+        }
+
+    def paused_s(self, paused: Paused, begin_s: float, end_s: float) -> float:
+        """Return the time for which a port was paused in an interval."""
+        return self._paused_before(paused, end_s) - self._paused_before(paused, begin_s)
+
+    def _paused_before(self, paused: Paused, at_s: float) -> float:
+        begins, sums = self._sums[paused]
+        last = bisect_right(begins, at_s) - 1
+        if last < 0:
+            return 0.0
+        return sums[last] + min(at_s, self.pauses[paused][last].end_s) - begins[last]
 
     @cached_property
     def classes(self) -> dict[int, list[int]]:

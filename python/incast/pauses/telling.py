@@ -129,7 +129,8 @@ def _ring(record: Record, ring: Sequence[int]) -> str:
 def _whole(record: Record, found: Explanation) -> str:
     """Name the subject of an explanation."""
     if found.flow is not None:
-        return f"flow {found.flow.number} ({escaped(found.flow.entry)}, {ends(record, found.flow)})"
+        where = f", {ends(record, found.flow)}" if found.flow.path else ""
+        return f"flow {found.flow.number} ({escaped(found.flow.entry)}{where})"
     return _name(record, found.port) if found.port is not None else ""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -79,21 +79,26 @@ class Branch:
 def overlaps(pauses: list[Pause], windows: Iterable[Window]) -> Iterator[tuple[Pause, Window]]:
     """Yield pauses, in order of their begin, with the parts of windows that they cover."""
     begins = [pause.begin_s for pause in pauses]
-    for begin, end, weight in windows:
-        at = max(bisect_right(begins, begin) - 1, 0)
-        while at < len(pauses) and pauses[at].begin_s < end:
-            low, high = max(pauses[at].begin_s, begin), min(pauses[at].end_s, end)
-            if low < high:
-                yield pauses[at], (low, high, weight)
-            at += 1
+    for window in windows:
+        yield from _covering(pauses, begins, window)
+
+
+def _covering(pauses: list[Pause], begins: list[float], window: Window) -> Iterator[tuple[Pause, Window]]:
+    begin, end, weight = window
+    at = max(bisect_right(begins, begin) - 1, 0)
+    while at < len(pauses) and begins[at] < end:
+        low, high = max(begins[at], begin), min(pauses[at].end_s, end)
+        if low < high:
+            yield pauses[at], (low, high, weight)
+        at += 1
 
 
 def without(windows: list[Window], pauses: list[Pause]) -> list[Window]:
     """Return the parts of windows in which no pause holds."""
-    left: list[Window] = []
+    begins, left = [pause.begin_s for pause in pauses], []
     for window in windows:
         begin, end, weight = window
-        for _, (low, high, _) in overlaps(pauses, [window]):
+        for _, (low, high, _) in _covering(pauses, begins, window):
             if low > begin:
                 left.append((begin, low, weight))
             begin = max(begin, high)
@@ -155,21 +160,10 @@ def _grow(
             continue
         own = record.pauses.get((port, class_), [])
         below.paused_s = length(window for _, window in overlaps(own, windows))
-        if found_below := list(overlaps(lengthened(record, (port, class_)), windows)):
+        if found_below := list(overlaps(record.lengthened.get((port, class_), []), windows)):
             _grow(record, below, found_below, (*above, (port, class_)), least_s)
         below.root_s = _root_s(record, below, windows)
     branch.branches.sort(key=lambda below: (-below.waited_s, below.port))
-
-
-def lengthened(record: Record, paused: Paused) -> list[Pause]:
-    """Return the pauses of a port, each with the time after it in which the port sends what had waited."""
-    pauses, rate = record.pauses.get(paused, []), record.rates[paused[0]]
-    if not pauses:
-        return []
-    rest_s = 8 * record.backlog.get(paused, 0) / rate if rate else 0.0
-    ends = [*(pause.begin_s for pause in pauses[1:]), record.end_s]
-    longer = [min(pause.end_s + rest_s, end) for pause, end in zip(pauses, ends, strict=True)]
-    return [replace(pause, end_s=max(pause.end_s, end)) for pause, end in zip(pauses, longer, strict=True)]
 
 
 def _beyond(found: list[tuple[Pause, Window]], class_: int) -> dict[Paused, list[Window]]:
@@ -229,5 +223,5 @@ def blame(record: Record) -> dict[int, float]:
     for (_, class_), pauses in record.pauses.items():
         own = [(pause, (pause.begin_s, pause.end_s, 1.0)) for pause in pauses]
         for paused, windows in _beyond(own, class_).items():
-            found[paused[0]] += length(without(windows, lengthened(record, paused)))
+            found[paused[0]] += length(without(windows, record.lengthened.get(paused, [])))
     return dict(sorted(found.items(), key=lambda root: (-root[1], root[0])))

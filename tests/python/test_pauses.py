@@ -149,6 +149,13 @@ def test_a_deadlock_is_told_as_a_ring(tmp_path: Path) -> None:
     assert [len(own) for own in document["deadlocks"]] == [5] and document["tree"][0]["causes"]
 
 
+def test_a_record_that_ends_before_a_deadlock_says_so(tmp_path: Path) -> None:
+    known = read(ring(tmp_path).changed({"measure.pauses": 3}).run())
+    found = victim(known)
+    assert not found.rings and known.is_cut
+    assert list(telling.lines(known, found))[-1] == "deadlock: 10 ports paused for good, after the last recorded pause"
+
+
 def test_threads_and_domains_give_the_same_rows(tmp_path: Path) -> None:
     made = chain(tmp_path)
     whole = made.run().pauses
@@ -233,3 +240,13 @@ def test_a_damaged_record_is_refused(tmp_path: Path, column: str, value: int) ->
 def test_a_record_without_flow_control_is_noted() -> None:
     notes = Scenario.load("dumbbell").changed({"measure.pauses": "auto"}).notes()
     assert "measure.pauses does nothing: without buffer.pfc no port is paused (docs/queues/pfc.md)" in notes
+
+
+def test_a_check_of_a_scenario_tells_of_little_headroom(tmp_path: Path, incast: Command) -> None:
+    two(tmp_path)
+    little = TEXT.replace("pfc = {}", 'pfc = { headroom = "1kB" }')
+    (tmp_path / "pauses.toml").write_text(little)
+    answer = incast("validate", "pauses.toml")
+    assert answer.status == 0 and answer.out == "pauses.toml: ok (scenario: 5 hosts, flows: 3)\n"
+    assert answer.err.startswith('note: buffer.pfc.headroom = "1kB" is less than ')
+    assert "note: pauses.toml: buffer.pfc.headroom" in incast("validate", "pauses.toml", "dumbbell").err

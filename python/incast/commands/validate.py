@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from incast.commands.options import Quiet, err, next_steps, out
+from incast.commands.options import Quiet, err, next_steps, out, tell
 from incast.errors import FolderError, PaperError, ScenarioError, StudyError
 from incast.external import consent
 from incast.runs import lines, size
@@ -31,17 +31,19 @@ def validate(
 ) -> None:
     """Check files without running them: scenarios, studies and papers; exit status 1 if any has an error.
 
-    Every scenario of a study or paper is made and checked. No code that files name is run.
+    Every scenario of a study or paper is made and checked. No code that files name is run. Notes on a scenario are
+    printed to standard error.
     """
     wrong = 0
     for name in names:
         try:
             with consent.looking_away():
-                kind, words = _checked(name)
+                kind, words, notes = _checked(name)
         except (ScenarioError, StudyError, PaperError, FolderError) as error:
             wrong += 1
             _tell(name, error)
             continue
+        tell(notes if len(names) == 1 else [f"{name}: {note}" for note in notes])
         if not quiet:
             out.print(f"{name}: ok ({kind}: {words})", highlight=False, soft_wrap=True)
         if len(names) == 1:
@@ -51,19 +53,20 @@ def validate(
         raise typer.Exit(1)
 
 
-def _checked(name: str) -> tuple[str, str]:
-    """Check a file; return its kind and what it has."""
+def _checked(name: str) -> tuple[str, str, list[str]]:
+    """Check a file; return its kind, what it has, and the notes on a scenario."""
     path = Path(name)
     if path.is_dir() and not (path / PAPER).exists():
         raise ScenarioError(f"{name}: a folder without {PAPER}; expected a scenario, a study, or the folder of a paper")
     if path.is_dir() or path.name == PAPER:
-        return "paper", _paper(path if path.is_dir() else path.parent)
+        return "paper", _paper(path if path.is_dir() else path.parent), []
     if any(key in _data(path) for key in STUDY_KEYS):
-        return "study", _study(path)
+        return "study", _study(path), []
     if path.is_file() and path.suffix != ".toml" and not _data(path):
         raise ScenarioError(f"{name}: not a scenario, study or paper, which are TOML files")
-    found = size.of(Scenario.load(name))
-    return "scenario", f"{found.hosts:,} hosts, flows: {found.flows:,}"
+    scenario = Scenario.load(name)
+    found = size.of(scenario)
+    return "scenario", f"{found.hosts:,} hosts, flows: {found.flows:,}", scenario.notes()
 
 
 def _data(path: Path) -> dict[str, object]:

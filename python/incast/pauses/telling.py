@@ -51,6 +51,9 @@ def lines(record: Record, found: Explanation) -> Iterator[str]:
     for ring in found.rings:
         yield ""
         yield from _told_ring(record, ring)
+    if record.stuck and not found.rings:
+        yield ""
+        yield f"deadlock: {counted(len(record.stuck), 'port')} paused for good, after the last recorded pause"
 
 
 def _began(record: Record, found: Explanation) -> Iterator[str]:

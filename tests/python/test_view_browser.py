@@ -18,7 +18,7 @@ import pytest
 import incast
 import viewed
 from conftest import ROOT
-from incast.view import framed, page, serving
+from incast.view import framed, levels, page, serving
 from incast.writing import numbers
 from tools import viewer_pictures
 
@@ -59,20 +59,25 @@ def test_the_viewer_works_in_a_browser(tmp_path: Path, monkeypatch: pytest.Monke
     notebook = f"<!doctype html><title>notebook</title>{seen.run().view()._repr_html_()}"
     (tmp_path / "notebook.html").write_text(notebook, encoding="utf-8")
     (tmp_path / "told.json").write_text(json.dumps(told(small)))
-    with serving.Server() as server, serving.Server() as other:
+    with serving.Server() as server, serving.Server() as other, serving.Server() as pooled:
         server.show([small, markup])
         other.show([gone])
-        threads = [threading.Thread(target=one.serve_forever) for one in (server, other)]
+        with monkeypatch.context() as few:
+            few.setattr(levels, "LEAST_ROWS", 1)
+            pooled.show([small])
+            page.write([small], tmp_path / "pooled.html")
+        servers = (server, other, pooled)
+        threads = [threading.Thread(target=one.serve_forever) for one in servers]
         for thread in threads:
             thread.start()
         told_to = {"INCAST_VIEW_FILES": str(tmp_path), "INCAST_VIEW_SERVED": server.address, "NO_COLOR": "1"}
-        told_to |= {"INCAST_VIEW_GONE": other.address}
+        told_to |= {"INCAST_VIEW_GONE": other.address, "INCAST_VIEW_POOLED": pooled.address}
         done = subprocess.run(
             ["npm", "run", "e2e"], cwd=ROOT / "viewer", capture_output=True, text=True,
             env=os.environ | told_to | {"INCAST_CHROMIUM": CHROMIUM or ""},
         )  # fmt: skip
-        server.shutdown()
-        other.shutdown()
+        for one in servers:
+            one.shutdown()
         for thread in threads:
             thread.join()
     assert done.returncode == 0, done.stdout + done.stderr

@@ -10,6 +10,8 @@ export const FILES = process.env.INCAST_VIEW_FILES ?? "";
 export const SERVED = process.env.INCAST_VIEW_SERVED ?? "";
 /** Where one hands out the run in the folder `gone`, which a test removes. */
 export const GONE = process.env.INCAST_VIEW_GONE ?? "";
+/** Where one hands out the run of `small.html` with levels. */
+export const POOLED = process.env.INCAST_VIEW_POOLED ?? "";
 export const told = JSON.parse(readFileSync(join(FILES, "told.json"), "utf-8")) as {
   port: number; name: string; frame: number; queue_max_bytes: string; queue_mean_bytes: string; next_s: number;
   hovered: { queue_max_bytes: string; queue_mean_bytes: string; busy: string };
@@ -75,6 +77,19 @@ export async function placeOf(part: Locator) {
 export const figure = (scope: string, name: string) => page.textContent(`${scope} dd[data-figure=${name}]`);
 export const now = () => page.textContent("#now");
 export const alerts = () => page.locator("[role=alert]").allTextContents();
+
+/** Pictures of the fabric and of the heat map, once nothing of them changes any more. */
+export async function pictures(): Promise<string[]> {
+  const seen: string[] = [];
+  const apart = () => page.waitForTimeout(200);
+  for (;;) {
+    const now = await page.evaluate(() => ["fabric", "heat"].map((id) => (
+      (document.getElementById(id) as HTMLCanvasElement).toDataURL())));
+    if (seen.length && JSON.stringify(now) === JSON.stringify(seen)) return now;
+    seen.splice(0, 2, ...now);
+    await apart();
+  }
+}
 
 /** Of runs where their columns lie, by table and name; of rows of frames that of the first block. */
 export type Places = Record<string, { columns: Record<string, number>; size: number; blocks: number } | null>[];

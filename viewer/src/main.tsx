@@ -9,7 +9,7 @@ import { beginning } from "./app/shown";
 import { isFirst } from "./app/Tour";
 import { within } from "./app/within";
 import { opened, type Described } from "./data/run";
-import { carried, served } from "./data/source";
+import { begun, carried, served } from "./data/source";
 import { Damaged } from "./data/unpack";
 import { readHash } from "./time/link";
 
@@ -22,6 +22,7 @@ function parsed(told: string): { runs: Described[]; served: boolean } {
 }
 
 async function begin(): Promise<void> {
+  await begun();
   const app = document.getElementById("app")!;
   let own = true;
   const say = (error: unknown) => {

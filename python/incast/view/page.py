@@ -16,6 +16,8 @@ from incast.view.sources import Folder, Source
 
 VIEWER = "viewer.html"
 PLACE = "<!--incast-runs-->"
+FIRST = '<i id="incast-first" hidden></i>'
+"""End of what a page opens with: it need not wait for the rest of a large file."""
 DAMAGED = "the viewer is damaged: make viewer builds it again"
 POLICY = "default-src 'none'; "
 """Start of the content security policy of the built viewer, which forbids network access."""
@@ -56,8 +58,9 @@ def of(runs: Sequence[tuple[str, Source]]) -> str:
     shell = viewer()
     pack = Pack()
     described = _described(runs, pack)
-    parts = (f'<script type="text/plain" id="incast-{at}">{base64_of(part)}</script>' for at, part in enumerate(pack))
-    return _filled(shell, [_runs_element(described, served=False), *parts])
+    parts = [f'<script type="text/plain" id="incast-{at}">{base64_of(part)}</script>' for at, part in enumerate(pack)]
+    first = pack.first if len(runs) == 1 else len(parts)
+    return _filled(shell, [_runs_element(described, served=False), *parts[:first], FIRST, *parts[first:]])
 
 
 def served(runs: Sequence[Path], names: Sequence[str] | None = None) -> tuple[str, Pack]:
@@ -68,7 +71,7 @@ def served(runs: Sequence[Path], names: Sequence[str] | None = None) -> tuple[st
     pack = Pack(FAST)
     described = _described(_named(runs, names), pack)
     shell = shell.replace(POLICY, f"{POLICY}connect-src 'self'; ")
-    return _filled(shell, [_runs_element(described, served=True)]), pack
+    return _filled(shell, [_runs_element(described, served=True), FIRST]), pack
 
 
 def _described(runs: Sequence[tuple[str, Source]], pack: Pack) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from incast.errors import FolderError
 from incast.runs import run_folder
 from incast.runs.run_folder import Shape
 from incast.system import files
-from incast.view import packing
+from incast.view import levels, packing
 from incast.view.framed import Framed
 from incast.view.packets import COLUMNS as PACKETS
 from incast.view.packets import packets
@@ -80,20 +80,32 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     parts: dict[str, Any] = {
         "timeline": pack.add(text.encode),
         "ports": _table(run, "ports", ports, PORTS, most, pack),
-        "records": records.described(),
-        "by_flow": _by_flow(run, flows, timeline["frames"], pack),
+        "levels": _levels(run, frames, timeline["frames"], ports.rows, pack),
     }
     for part, name, shown in (
         ("flows", "flows", FLOWS), ("events", "timeline_events", EVENTS), ("paths", "timeline_paths", PATHS)
     ):  # fmt: skip
         shape = _shape(run, name)
         parts[part] = None if shape is None else _table(run, name, shape, shown, most, pack)
+    missing: list[str] = []
+    parts["told"] = pack.text(lambda: {"label": label, "missing": missing, "about": run.about()})
+    pack.first = len(pack)
+    parts["records"] = records.described()
+    parts["by_flow"] = _by_flow(run, flows, timeline["frames"], pack)
     samples, trace = _shape(run, "samples"), _shape(run, "trace")
     parts["series"] = _later(partial(_series, run), SERIES, pack) if samples and samples.rows else None
     parts["packets"] = _later(partial(_packets, run, timeline), PACKETS, pack) if trace and trace.rows else None
-    missing = [words for part, words in NAMED if parts[part] is None]
+    missing += [words for part, words in NAMED if parts[part] is None]
     missing += [words for name, words in METRICS.items() if name not in frames.columns]
-    return parts | {"told": pack.text(lambda: {"label": label, "missing": missing, "about": run.about()})}
+    return parts
+
+
+def _levels(run: Source, shape: Shape, frames: int, ports: int, pack: Pack) -> dict[str, Any] | None:
+    """Add the levels of the figure with which a page of a large run opens."""
+    if shape.rows < levels.LEAST_ROWS:
+        return None
+    metric = next(name for name in METRICS if name in shape.columns)
+    return {"metric": metric} | _later(partial(levels.of, run, metric, frames, ports), levels.NAMES, pack)
 
 
 def _shape(run: Source, name: str) -> Shape | None:

@@ -12,7 +12,7 @@ from incast.runs import run_folder
 from incast.runs.result import Result
 from incast.runs.run_folder import Shape
 from incast.system import files
-from incast.view import packing
+from incast.view import packing, remembered
 from incast.view.about import about
 
 if TYPE_CHECKING:
@@ -45,6 +45,12 @@ class Source(Protocol):
 
     def place(self, file: str) -> str:
         """Name a file of the run in messages."""
+
+    def recall(self, name: str, tables: Sequence[str], bound: bytes) -> bytes | None:
+        """Return what the run keeps under a name, if that was made of the same tables and is bound to the same."""
+
+    def remember(self, name: str, tables: Sequence[str], bound: bytes, data: bytes) -> None:
+        """Keep what was made of tables, where that is possible."""
 
 
 def damaged(run: Source, name: str, why: str) -> FolderError:
@@ -137,6 +143,18 @@ class Folder:
         """Return the path of a file."""
         return str(self.path / file)
 
+    def recall(self, name: str, tables: Sequence[str], bound: bytes) -> bytes | None:
+        """Read a file of what was made of tables; raises ``FolderError`` if another run's have replaced them."""
+        kept = remembered.recall(self.path, name, tables, bound)
+        for table in tables:
+            if table in self._files:
+                self._same(table)
+        return kept
+
+    def remember(self, name: str, tables: Sequence[str], bound: bytes, data: bytes) -> None:
+        """Write the file."""
+        remembered.remember(self.path, name, tables, bound, data)
+
 
 @dataclass(frozen=True)
 class Made:
@@ -171,3 +189,9 @@ class Made:
     def place(self, file: str) -> str:
         """Return the name of a file."""
         return f"this run: {file}"
+
+    def recall(self, name: str, tables: Sequence[str], bound: bytes) -> bytes | None:
+        """Return nothing."""
+
+    def remember(self, name: str, tables: Sequence[str], bound: bytes, data: bytes) -> None:
+        """Keep nothing."""

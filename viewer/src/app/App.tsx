@@ -34,7 +34,7 @@ interface Props {
 }
 
 export function App({ runs, begin, say }: Props) {
-  const { asked, moment, waits, failed, change, again } = useShown(runs, begin);
+  const { asked, moment, waits, failed, change, again, whole } = useShown(runs, begin);
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(30);
   const [dark, turn] = useDark();
@@ -126,7 +126,7 @@ export function App({ runs, begin, say }: Props) {
     if (!second || !pair || shown === "first") return fieldOf(first, metric, largest);
     if (shown === "second") return fieldOf(second, metric, largest);
     return pair.why ? null : differenceOf(pair, metric, names);
-  }, [first, second, pair, shown, metric, largest, names]);
+  }, [first, second, pair, shown, metric, largest, names, whole]);
   const otherPort = pair ? pair.secondOf(moment.port) : null;
   const said = (own: Run, label: string) =>
     (moment.time_s > own.end_s ? `${label}: ended at ${seconds(own.end_s)}` : label);

@@ -1,7 +1,7 @@
 /** A moment is shown once all that it shows is there. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { NAMES, needsOf } from "../data/need";
+import { NAMES, needsOf, POOLED, wholeOf } from "../data/need";
 import { figure, seconds, TITLES, way } from "../data/format";
 import { openingOf } from "../data/opening";
 import { Pair } from "../data/pair";
@@ -10,10 +10,17 @@ import type { Moment } from "../time/link";
 import { useReading } from "../scene/read";
 import { within } from "./within";
 
+/** Whether a moment is the one that a run's levels show, and nothing else is chosen of it. */
+function isPooled(run: Run, { beside, metric, port, flow, span, pins, time_s }: Moment): boolean {
+  const { levels } = run;
+  return levels?.metric === metric && levels.isRead && beside === null && port === null && flow === null && !span
+    && !pins.length && run.frameOf(time_s) === levels.frame;
+}
+
 /** What of which runs a moment shows. Ports of two runs are matched by their names, which are read before the rest. */
 function needs(runs: Run[], moment: Moment): [Run, Need][] {
   const first = runs[moment.run]!;
-  const own = needsOf(moment).map((need): [Run, Need] => [first, need]);
+  const own = needsOf(moment, isPooled(first, moment)).map((need): [Run, Need] => [first, need]);
   if (moment.beside === null) return own;
   const second = runs[moment.beside]!;
   const matched = moment.port !== null && first.isRead(NAMES) && second.isRead(NAMES);
@@ -52,7 +59,8 @@ function opening(runs: Run[], moment: Moment): Omit<Begun, "failed"> {
   const first = runs[moment.run]!;
   const pair = beside === null ? null : new Pair(first, runs[beside]!);
   const clock = pair && !pair.why ? pair : first;
-  const found = openingOf(clock, clock.frames, metric);
+  const levels = pair || !first.levels?.isRead || first.levels.metric !== metric ? null : first.levels;
+  const found = levels ? levels.opening : openingOf(clock, clock.frames, metric);
   if (!found) return { moment, opens: "" };
   const what = clock === pair ? `largest difference in ${TITLES[metric]}` : SUPERLATIVES[metric];
   const time_s = clock.timeOf(found.frame);
@@ -70,6 +78,13 @@ function opening(runs: Run[], moment: Moment): Omit<Begun, "failed"> {
 export async function beginning(runs: Run[], asked: Moment, opens: boolean): Promise<Begun> {
   const unpinned = { ...asked, port: null, flow: null, span: null, pins: [] };
   let failed: Failed | null = null;
+  const first = runs[asked.run]!;
+  if (opens && first.levels?.metric === asked.metric) {
+    // where they cannot be read all rows are
+    await first.read(POOLED).catch(() => undefined);
+    const moment = { ...asked, time_s: first.timeOf(first.levels.isRead ? first.levels.frame : 0) };
+    if (isPooled(first, moment)) asked = moment;
+  }
   for (const moment of [asked, unpinned, { ...unpinned, beside: null, metric: runs[asked.run]!.metrics[0]! }]) {
     try {
       await readMoment(runs, moment);
@@ -95,6 +110,8 @@ interface Shown {
   change: (to: Change) => void;
   /** Ask once more for what could not be read. */
   again: () => void;
+  /** Whether the metric of all ports is read: until then levels show it. */
+  whole: boolean;
 }
 
 const ofChoice = ({ run, beside, metric, port, flow, span, pins }: Moment) => (
@@ -105,6 +122,16 @@ const alike = (one: Moment, other: Moment) => {
   return ofChoice(one).every((part, i) => part === choice[i]);
 };
 
+/** Longest wait for a browser that has nothing else to do. */
+const IDLE_MS = 500;
+
+/** Acts once what is rendered has been shown and the browser has nothing else to do. */
+function afterPicture(act: () => void): void {
+  const { requestIdleCallback: idle } = window as { requestIdleCallback?: typeof window.requestIdleCallback };
+  if (idle) idle(act, { timeout: IDLE_MS });
+  else setTimeout(act, IDLE_MS / 2);
+}
+
 /** What is asked for, and what is shown of it. */
 export function useShown(runs: Run[], begin: Begun): Shown {
   const [asked, setAsked] = useState(begin.moment);
@@ -112,8 +139,11 @@ export function useShown(runs: Run[], begin: Begun): Shown {
   const last = useRef(asked);
   const back = useRef(asked);
   const waits = !isRead(runs, asked);
-  // time goes on meanwhile
-  last.current = waits ? { ...last.current, time_s: asked.time_s, notes: asked.notes, tab: asked.tab } : asked;
+  // time goes on meanwhile, unless levels have no other moment
+  const before = last.current;
+  const stands = isPooled(runs[before.run]!, before) && !runs[before.run]!.isWhole(before.metric);
+  last.current = waits ? { ...before, time_s: (stands ? before : asked).time_s, notes: asked.notes, tab: asked.tab }
+    : asked;
   const refuse = (error: unknown) => {
     back.current = last.current;
     setFailed({ asked, error });
@@ -121,9 +151,28 @@ export function useShown(runs: Run[], begin: Begun): Shown {
   };
   useReading(!waits, () => readMoment(runs, asked), refuse, ofChoice(asked), 0);
   useEffect(() => { if (!alike(asked, back.current)) setFailed(null); }, ofChoice(asked));
+  // what levels do not have is read once the page is drawn
+  const { metric } = last.current;
+  const run = runs[last.current.run]!;
+  const whole = run.isWhole(metric);
+  const [, setRead] = useState(0);
+  useEffect(() => {
+    if (whole || failed) return undefined;
+    let gone = false;
+    const tell = (act: () => void) => () => { if (!gone) act(); };
+    afterPicture(tell(() => {
+      Promise.all(wholeOf(metric).map((need) => run.read(need))).then(
+        tell(() => { setRead((count) => count + 1); }),
+        (error: unknown) => { tell(() => { setFailed({ asked, error }); })(); });
+    }));
+    return () => { gone = true; };
+  }, [run, metric, whole, failed]);
   const change = (to: Change) => {
     setAsked((now) => within(runs, { ...now, ...(typeof to === "function" ? to(now) : to) }));
   };
-  const again = () => { if (failed) change(({ time_s }) => ({ ...failed.asked, time_s })); };
-  return { asked, moment: last.current, waits, failed: failed?.error ?? null, change, again };
+  const again = () => {
+    if (failed) change(({ time_s }) => ({ ...failed.asked, time_s }));
+    setFailed(null);
+  };
+  return { asked, moment: last.current, waits, failed: failed?.error ?? null, change, again, whole };
 }

@@ -11,6 +11,9 @@ export interface InBlocks {
 }
 
 export class Framed {
+  /** Columns that are read of all blocks. */
+  private readonly whole = new Set<string>();
+
   private constructor(readonly blocks: Columns[], private readonly size: number) {}
 
   /** Rows that are read from a source. */
@@ -35,7 +38,12 @@ export class Framed {
 
   /** Those of these columns that are still to be read, of all blocks or of that of one port or flow. */
   unread(names: readonly string[], whose?: number): string[] {
-    return names.filter((name) => this.those(whose).some((block) => block.unread([name]).length));
+    return names.filter((name) => {
+      if (this.whole.has(name)) return false;
+      const some = this.those(whose).some((block) => block.unread([name]).length);
+      if (!some && whose === undefined) this.whole.add(name);
+      return some;
+    });
   }
 
   async read(names: readonly string[], whose?: number): Promise<void> {

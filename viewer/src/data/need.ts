@@ -1,5 +1,6 @@
 /** Which columns show something. What shows nothing is not read. */
 
+import { LEVELS } from "./levels";
 import { METRICS, type Metric, type Need } from "./run";
 import type { Span } from "./stretch";
 import { SEARCHED, SHOWN } from "./table";
@@ -21,10 +22,14 @@ export interface Pin {
 
 /** Names and rates of ports. */
 export const NAMES: Need = { ports: ["port", "rate_bps"] };
-/** Names, frames and events: whatever is chosen, they are seen. */
-const ALWAYS: Need = {
-  ...NAMES, records: ["starts", "port"], by_flow: ["starts"], events: ["time_s", "kind", "what", "subject"],
-};
+/** Names and events: whatever is chosen, they are seen. */
+const ALWAYS: Need = { ...NAMES, events: ["time_s", "kind", "what", "subject"] };
+/** Frames: in place of those of a metric a large run has levels to begin with. */
+const FRAMES: Need = { records: ["starts", "port"], by_flow: ["starts"] };
+/** What a page opens with. */
+export const POOLED: Need = { levels: LEVELS };
+/** A metric of all ports. */
+export const wholeOf = (metric: Metric): Need[] => [FRAMES, { records: [metric] }];
 const TABLE: Need = { flows: [...SHOWN, ...SEARCHED] };
 /** Of a port that is pinned or pointed at. */
 export const ofPort = (port: number): Need => ({ records: METRICS, whose: port, paths: ["flow", "port"] });
@@ -41,9 +46,9 @@ const OF_STRETCH: Need = {
   records: ["marks", "drops", "pauses", "queue_max_bytes"], by_flow: ["flow", "delivered_bytes"],
 };
 
-/** What is needed to show a run. */
-export function needsOf({ metric, port, flow, span, pins = [] }: Chosen): Need[] {
-  const needs: Need[] = [ALWAYS, { records: [metric] }, TABLE];
+/** What is needed to show a run; `pooled` by its levels. */
+export function needsOf({ metric, port, flow, span, pins = [] }: Chosen, pooled = false): Need[] {
+  const needs: Need[] = [ALWAYS, ...(pooled ? [POOLED] : wholeOf(metric)), TABLE];
   if (port !== null) needs.push(ofPort(port));
   if (flow !== null) needs.push(ofFlow(flow));
   if (span) needs.push(OF_STRETCH);

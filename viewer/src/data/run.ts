@@ -1,6 +1,7 @@
 /** A run as the rooms above read it. Every figure is the one of the run folder. */
 
 import { find, Framed, type InBlocks } from "./framed";
+import { Levels } from "./levels";
 import { Columns, Damaged, json, text, type Numbers, type Source } from "./unpack";
 
 export interface Node {
@@ -35,6 +36,8 @@ export interface Tables<Table, Rows> {
   series: Table | null;
   /** Packets of traced flows. */
   packets: Table | null;
+  /** The figure with which a page opens, pooled; large runs alone have it. */
+  levels?: Table | null;
 }
 
 type Names = { readonly [Name in keyof Tables<Columns, Framed>]?: readonly string[] };
@@ -57,6 +60,7 @@ interface Listed {
 
 export interface Described extends Tables<Listed, InBlocks> {
   timeline: number;
+  levels?: (Listed & { metric: Metric }) | null;
   /** What it is called, and what its folder lacks. */
   told: number;
 }
@@ -105,6 +109,7 @@ export class Run {
   /** Bits a second that leave and enter each node. */
   private ends: [Float64Array, Float64Array] | null = null;
   private readonly summed = new Map<Metric, Float64Array>();
+  private readonly whole = new Set<Metric>();
   /** What was asked for last: it is asked for in every frame. */
   private lastOn: { port: number; flows: number[] } = { port: -1, flows: [] };
 
@@ -114,6 +119,7 @@ export class Run {
     readonly missing: string[],
     readonly tables: Tables<Columns, Framed>,
     readonly about: About = {},
+    readonly levels: Levels | null = null,
   ) {}
 
   /** Whether all of the columns are read that are needed. */
@@ -137,6 +143,30 @@ export class Run {
 
   get flows(): Columns | null {
     return this.tables.flows;
+  }
+
+  /** Whether a metric of all ports is read; until then levels may show it. */
+  isWhole(metric: Metric): boolean {
+    if (this.whole.has(metric)) return true;
+    const whole = this.isRead({ records: ["starts", "port", metric] });
+    if (whole) this.whole.add(metric);
+    return whole;
+  }
+
+  /** Whether levels have a metric whose rows are not all read. */
+  private pooled(metric: Metric): Levels | null {
+    return this.levels?.metric === metric && this.levels.isRead && !this.isWhole(metric) ? this.levels : null;
+  }
+
+  /** Whether a metric is read: of all ports, or the levels. */
+  shows(metric: Metric): boolean {
+    return this.isWhole(metric) || this.pooled(metric) !== null;
+  }
+
+  /** Blocks of rows with a metric: all of them, or those of levels. */
+  private blocksOf(metric: Metric): Columns[] {
+    const levels = this.pooled(metric);
+    return levels ? [levels.block] : this.records.blocks;
   }
 
   get byFlow(): Framed | null {
@@ -198,7 +228,9 @@ export class Run {
 
   /** A figure of a port in a frame, exactly as it was recorded; 0 where nothing was. */
   figure(metric: Metric, port: number, frame: number): number {
-    const block = this.records.of(port);
+    const own = this.records.of(port);
+    const levels = this.pooled(metric);
+    const block = levels && own.unread(["starts", "port", metric]).length ? levels.block : own;
     const starts = block.values("starts");
     const row = find(block.values("port"), starts[frame]!, starts[frame + 1]!, port);
     return row < 0 ? 0 : metricOf(block, metric)[row]!;
@@ -209,7 +241,7 @@ export class Run {
     metric: Metric, frame0: number, frame1: number, take: (port: number, frame: number, value: number) => void,
   ): void {
     const [first, last] = [Math.max(0, frame0), Math.min(this.frames, frame1)];
-    for (const block of this.records.blocks) {
+    for (const block of this.blocksOf(metric)) {
       const [starts, ports, values] = [block.values("starts"), block.values("port"), metricOf(block, metric)];
       for (let frame = first, row = starts[first]!; frame < last; frame++) {
         for (const to = starts[frame + 1]!; row < to; row++) take(ports[row]!, frame, values[row]!);
@@ -220,7 +252,7 @@ export class Run {
   /** A metric of every port in a frame, into a list that the caller keeps. */
   frameInto(metric: Metric, frame: number, into: Float64Array): void {
     into.fill(0);
-    for (const block of this.records.blocks) {
+    for (const block of this.blocksOf(metric)) {
       const [starts, ports, values] = [block.values("starts"), block.values("port"), metricOf(block, metric)];
       for (let row = starts[frame]!, to = starts[frame + 1]!; row < to; row++) into[ports[row]!] = values[row]!;
     }
@@ -244,8 +276,9 @@ export class Run {
   worstOf(metric: Metric): Float64Array {
     let worst = this.worst.get(metric);
     if (!worst) {
-      worst = new Float64Array(this.timeline.ports.length);
-      for (const block of this.records.blocks) {
+      const levels = this.pooled(metric);
+      worst = levels ? Float64Array.from(levels.worst) : new Float64Array(this.timeline.ports.length);
+      for (const block of levels ? [] : this.records.blocks) {
         const [ports, values] = [block.values("port"), metricOf(block, metric)];
         for (let row = 0; row < ports.length; row++) {
           const port = ports[row]!;
@@ -261,8 +294,9 @@ export class Run {
   totalOf(metric: Metric): Float64Array {
     let total = this.summed.get(metric);
     if (!total) {
-      const sums = new Float64Array(this.frames);
-      this.each(metric, 0, this.frames, (_, frame, value) => { sums[frame]! += value; });
+      const levels = this.pooled(metric);
+      const sums = levels ? Float64Array.from(levels.sums) : new Float64Array(this.frames);
+      if (!levels) this.each(metric, 0, this.frames, (_, frame, value) => { sums[frame]! += value; });
       this.summed.set(metric, total = sums);
     }
     return total;
@@ -357,7 +391,9 @@ export class Run {
       return frame;
     };
     const event = this.events.at(-1);
-    return Math.max(1, ended(this.records), ended(this.byFlow), event ? this.frameOf(event.time_s) + 1 : 0);
+    const isThere = !this.levels?.isRead || this.isRead({ records: ["starts"], by_flow: ["starts"] });
+    const busy = isThere ? Math.max(ended(this.records), ended(this.byFlow)) : this.levels!.busy;
+    return Math.max(1, busy, event ? this.frameOf(event.time_s) + 1 : 0);
   }
 
   /** When the last of these frames ends. */
@@ -418,9 +454,10 @@ export async function opened(source: Source, run: Described): Promise<Run> {
   const { label, missing, about } = told as { label: string; missing: string[]; about?: About };
   const table = (own: Listed) => new Columns(own.columns, source, own.rows);
   const maybe = (own: Listed | null) => own && table(own);
+  const levels = run.levels ? table(run.levels) : null;
   return new Run(checked(timeline as Timeline, label), label, missing, {
     ports: table(run.ports), records: Framed.told(run.records, source), flows: maybe(run.flows),
     by_flow: run.by_flow && Framed.told(run.by_flow, source), events: maybe(run.events), paths: maybe(run.paths),
-    series: maybe(run.series), packets: maybe(run.packets),
-  }, about);
+    series: maybe(run.series), packets: maybe(run.packets), levels,
+  }, about, levels && new Levels(run.levels!.metric, levels));
 }

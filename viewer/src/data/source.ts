@@ -2,8 +2,35 @@
 
 import { Damaged } from "./unpack";
 
+const isLoading = () => document.readyState === "loading";
+/** Waits until the document is there as far as is needed; at its end all is. */
+const until = (holds: () => boolean) => new Promise<void>((done) => {
+  if (!isLoading() || holds()) { done(); return; }
+  const watch = new MutationObserver(() => { if (holds()) end(); });
+  const end = () => {
+    watch.disconnect();
+    document.removeEventListener("DOMContentLoaded", end);
+    done();
+  };
+  watch.observe(document, { childList: true, subtree: true });
+  document.addEventListener("DOMContentLoaded", end);
+});
+
+/** Waits until what a page opens with is there: the rest of a large file may still be on its way. */
+export const begun = () => until(() => document.getElementById("incast-first") !== null);
+
+let all: Promise<void> | null = null;
+
+/** Parts of the file itself. Those that are still on their way are waited for. */
+export function carried(at: number): string | Promise<string> {
+  // what another node follows is complete
+  if (!isLoading() || document.getElementById(`incast-${at}`)?.nextSibling) return taken(at);
+  all ??= until(() => false);
+  return all.then(() => taken(at));
+}
+
 /** Texts are taken once, when they are first shown: the page does not keep them beside what they were unpacked to. */
-export function carried(at: number): string {
+function taken(at: number): string {
   const element = document.getElementById(`incast-${at}`);
   if (!element?.textContent) throw new Damaged(`part ${at} is missing`);
   const text = element.textContent;

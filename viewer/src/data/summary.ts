@@ -107,7 +107,7 @@ export function tilesOf(run: Run, most: number): Tile[] {
 
 /** The largest queue of a run: its port, and its first frame; null where queues are not recorded, or empty. */
 export function largestQueue(run: Run): { at: number; value: number; frame: number } | null {
-  if (!run.metrics.includes("queue_max_bytes") || !run.isRead({ records: ["queue_max_bytes"] })) return null;
+  if (!run.metrics.includes("queue_max_bytes") || !run.shows("queue_max_bytes")) return null;
   const [found] = worst(run.worstOf("queue_max_bytes"), 1);
   if (!found) return null;
   let frame = 0;

@@ -20,7 +20,7 @@ export interface Column {
 }
 
 /** Where parts lie: base64 in script elements of a file, bytes at the server of a page. */
-export type Source = (at: number) => string | Promise<Uint8Array<ArrayBuffer>>;
+export type Source = (at: number) => string | Promise<string | Uint8Array<ArrayBuffer>>;
 
 export class Damaged extends Error {}
 

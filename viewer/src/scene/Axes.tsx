@@ -95,7 +95,7 @@ interface MinimapProps {
 export function Minimap({ field, rowOf, colours, whole, seen, height, onMove }: MinimapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    if (height < 1) return undefined;
+    if (height < 1 || field.first !== null) return undefined;
     // the page is drawn first
     const later = setTimeout(() => {
       const context = canvas.current?.getContext("2d");

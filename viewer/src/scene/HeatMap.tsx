@@ -60,7 +60,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
     worst ? (span ? field.worstIn(framesOf(field, span)) : field.worst) : null), [field, worst, span]);
   const whole = useMemo<Window>(() => ({ frame0: 0, frame1: all, row0: 0, row1: ports }), [all, ports]);
   // as many rows as have room for their names; the picture of all rows shows the rest
-  const fit = Math.max(LEAST, Math.floor(height / rowHeight()));
+  const fit = Math.min(field.first ?? Infinity, Math.max(LEAST, Math.floor(height / rowHeight())));
   const firstRows = useMemo(() => (
     { row0: 0, row1: ranks ? Math.min(fit, rowsOfSome(ranks, ports)) : ports }), [ranks, ports, fit]);
   const firstFrames = useMemo(() => {
@@ -72,18 +72,25 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
     const busy = Math.max(10, Math.ceil(1.05 * field.busy));
     return { frame0: 0, frame1: busy > 0.8 * all ? all : busy };
   }, [all, field, span]);
-  const [seen, setSeen] = useState<Window>({ ...firstRows, ...firstFrames });
+  const [seen, show] = useState<Window>({ ...firstRows, ...firstFrames });
+  const touched = useRef(false);
+  // until all rows are read no others are shown
+  const setSeen: typeof show = (to) => {
+    if (field.first !== null) return;
+    touched.current = true;
+    show(to);
+  };
   const [hover, setHover] = useState<Pixel | null>(null);
   const drag = useRef<{ x: number; y: number; seen: Window; moved: boolean; selects: boolean } | null>(null);
   const [band, setBand] = useState<[number, number] | null>(null);
   // other rows, or rows in another order, leave the time that is seen
-  useEffect(() => { setSeen((old) => ({ ...old, ...firstFrames })); }, [firstFrames]);
+  useEffect(() => { show((old) => ({ ...old, ...firstFrames })); }, [firstFrames]);
   useEffect(() => {
     // another height leaves rows that a person has chosen
     const isOwn = rowsBefore.current !== null && rowsBefore.current !== seen.row1 - seen.row0;
     if (rankedBefore.current === ranks && isOwn) return;
     [rowsBefore.current, rankedBefore.current] = [firstRows.row1, ranks];
-    setSeen((old) => ({ ...old, ...firstRows }));
+    show((old) => ({ ...old, ...firstRows }));
   }, [firstRows]);
   const rowsBefore = useRef<number | null>(null);
   const rankedBefore = useRef<Float64Array | null | undefined>(undefined);
@@ -92,25 +99,30 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
   const rowOf = useMemo(() => rowsOf(order), [order]);
   const colours = useMemo(() => field.colours(groundOf(dark)), [field, dark]);
 
+  const held = useRef<Window | null>(null);
+  /** Draws a window as finely as it is recorded. */
+  const load = (seen: Window) => {
+    const { frame0, frame1, row0, row1 } = seen;
+    held.current = { frame0: Math.floor(frame0), frame1: Math.ceil(frame1), row0: Math.floor(row0),
+      row1: Math.ceil(row1) };
+    paint.current?.load(field.raster(rowOf, held.current), colours);
+    paint.current?.draw(seen);
+  };
   useEffect(() => {
     if (!canvas.current || !width) return;
     paint.current ??= painter(canvas.current);
     if (paint.current) canvas.current.dataset.painter = paint.current.kind;
-    paint.current?.load(field.raster(rowOf, whole), colours);
-    paint.current?.draw(seen);
+    load(seen);
   }, [field, rowOf, whole, colours, width > 0]);
-  useLayoutEffect(() => { paint.current?.draw(seen); }, [seen, width, height]);
-  // what is seen for a moment is made again as finely as it is recorded
+  useLayoutEffect(() => {
+    // before a person moves it rows are seen as there is room
+    if (held.current && !touched.current && !covers(held.current, seen)) load(seen);
+    else paint.current?.draw(seen);
+  }, [seen, width, height]);
+  // what a person moves to follows in a moment
   useEffect(() => {
-    if (seen.row1 - seen.row0 === ports && seen.frame1 - seen.frame0 === all) return undefined;
-    const later = setTimeout(() => {
-      const part = {
-        frame0: Math.floor(seen.frame0), frame1: Math.ceil(seen.frame1),
-        row0: Math.floor(seen.row0), row1: Math.ceil(seen.row1),
-      };
-      paint.current?.load(field.raster(rowOf, part), colours);
-      paint.current?.draw(seen);
-    }, 150);
+    if (!held.current || covers(held.current, seen, 1)) return undefined;
+    const later = setTimeout(() => { load(seen); }, 150);
     return () => { clearTimeout(later); };
   }, [seen, field, rowOf, colours]);
 
@@ -198,7 +210,8 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
         <Legend colours={colours} words={field.legend} />
         <span class="seg" role="group" aria-label="Order of ports">
           <button id="worst" aria-pressed={worst} onClick={() => { setWorst(true); }}>Worst first</button>
-          <button id="by-tier" aria-pressed={!worst} onClick={() => { setWorst(false); }}>By tier</button>
+          <button id="by-tier" aria-pressed={!worst} disabled={field.first !== null}
+            onClick={() => { setWorst(false); }}>By tier</button>
         </span>
         <button aria-pressed={selects} onClick={() => { setSelects(!selects); }}
           title="Drag to select a time range (or drag with Shift); “Set start” and “Set end” select at the cursor">
@@ -297,6 +310,12 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
       </div>
     </div>
   );
+}
+
+/** Whether a window has all of another, and, with `more`, less than so many frames and rows beside it. */
+function covers(held: Window, seen: Window, more = Infinity): boolean {
+  const beside = [seen.frame0 - held.frame0, held.frame1 - seen.frame1, seen.row0 - held.row0, held.row1 - seen.row1];
+  return beside.every((one) => one >= 0 && one < more);
 }
 
 /** Letters of names of rows, at most. */

@@ -16,6 +16,8 @@ export interface Field {
   /** Those of them until nothing more is recorded. */
   busy: number;
   end_s: number;
+  /** So many of its ports have all their rows read, the worst first; null: all. */
+  first: number | null;
   /** What the worst port has most of. */
   worst: Float64Array;
   /** The same within frames, the last not included. */
@@ -53,7 +55,7 @@ function worstAt(source: Source, metric: Metric, frame: number): number | null {
 export function fieldOf(run: Run, metric: Metric, largest: number): Field {
   return {
     run, title: TITLES[metric], what: TITLES[metric], frames: run.frames, busy: run.busyFrames, end_s: run.end_s,
-    worst: run.worstOf(metric),
+    worst: run.worstOf(metric), first: run.isWhole(metric) ? null : run.levels?.first ?? null,
     worstIn: (frames) => worstIn(run, metric, run.names.length, frames), colours: scale,
     timeOf: (frame) => run.timeOf(frame), frameOf: (time_s) => run.frameOf(time_s),
     legend: [figure(metric, 0), figure(metric, largest / 4), figure(metric, largest)],
@@ -71,7 +73,7 @@ export function differenceOf(pair: Pair, metric: Metric, names: [string, string]
     run: pair.first, what: TITLES[metric], title: `${TITLES[metric]}, ${names[1]} minus ${names[0]}`,
     frames: pair.frames,
     busy: pair.frameOf(Math.max(pair.first.busyUntil_s, pair.second.busyUntil_s) - pair.frame_s / 2) + 1,
-    end_s: pair.longer.end_s, worst: pair.worstOf(metric),
+    end_s: pair.longer.end_s, worst: pair.worstOf(metric), first: null,
     worstIn: (frames) => worstIn(pair, metric, pair.first.names.length, frames), colours: diverging,
     timeOf: (frame) => pair.timeOf(frame), frameOf: (time_s) => pair.frameOf(time_s),
     legend: [`${names[0]}: ${more(metric, largest)}`, "equal", `${names[1]}: ${more(metric, largest)}`],

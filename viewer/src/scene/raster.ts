@@ -90,13 +90,14 @@ export function rowsOf(order: Uint32Array): Uint32Array {
   return rows;
 }
 
-/** The order of ports as the fabric has it, or those first that have most of what is given. */
+/** The order of ports as the fabric has it, or those first that have most of what is given, equal ones by number. */
 export function portOrder(run: Run, nodes: number[], worst: Float64Array | null): Uint32Array {
   const rank = new Uint32Array(nodes.length);
   nodes.forEach((node, i) => { rank[node] = i; });
   const { ports } = run.timeline;
   const order = Uint32Array.from(ports, (_, port) => port);
+  if (worst) return order.sort((a, b) => worst[b]! - worst[a]! || a - b);
   const placed = (a: number, b: number) =>
     rank[ports[a]!.from]! - rank[ports[b]!.from]! || rank[ports[a]!.to]! - rank[ports[b]!.to]! || a - b;
-  return order.sort((a, b) => (worst ? worst[b]! - worst[a]! : 0) || placed(a, b));
+  return order.sort(placed);
 }

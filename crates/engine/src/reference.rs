@@ -136,5 +136,5 @@ pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
             Event::Timer(_) => None,
         })
         .collect();
-    Ok(simulation.outcome(collector, under_way.into_iter(), ending.at, idle))
+    simulation.outcome(collector, under_way.into_iter(), ending.at, idle)
 }

@@ -57,11 +57,13 @@ impl RunResult {
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let make = table::named(name).map_err(PyValueError::new_err)?;
         let columns = py.detach(|| make(&self.0.outcome));
+        self.refuse_unreadable()?;
         hand_over_all(py, columns)
     }
 
     /// Passes a table of frames (`timeline_ports`, `timeline_flows`) to `show` in parts of `most` rows, in order,
-    /// each in the format of `table`, so that the whole table is never in memory. Returns False for other tables.
+    /// each in the format of `table`, so that the whole table is never in memory. Returns False for other tables, and
+    /// raises `RunError` if rows cannot be read again.
     fn parts(&self, py: Python<'_>, name: &str, most: usize, show: &Bound<'_, PyAny>) -> PyResult<bool> {
         let mut failed = Ok(());
         let known = table::parts(name, &self.0.outcome, most.max(1), &mut |columns| {
@@ -69,7 +71,15 @@ impl RunResult {
                 failed = hand_over_all(py, columns).and_then(|columns| show.call1((columns,))).map(|_| ());
             }
         });
-        failed.map(|()| known)
+        failed?;
+        self.refuse_unreadable().map(|()| known)
+    }
+}
+
+impl RunResult {
+    /// Raises `RunError` if rows of the timeline could not be read again.
+    fn refuse_unreadable(&self) -> PyResult<()> {
+        self.0.outcome.unreadable().map_or(Ok(()), |words| Err(RunError::new_err(words)))
     }
 }
 

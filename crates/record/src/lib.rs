@@ -114,6 +114,11 @@ impl Outcome {
     pub(crate) fn interval_ps(&self) -> u64 {
         self.measure_to_ps.saturating_sub(self.measure_from_ps)
     }
+
+    /// Message for the user if rows of the timeline could not be read again, so that tables made so far lack some.
+    pub fn unreadable(&self) -> Option<String> {
+        self.port_frames.unreadable().or_else(|| self.flow_frames.unreadable())
+    }
 }
 
 /// An enum whose values have names in tables.

@@ -298,14 +298,14 @@ impl<R: Framed> Rows<'_, R> {
         Some(row)
     }
 
-    /// Reads until a whole row is available, or everything is read.
+    /// Reads until a whole row is available, or everything is read. What follows an unreadable record is no row.
     fn read(&mut self) {
         let FrameSeries { store, tail, length, .. } = self.series;
         while self.tail && self.bytes.len() - self.from < LONGEST {
             self.bytes.drain(..std::mem::take(&mut self.from));
             match store {
                 Some(store) if !self.records.as_slice().is_empty() => {
-                    store.read(self.records.by_ref().take(self.step), &mut self.bytes);
+                    self.tail = store.read(self.records.by_ref().take(self.step), &mut self.bytes);
                 }
                 _ => {
                     self.bytes.extend_from_slice(&tail[..*length as usize]);
@@ -369,7 +369,16 @@ impl<R: Framed> FrameTable<R> {
 
     /// Bytes of rows in the file, for all stores that share it.
     pub fn far(&self) -> u64 {
-        self.of.iter().find_map(|series| series.store.as_ref()).map_or(0, Store::far)
+        self.store().map_or(0, Store::far)
+    }
+
+    /// Message for the user if rows of these stores [could not be read](crate::store::StoreBudget::unreadable).
+    pub fn unreadable(&self) -> Option<String> {
+        self.store().and_then(Store::unreadable)
+    }
+
+    fn store(&self) -> Option<&Store> {
+        self.of.iter().find_map(|series| series.store.as_ref())
     }
 
     /// True without rows.
@@ -435,6 +444,11 @@ impl<R: Framed> Iterator for ByFrame<'_, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Disk;
+    use std::io;
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::Relaxed;
 
     #[derive(Clone, Copy, PartialEq, Debug)]
     struct Row(u32, u32, u64);
@@ -571,6 +585,48 @@ mod tests {
                 frame = (frame + 400) / 2;
             }
         }
+    }
+
+    /// Disk that can be read up to a byte.
+    #[derive(Debug, Default)]
+    struct Torn(Mutex<Vec<u8>>);
+
+    static WHOLE: AtomicU64 = AtomicU64::new(u64::MAX);
+
+    impl Disk for Torn {
+        fn write(&self, page: &[u8], at: u64) -> io::Result<()> {
+            let mut bytes = self.0.lock().unwrap();
+            let length = bytes.len().max(at as usize + page.len());
+            bytes.resize(length, 0);
+            bytes[at as usize..][..page.len()].copy_from_slice(page);
+            Ok(())
+        }
+
+        fn read(&self, to: &mut [u8], at: u64) -> io::Result<()> {
+            if at + to.len() as u64 > WHOLE.load(Relaxed) {
+                return Err(io::Error::other("the disk is torn"));
+            }
+            to.copy_from_slice(&self.0.lock().unwrap()[at as usize..][..to.len()]);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn rows_end_where_the_file_cannot_be_read_and_the_table_says_so() {
+        let store = Store::new(&StoreBudget::on(0, || Some(Box::<Torn>::default())));
+        let mut table = FrameTable { of: vec![FrameSeries::stored(&store), FrameSeries::stored(&store)] };
+        (0..20_000).for_each(|t| table.of.iter_mut().for_each(|series| series.push(Row(t, 0, (t as u64) << 40))));
+        assert_eq!((table.rows().count(), table.unreadable()), (40_000, None));
+        WHOLE.store(table.far() / 2, Relaxed);
+        for _ in 0..3 {
+            let rows: Vec<_> = table.of[0].rows().collect();
+            assert!((5_000..15_000).contains(&rows.len()), "{} of 20,000 rows", rows.len());
+            assert!(rows.iter().enumerate().all(|(t, row)| *row == Row(t as u32, 0, (t as u64) << 40)));
+            assert!(table.unreadable().is_some_and(|words| words.contains("cannot be read again: the disk is torn")));
+        }
+        // what is merged in pairs is written anew, where it cannot be read either
+        table.of[0].coarsen();
+        assert!(table.of[0].rows().count() < 10_000);
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //!
 //! All stores of a run share a memory limit. Beyond it, every full page goes to a file. The file has no name while
 //! rows are written, and is gone when the run ends or is killed. If it cannot be created or written (a full disk),
-//! pages stay in memory. Once all records of a page in the file are freed, another page reuses its place.
+//! pages stay in memory. Once all records of a page in the file are freed, another page reuses its place. If a page
+//! cannot be read again, the rows behind it are missing, and [`StoreBudget::unreadable`] says so: the run has no result.
 
 use std::env::temp_dir;
 use std::fmt::Debug;
@@ -39,7 +40,10 @@ pub struct StoreBudget {
     /// Number of pages in the file.
     far: AtomicU64,
     places: Mutex<Places>,
+    open: OpenDisk,
     disk: OnceLock<Option<Box<dyn Disk>>>,
+    /// First page that could not be read: the reason.
+    unreadable: OnceLock<String>,
 }
 
 /// Free places for pages in the file.
@@ -54,11 +58,19 @@ struct Places {
 impl StoreBudget {
     /// Limits memory to `bytes`, plus one page per store and one number per record.
     pub fn new(bytes: u64) -> Arc<StoreBudget> {
-        StoreBudget::on(bytes, OnceLock::new())
+        StoreBudget::on(bytes, || nameless(&temp_dir()))
     }
 
-    fn on(bytes: u64, disk: OnceLock<Option<Box<dyn Disk>>>) -> Arc<StoreBudget> {
-        Arc::new(StoreBudget { left: AtomicU64::new(bytes), far: AtomicU64::new(0), places: Mutex::default(), disk })
+    /// As [`StoreBudget::new`], with another disk.
+    pub fn on(bytes: u64, open: OpenDisk) -> Arc<StoreBudget> {
+        Arc::new(StoreBudget {
+            left: AtomicU64::new(bytes),
+            far: AtomicU64::new(0),
+            places: Mutex::default(),
+            open,
+            disk: OnceLock::new(),
+            unreadable: OnceLock::new(),
+        })
     }
 
     /// Reserves memory for a page; returns whether it was available.
@@ -67,7 +79,7 @@ impl StoreBudget {
     }
 
     fn disk(&self) -> Option<&dyn Disk> {
-        self.disk.get_or_init(|| nameless(&temp_dir())).as_deref()
+        self.disk.get_or_init(self.open).as_deref()
     }
 
     fn places(&self) -> MutexGuard<'_, Places> {
@@ -101,20 +113,35 @@ impl StoreBudget {
         self.far.fetch_sub(1, Relaxed);
     }
 
-    fn read(&self, to: &mut [u8], at: u64) {
-        let read = self.disk().map(|disk| disk.read(to, at));
-        assert!(
-            matches!(read, Some(Ok(()))),
-            "rows of the timeline that were written to a file in {} (TMPDIR) cannot be read again: {read:?}; set \
-             TMPDIR to a folder of another disk and run again, or run without measure.timeline",
-            temp_dir().display()
-        );
+    /// Reads bytes of the file; returns whether that succeeded.
+    fn read(&self, to: &mut [u8], at: u64) -> bool {
+        let read = self.disk().map_or_else(|| Err(io::ErrorKind::NotFound.into()), |disk| disk.read(to, at));
+        if let Err(error) = &read {
+            self.unreadable.get_or_init(|| error.to_string());
+        }
+        read.is_ok()
+    }
+
+    /// Message for the user if a page of the file could not be read again: rows are missing.
+    pub fn unreadable(&self) -> Option<String> {
+        self.unreadable.get().map(|why| {
+            format!(
+                "rows of the timeline that were written to a file in {} (TMPDIR) cannot be read again: {why}; set \
+                 TMPDIR to a folder of another disk and run again, or run without measure.timeline",
+                temp_dir().display()
+            )
+        })
     }
 }
 
+/// Function that opens the disk of a run; `None`: there is none.
+pub type OpenDisk = fn() -> Option<Box<dyn Disk>>;
+
 /// File that holds pages outside memory.
-trait Disk: Debug + Send + Sync {
+pub trait Disk: Debug + Send + Sync {
+    /// Writes a page from byte `at` on.
     fn write(&self, page: &[u8], at: u64) -> io::Result<()>;
+    /// Reads the bytes from `at` on, as many as `to` has.
     fn read(&self, to: &mut [u8], at: u64) -> io::Result<()>;
 }
 
@@ -243,12 +270,14 @@ impl Store {
         }
     }
 
-    /// Appends the contents of `records`.
-    ///
-    /// # Panics
-    ///
-    /// If the file that they were written to cannot be read.
-    pub fn read(&self, records: impl Iterator<Item = u32>, into: &mut Vec<u8>) {
+    /// Message for the user if rows of a store that shares the file [could not be read](StoreBudget::unreadable).
+    pub fn unreadable(&self) -> Option<String> {
+        self.0.room.unreadable()
+    }
+
+    /// Appends the contents of `records`, up to the first that cannot be read. Returns whether all were read.
+    #[must_use]
+    pub fn read(&self, records: impl Iterator<Item = u32>, into: &mut Vec<u8>) -> bool {
         let full = self.full();
         for number in records {
             let (page, at) = place(number);
@@ -256,7 +285,9 @@ impl Store {
                 Some(Page::Near(page)) => into.extend_from_slice(&page[at + LINK..][..ROOM]),
                 Some(Page::Far { at: from, .. }) => {
                     let mut bytes = [0; ROOM];
-                    self.0.room.read(&mut bytes, from + (at + LINK) as u64);
+                    if !self.0.room.read(&mut bytes, from + (at + LINK) as u64) {
+                        return false;
+                    }
                     into.extend_from_slice(&bytes);
                 }
                 // a freed record is never read
@@ -264,6 +295,7 @@ impl Store {
                 None => into.extend_from_slice(self.open(number).as_ref().map_or(&[], |record| &record[LINK..])),
             }
         }
+        true
     }
 
     /// Numbers of the records that lead to `last`, in order.
@@ -409,7 +441,7 @@ mod tests {
 
     fn read(store: &Store, last: u32) -> Vec<[u8; ROOM]> {
         let mut bytes = Vec::new();
-        store.read(store.chain(last).into_iter(), &mut bytes);
+        assert!(store.read(store.chain(last).into_iter(), &mut bytes));
         bytes.as_chunks().0.to_vec()
     }
 
@@ -461,15 +493,15 @@ mod tests {
         }
     }
 
-    /// Disk with space for a number of pages.
+    /// Disk with space for a number of pages, and its bytes.
     #[derive(Debug)]
-    struct Small(u64, Mutex<Vec<u8>>);
+    struct Small(u64, Arc<Mutex<Vec<u8>>>);
 
-    impl Small {
-        fn room(pages: u64) -> Arc<StoreBudget> {
-            let disk: Box<dyn Disk> = Box::new(Small(pages, Mutex::default()));
-            StoreBudget::on(0, OnceLock::from(Some(disk)))
-        }
+    /// Stores with all pages on a disk that has space for some, and the bytes of that disk.
+    fn on_disk(pages: u64) -> (Arc<StoreBudget>, Arc<Mutex<Vec<u8>>>) {
+        let (budget, bytes) = (StoreBudget::new(0), Arc::default());
+        assert!(budget.disk.set(Some(Box::new(Small(pages, Arc::clone(&bytes))))).is_ok());
+        (budget, bytes)
     }
 
     impl Disk for Small {
@@ -494,7 +526,7 @@ mod tests {
     #[test]
     fn what_a_full_disk_has_no_room_for_stays_in_memory() {
         for pages in [0, 1, 6] {
-            let store = Store::new(&Small::room(pages));
+            let store = Store::new(&on_disk(pages).0);
             let last = filled(&store, COUNT);
             assert_eq!(store.far(), pages * PAGE_BYTES);
             assert_eq!([read(&store, last[0]), read(&store, last[1])], [of(0, COUNT), of(1, COUNT)], "{pages} pages");
@@ -503,7 +535,7 @@ mod tests {
 
     #[test]
     fn a_page_of_the_file_is_taken_again_once_all_its_records_are_given_back() {
-        let store = Store::new(&Small::room(10));
+        let store = Store::new(&on_disk(10).0);
         let mut last = filled(&store, COUNT);
         // half of each page: no page is free
         store.give_back(&store.chain(last[0]));
@@ -520,9 +552,19 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "(TMPDIR) cannot be read again: Some(Err(Kind(UnexpectedEof))); set TMPDIR to a folder")]
     fn a_file_that_cannot_be_read_is_told_of_with_its_folder() {
-        Small::room(1).read(&mut [0; ROOM], 0);
+        let (room, disk) = on_disk(10);
+        let store = Store::new(&room);
+        let last = filled(&store, COUNT);
+        assert_eq!(store.unreadable(), None);
+        // of the file only the first page is left
+        disk.lock().unwrap().truncate(PAGE_BYTES as usize);
+        let mut bytes = Vec::new();
+        assert!(!store.read(store.chain(last[0]).into_iter(), &mut bytes), "records of later pages are lost");
+        assert_eq!(bytes.as_chunks().0, of(0, PAGE as u32), "those of the first are read");
+        let words = store.sibling().unreadable().unwrap();
+        let expected = "(TMPDIR) cannot be read again: unexpected end of file; set TMPDIR to a folder of another disk";
+        assert!(words.contains(expected) && words.contains(temp_dir().to_str().unwrap()), "{words}");
     }
 
     #[cfg(unix)]

@@ -127,6 +127,7 @@ fn answered(request: Request, bytes: &mut Vec<u8>) -> Result<Value, Value> {
             let results = RESULTS.lock().map_err(|error| words(error.to_string()))?;
             let results = results.as_ref().ok_or_else(|| words("nothing has run"))?;
             let (head, packed) = tables::packed(make(&results.outcome));
+            results.outcome.unreadable().map_or(Ok(()), |unreadable| Err(words(unreadable)))?;
             *bytes = packed;
             head
         }

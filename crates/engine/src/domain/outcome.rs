@@ -17,7 +17,7 @@ use crate::map::ideal::{Fabric, FlowIdeal};
 use crate::node::context::Counts;
 use crate::node::pause_record::record_standing;
 use crate::port::Port;
-use crate::spec::{Governor, Limit, Spec};
+use crate::spec::{Governor, Limit, RunError, Spec};
 use crate::threads::thread_pool::split;
 use incast_cc::Time;
 use incast_record::packed::{FrameSeries, FrameTable};
@@ -142,14 +142,15 @@ fn measured(interval: &Interval, end: Time) -> Interval {
 }
 
 impl Simulation<'_> {
-    /// The outcome at `end`. `in_flight`: packets in buckets and queues outside the domains.
+    /// The outcome at `end`. `in_flight`: packets in buckets and queues outside the domains. An error if rows of the
+    /// timeline cannot be read again.
     pub fn outcome(
         mut self,
         collector: Collector,
         in_flight: impl Iterator<Item = Packet>,
         end: Time,
         idle: bool,
-    ) -> Outcome {
+    ) -> Result<Outcome, RunError> {
         let spec = self.net.spec;
         let last = self.domains.iter().map(|d| d.nodes.counts.last).max().unwrap_or_default();
         // a FIFO port has no event for a drop by a failure, which is still to happen
@@ -224,7 +225,7 @@ impl Simulation<'_> {
             outcome.pauses.nodes = spec.node_names.clone();
         }
         self.thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
-        outcome
+        outcome.unreadable().map_or(Ok(outcome), |words| Err(RunError::Invalid(words)))
     }
 
     /// Names of what governs flows, and the flows' records. `segments`: number of each flow's segments in flight, and

@@ -18,7 +18,8 @@ use std::sync::Arc;
 pub(super) fn frame(domains: &mut [Domain], net: &FabricMap) {
     let observe = &net.spec.observe;
     if let Some(timeline) = &observe.timeline {
-        let room = StoreBudget::new(observe.timeline_near.unwrap_or(TIMELINE_NEAR));
+        let near = observe.timeline_near.unwrap_or(TIMELINE_NEAR);
+        let room = observe.timeline_disk.map_or_else(|| StoreBudget::new(near), |disk| StoreBudget::on(near, disk));
         domains.iter_mut().for_each(|domain| domain.frame(timeline, net, &room));
     }
 }

@@ -101,7 +101,7 @@ pub fn run_timed(
     match end {
         End::Reached { at, quiet } => {
             let (idle, under_way) = (quiet && left.is_idle(), left.packets().collect::<Vec<_>>());
-            let outcome = simulation.outcome(left.collector, under_way.into_iter(), at, idle);
+            let outcome = simulation.outcome(left.collector, under_way.into_iter(), at, idle)?;
             Ok((outcome, Cost { threads, helpers: thread_pool.time(), in_step: mode.in_step() }))
         }
         End::Endless(time) => Err(Endless(time).into()),

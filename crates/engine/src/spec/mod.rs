@@ -7,6 +7,7 @@
 pub use crate::app::Begin;
 pub use crate::app::parameters::*;
 use incast_cc::{Config, Time};
+use incast_record::store::OpenDisk;
 pub use incast_record::{Label, MonitorRule, Name};
 use std::collections::BTreeSet;
 
@@ -236,6 +237,8 @@ pub struct Observe {
     pub timeline: Option<TimelineSpec>,
     /// Bytes of timeline rows kept in memory, the rest in a file; default [`TIMELINE_NEAR`].
     pub timeline_near: Option<u64>,
+    /// Disk for the rest, instead of the file.
+    pub timeline_disk: Option<OpenDisk>,
     /// Sampling interval of the queue length of every port, for percentiles.
     pub queue_interval: Time,
     /// Flows with a time series of their state.

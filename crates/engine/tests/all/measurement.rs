@@ -2,6 +2,12 @@
 //! forms, time series, packet traces.
 
 use crate::support::*;
+use incast_engine::testing;
+use incast_record::store::Disk;
+use std::io;
+use std::sync::RwLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// 1000 B every millisecond, endless: 40 B headers, an ACK for each segment.
 fn ticking() -> Spec {
@@ -306,16 +312,21 @@ fn dropped_segments_are_those_the_network_dropped() {
     assert!(total > 100, "{total} drops");
 }
 
-#[test]
-fn rows_of_frames_are_the_same_where_they_lie_in_a_file() {
+/// Two endless flows into one host for 30 ms. Each node may have a thread of its own.
+fn two_into_one() -> Spec {
     let mut spec = star(3, Rate::gbps(10), Time::us(4));
     spec.transports = vec![tcp()];
     spec.controllers = vec![controller("newreno", &[])];
     spec.queues = vec![drop_tail(20)];
     spec.flows = vec![bulk(0, 2, None), bulk(1, 2, None)];
-    // each node may have a thread of its own
     spec.domain_of = vec![0, 1, 2, 3];
     run_for(&mut spec, Time::ms(30));
+    spec
+}
+
+#[test]
+fn rows_of_frames_are_the_same_where_they_lie_in_a_file() {
+    let mut spec = two_into_one();
     // frames of constant length, and frames that become longer, whose rows are rewritten
     for most in [u32::MAX, 20_000] {
         spec.observe.timeline = Some(TimelineSpec { every: Time::us(1), most });
@@ -335,6 +346,60 @@ fn rows_of_frames_are_the_same_where_they_lie_in_a_file() {
             assert!(far.flow_frames.rows().eq(near.flow_frames.rows()), "{bytes} in memory, {threads} threads");
         }
     }
+}
+
+/// Disk that takes pages and gives none back, or only before the run is over.
+#[derive(Debug)]
+struct Broken(RwLock<Vec<u8>>, &'static AtomicBool);
+
+static IS_BROKEN: AtomicBool = AtomicBool::new(true);
+static BREAKS_LATER: AtomicBool = AtomicBool::new(false);
+
+impl Disk for Broken {
+    fn write(&self, page: &[u8], at: u64) -> io::Result<()> {
+        let mut bytes = self.0.write().unwrap();
+        let length = bytes.len().max(at as usize + page.len());
+        bytes.resize(length, 0);
+        bytes[at as usize..][..page.len()].copy_from_slice(page);
+        Ok(())
+    }
+
+    fn read(&self, to: &mut [u8], at: u64) -> io::Result<()> {
+        if self.1.load(Relaxed) {
+            return Err(io::Error::other("the disk is broken"));
+        }
+        to.copy_from_slice(&self.0.read().unwrap()[at as usize..][..to.len()]);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_run_whose_rows_of_frames_cannot_be_read_again_ends_with_an_error_that_names_the_folder() {
+    let mut spec = two_into_one();
+    spec.observe.timeline_near = Some(0);
+    spec.observe.timeline_disk = Some(|| Some(Box::new(Broken(RwLock::default(), &IS_BROKEN))));
+    let folder = std::env::temp_dir().display().to_string();
+    let is_told = |words: &str| words.contains("cannot be read again: the disk is broken") && words.contains(&folder);
+    // rows are read as frames become longer, or only at the end; by one thread, and by several
+    for (most, threads) in [(20_000, 1), (u32::MAX, 1), (20_000, 3)] {
+        spec.observe.timeline = Some(TimelineSpec { every: Time::us(1), most });
+        spec.threads = Some(threads);
+        for refused in [
+            incast_engine::run(&spec, &mut |_| true),
+            testing::reference::run(testing::Simulation::new(&spec).unwrap()),
+        ] {
+            let Err(RunError::Invalid(words)) = refused else { panic!("{most} frames, {threads} threads: a result") };
+            assert!(is_told(&words), "{words}");
+        }
+    }
+    // after the run, when tables are made
+    spec.observe.timeline_disk = Some(|| Some(Box::new(Broken(RwLock::default(), &BREAKS_LATER))));
+    let outcome = run(&spec);
+    let rows = outcome.port_frames.rows().count();
+    assert_eq!(outcome.unreadable(), None);
+    BREAKS_LATER.store(true, Relaxed);
+    assert!(outcome.port_frames.rows().count() < rows);
+    assert!(outcome.unreadable().is_some_and(|words| is_told(&words)));
 }
 
 /// Waiting times of 2000 packets in a queue over four hours add up to more than 2^64 ps.

@@ -70,6 +70,7 @@ pub(super) fn observe(
     spec::Observe {
         timeline,
         timeline_near: None,
+        timeline_disk: None,
         pauses: m.pauses.map(|most| most.given().map_or(PAUSES, |most| most.0)),
         queue_interval,
         flows: m.series.flows.clone(),

@@ -133,7 +133,61 @@ def test_the_pauses_of_a_port_are_those_of_its_row(tmp_path: Path) -> None:
     for row in result.ports.to_pylist():
         found = explained.of_port(known, explained.port_of(known, row["port"]))
         assert found.waited_s == pytest.approx(row["paused_s"], abs=1e-12)
-        assert ("was not paused" in telling.sentence(known, found)) == (row["pauses"] == 0)
+        told = list(telling.lines(known, found))
+        assert told == [f"The port {row['port']} was not paused."] or row["pauses"] > 0
+        assert not row["pauses"] or f"The port {row['port']} was paused for " in told[0]
+
+
+CLASSES = """description = "classes"
+controller = "newreno"
+
+[run]
+duration = "300us"
+
+[topology]
+kind = "dumbbell"
+senders = 3
+receivers = 3
+access_link = { rate = "10Gbps", delay = "1us" }
+bottleneck_link = { rate = "10Gbps", delay = "1us" }
+
+[queue]
+kind = "strict-priority"
+classes = [{ kind = "drop-tail", limit = "none" }, { kind = "drop-tail", limit = "none" }]
+
+[buffer]
+size = "100kB"
+pfc = {}
+
+[measure]
+pauses = "auto"
+
+[[traffic]]
+name = "low"
+pattern = "hotspot"
+receiver = "r0"
+flows = 2
+class = 1
+app = { kind = "udp", rate = "90%" }
+
+[[traffic]]
+name = "high"
+pattern = "pairs"
+app = { kind = "udp", rate = "20%" }
+"""
+
+
+def test_pauses_of_another_class_do_not_hold_up_a_flow() -> None:
+    known = read(Scenario.from_toml(CLASSES, name="classes").run())
+    found = [explained.of_flow(known, flow) for flow in known.flows]
+    assert {one.flow.entry for one in found if one.flow and one.waited_s > 0} == {"low"}
+    told = list(telling.lines(known, found[0]))
+    assert told[0].endswith(
+        ", which it crosses itself: 5 flows from 3 hosts, whose links bring up to 3 times its rate."
+    )
+    # both share the host's port, and only one of its classes is paused
+    assert known.classes[known.names.index("s0>left")] == [1]
+    assert list(telling.lines(known, found[-1])) == ["The path of flow 4 (high, s2 to r2) was not paused."]
 
 
 def test_a_deadlock_is_told_as_a_ring(tmp_path: Path) -> None:

@@ -62,9 +62,10 @@ def _began(record: Record, found: Explanation) -> Iterator[str]:
     ring_s = sum(branch.waited_s for branch in every if branch.is_ring)
     whole = sum(found.roots.values()) + ring_s
     large = {port: root_s / whole for port, root_s in found.roots.items() if root_s >= LEAST * whole}
-    if whole > 0:
-        yield ""
-        yield "began at"
+    if whole <= 0:
+        return
+    yield ""
+    yield "began at"
     if ring_s >= LEAST * whole:
         yield f"  a ring ({said(percent(ring_s / whole))}): ports that wait for one another"
     arrivals = {branch.port: branch.arrivals for branch in every if branch.arrivals}

@@ -190,6 +190,24 @@ def test_pauses_of_another_class_do_not_hold_up_a_flow() -> None:
     assert list(telling.lines(known, found[-1])) == ["The path of flow 4 (high, s2 to r2) was not paused."]
 
 
+def test_links_of_sprayed_flows_are_those_into_the_switch() -> None:
+    topology = """kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+link = { rate = "10Gbps", delay = "1us" }
+"""
+    head, _, rest = CLASSES.partition('kind = "dumbbell"')
+    text = f"{head}{topology}{rest.partition('[queue]')[1]}{rest.partition('[queue]')[2]}"
+    text = text.partition('[[traffic]]\nname = "high"')[0].replace("100kB", "300kB")
+    text = text.replace('"r0"', '"h0"').replace("flows = 2", "flows = 7")
+    known = read(Scenario.from_toml(f'{text}\n[routing]\nkind = "spray"\n', name="sprayed").run())
+    found = explained.of_flow(known, explained.flow_of(known, 6))
+    # links of three hosts at its switch and of two spines; six hosts send
+    assert found.root is not None and known.names[found.root] == "leaf0>h0"
+    assert found.arrivals == tree.Arrivals(flows=7, hosts=6, bring_bps=5e10, times=5)
+
+
 def test_a_deadlock_is_told_as_a_ring(tmp_path: Path) -> None:
     known = read(ring(tmp_path).run())
     found = victim(known)

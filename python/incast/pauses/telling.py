@@ -94,8 +94,13 @@ def _why(branch: Branch) -> str:
     own = "congested by its own arrivals" if exceeds else "busy with its own arrivals"
     if not branch.pauses:
         return f"not paused itself, {own}"
-    paused = _paused(branch, branch.paused_s)
-    return f"{paused}; {own} for {_s(branch.root_s)}" if branch.root_s >= LEAST * branch.waited_s else paused
+    after_s = branch.passed_s - branch.paused_s
+    parts = [
+        _paused(branch, branch.paused_s),
+        f"sends what had waited for {_s(after_s)}" if after_s >= LEAST * branch.waited_s else "",
+        f"{own} for {_s(branch.root_s)}" if branch.root_s >= LEAST * branch.waited_s else "",
+    ]
+    return "; ".join(part for part in parts if part)
 
 
 def _paused(branch: Branch, paused_s: float) -> str:

@@ -8,6 +8,7 @@ Times of all roots and rings add up to the time at the top.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -116,11 +117,20 @@ def arrivals_at(record: Record, port: int, begin_s: float, end_s: float) -> Arri
     """Return what the flows open in an interval can bring to a port."""
     flows = [flow for flow in record.through[port] if flow.start_s < end_s and flow.end_s > begin_s]
     hosts = {flow.path[0] for flow in flows if flow.path}
-    before = {flow.path[flow.path.index(port) - 1] for flow in flows if port in flow.path[1:]}
+    before = {link for flow in flows for link in _before(record, flow, port)}
     sums = [_sum(record, links) for links in (hosts, before) if links]
     brings = min((rate for rate in sums if rate is not None), default=None)
     rate = record.rates[port]
     return Arrivals(len(flows), len(hosts), brings, brings / rate if brings is not None and rate else None)
+
+
+def _before(record: Record, flow: Flow, port: int) -> list[int]:
+    """Return the ports from which data of a flow comes to a port; none if they are not told apart."""
+    if not flow.some:
+        return [flow.path[flow.path.index(port) - 1]] if port in flow.path[1:] else []
+    node, _, beyond = record.names[port].partition(">")
+    ending = re.compile(rf"[^>]*>{re.escape(node)}(?:#\d+)?")
+    return [] if ">" in beyond else [own for own in (*flow.path, *flow.some) if ending.fullmatch(record.names[own])]
 
 
 def _sum(record: Record, ports: Iterable[int]) -> float | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +18,7 @@ import pytest
 
 import viewed
 from incast.errors import FolderError
+from incast.system import files
 from incast.view import levels, page, reading, sources
 from incast.view.packing import Pack
 
@@ -111,6 +115,19 @@ def test_a_file_of_levels_that_is_damaged_is_as_good_as_none(tmp_path: Path, dam
     assert (damage == "link") == path.is_symlink()
 
 
+def test_what_a_page_opens_with_is_read_without_pandas(tmp_path: Path) -> None:
+    folder = viewed.write(tmp_path / "r", frames=FRAMES)
+    code = (
+        "import sys, viewed; from pathlib import Path; from incast.view import levels, packing, reading, sources\n"
+        "levels.LEAST_ROWS = 1; pack = packing.Pack()\n"
+        "reading.described(sources.Folder(Path(sys.argv[1])), 'r', pack)\n"
+        "assert all(pack[at] for at in range(pack.first)) and 'pandas' not in sys.modules"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code, str(folder)], check=True, env=os.environ | {"PYTHONPATH": ":".join(sys.path)}
+    )
+
+
 def test_levels_of_other_tables_are_made_anew(tmp_path: Path) -> None:
     folder, other = viewed.write(tmp_path / "r", frames=FRAMES), viewed.write(tmp_path / "s", frames=FRAMES, seed=8)
     stale = read(folder)
@@ -172,3 +189,12 @@ def test_a_page_begins_with_what_it_opens_with(tmp_path: Path, monkeypatch: pyte
     assert not re.search(r'id="incast-\d', page.page([folder, folder]).partition(page.FIRST)[2])
     monkeypatch.setattr(levels, "LEAST_ROWS", 10**6)
     assert opened(folder)[0]["levels"] is None
+
+
+@pytest.mark.parametrize("kind", [pa.uint8(), pa.uint32(), pa.int64(), pa.float16(), pa.float32(), pa.float64()])
+def test_numbers_of_arrays_are_theirs_and_missing_ones_nan(kind: pa.DataType) -> None:
+    values = [None if i % 3 == 1 else i for i in range(21)]
+    for array in (pa.array(np.arange(21).astype(kind.to_pandas_dtype())), pa.array(values, pa.float64()).cast(kind)):
+        for part in (array, array[2:19], array[9:9], array[7:]):
+            expected = [np.nan if value is None else value for value in part.to_pylist()]
+            assert np.array_equal(files.numbers_of(part), np.array(expected), equal_nan=True)

@@ -345,7 +345,7 @@ def _odd(column: pa.ChunkedArray) -> float | None:
     import numpy as np
 
     for chunk in column.chunks:
-        values = chunk.drop_null().to_numpy(zero_copy_only=False)
+        values = files.numbers_of(chunk.drop_null())
         # NaN is neither below nor above
         if len(values) and not (float(values.min()) > -LARGE and float(values.max()) < LARGE):
             return float(values[~(np.abs(values) < LARGE)][0])

@@ -26,6 +26,7 @@ from incast.system.memory import free_memory, spoken
 
 if TYPE_CHECKING:
     # Arrow is slow to load: load it only for tables
+    import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -312,6 +313,22 @@ def _refuse_above_memory(size: float) -> None:
         raise ValueError(
             f"it unpacks to {spoken(size)}, which needs about {spoken(needed)} of memory, and {spoken(free)} is free"
         )
+
+
+def numbers_of(array: pa.Array) -> np.ndarray[Any, Any]:
+    """Return numbers of an array as NumPy's, missing ones as NaN; ``to_numpy`` would load pandas, where it is there."""
+    import numpy as np
+
+    kind = array.type.to_pandas_dtype()
+    valid, data = array.buffers()
+    if not len(array):
+        return np.zeros(0, kind)
+    span = slice(array.offset, array.offset + len(array))
+    values = np.frombuffer(data, kind, span.stop)[span]
+    if not array.null_count:
+        return values
+    there = np.unpackbits(np.frombuffer(valid, np.uint8), count=span.stop, bitorder="little")[span]
+    return np.where(there, values, np.nan)
 
 
 def _written_out(table: pa.Table, schema: pa.Schema) -> pa.Table:

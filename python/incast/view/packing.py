@@ -167,7 +167,7 @@ def _places(texts: pa.Array, places: dict[str, int]) -> np.ndarray[Any, Any]:
 
     if pa.types.is_dictionary(texts.type) and texts.null_count == 0:
         own: np.ndarray[Any, Any] = np.array(list(map(place, texts.dictionary.to_pylist())), np.uint64)
-        chosen: np.ndarray[Any, Any] = own[texts.indices.to_numpy()]
+        chosen: np.ndarray[Any, Any] = own[files.numbers_of(texts.indices)]
         return chosen
     return np.array(list(map(place, texts.to_pylist())), np.uint64)
 
@@ -180,7 +180,7 @@ def places(column: pa.ChunkedArray, most: int) -> np.ndarray[Any, Any]:
     import pyarrow as pa
 
     signed = pa.types.is_signed_integer(column.type) and not column.null_count
-    values = column.to_numpy() if signed else array(column)
+    values = _numbers(column) if signed else array(column)
     if values.dtype.kind != "u":
         if not np.all((values >= 0) & (values < 2**63) & (values == np.floor(values))):
             raise OddError("that is not a whole number of at least 0")
@@ -198,8 +198,12 @@ def array(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
         column = column.cast(pa.uint8())
     if not pa.types.is_float64(column.type) and (column.null_count or not pa.types.is_unsigned_integer(column.type)):
         column = column.cast(pa.float64())
-    values: np.ndarray[Any, Any] = column.to_numpy()
-    return values
+    return _numbers(column)
+
+
+def _numbers(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    parts = [files.numbers_of(chunk) for chunk in column.chunks]
+    return np.concatenate(parts) if parts else np.zeros(0, column.type.to_pandas_dtype())
 
 
 def base64_of(part: bytes) -> str:

@@ -191,7 +191,8 @@ export function App({ runs, begin, say }: Props) {
     </div>
   );
   const brief = moment.port !== null || moment.flow !== null || second !== null;
-  const summaries = (
+  // the same from moment to moment
+  const summaries = useMemo(() => (
     <div class={`summaries ${second ? "two" : ""} ${moment.port !== null || moment.flow !== null ? "chosen" : ""}`}>
       <Summary run={first} metric={metric} name={second ? names[0] : ""} brief={brief} onPin={pin} onFlow={follow}
         onSeek={seekTime} onMetric={(to) => { change({ metric: to }); }} />
@@ -199,7 +200,7 @@ export function App({ runs, begin, say }: Props) {
         onMetric={(to) => { change({ metric: to }); }}
         onPin={(port) => { pin(pair!.firstOf(port)); }} />}
     </div>
-  );
+  ), [first, second, metric, names, brief, moment.port, moment.flow, whole]);
   const details = (
     <Details key={`d${moment.run}`} run={first} port={moment.port} flow={moment.flow} time_s={moment.time_s} dark={dark}
       metric={metric} span={moment.span} latest={latest} opens={begin.opens} onSeek={seekTime} onSpan={select}

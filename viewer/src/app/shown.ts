@@ -1,7 +1,7 @@
 /** A moment is shown once all that it shows is there. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { NAMES, needsOf, POOLED, wholeOf } from "../data/need";
+import { NAMES, needsOf, wholeOf } from "../data/need";
 import { figure, seconds, TITLES, way } from "../data/format";
 import { openingOf } from "../data/opening";
 import { Pair } from "../data/pair";
@@ -81,7 +81,7 @@ export async function beginning(runs: Run[], asked: Moment, opens: boolean): Pro
   const first = runs[asked.run]!;
   if (opens && first.levels?.metric === asked.metric) {
     // where they cannot be read all rows are
-    await first.read(POOLED).catch(() => undefined);
+    await Promise.all(needsOf(asked, true).map((need) => first.read(need))).catch(() => undefined);
     const moment = { ...asked, time_s: first.timeOf(first.levels.isRead ? first.levels.frame : 0) };
     if (isPooled(first, moment)) asked = moment;
   }

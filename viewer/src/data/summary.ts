@@ -31,8 +31,16 @@ export function titleOfTwo(first: Run, second: Run): string {
     : `${first.label} and ${second.label}`;
 }
 
+const links = new WeakMap<Run, number>();
+
 /** The rate that most links have; NaN where it is not known. */
 export function linkOf(run: Run): number {
+  let found = links.get(run);
+  if (found === undefined) links.set(run, found = mostFrequent(run));
+  return found;
+}
+
+function mostFrequent(run: Run): number {
   const counts = new Map<number, number>();
   run.timeline.ports.forEach((_, port) => {
     const rate = run.rateOf(port);

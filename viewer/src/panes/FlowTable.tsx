@@ -68,7 +68,6 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
   // one unit a column, in its head
   const units = useMemo(() => new Map(COLUMNS.flatMap(([name, , unit]) => (
     unit && run.flows?.has(name) ? [[name, scaled(run.flows.values(name), unit)] as const] : []))), [run]);
-  if (!run.flows) return <p class="told">This run folder has no flows.parquet.</p>;
   const ROW = rowHeight();
   const first = Math.max(0, Math.floor(top / ROW) - 5);
   const last = Math.min(rows.length, first + Math.ceil(height / ROW) + 10);
@@ -86,6 +85,11 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
     const unit = COLUMNS.find(([own]) => own === name)?.[2];
     return unit || name === "slowdown" ? { title: `${run.flows!.values(name)[row]!} ${unit ?? ""}`.trim() } : {};
   };
+  // the same from moment to moment
+  const cells = useMemo(() => (run.flows ? rows.slice(first, last).map((row) => shown.map(([name]) => (
+    <td data-column={name} class={classOf(name)} {...whole(name, row)}>{cell(name, row)}</td>
+  ))) : []), [run, rows, first, last, shown, units]);
+  if (!run.flows) return <p class="told">This run folder has no flows.parquet.</p>;
   return (
     <div class="flows" role="region" aria-label="Flows">
       <div class="bar">
@@ -149,9 +153,7 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
                   onFocus={() => { setActive(own); }} class={flow === selected ? "selected" : ""}
                   style={{ height: ROW }} onClick={() => { onSelect(flow); }}
                   onKeyDown={(event) => { if (event.key === "Enter") onSelect(flow); }}>
-                  {shown.map(([name]) => (
-                    <td data-column={name} class={classOf(name)} {...whole(name, row)}>{cell(name, row)}</td>
-                  ))}
+                  {cells[i]}
                 </tr>
               );
             })}

@@ -1,6 +1,6 @@
 /** What stands around a heat map: times above, names of rows at the left, and all rows at the right in small. */
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { seconds, way } from "../data/format";
 import { Icon } from "../time/Icon";
 import type { Note } from "../time/link";
@@ -12,8 +12,9 @@ import { letterSize } from "./size";
 /** Pixels between times of a ruler, and between names of rows: as much more as letters are larger. */
 const apart = () => 5.8 * letterSize();
 export const rowHeight = () => 0.96 * letterSize();
-/** Pixels of the picture of all rows. */
+/** Pixels of the picture of all rows, and its rows. */
 export const SMALL = 40;
+const SMALL_ROWS = 400;
 
 interface RulerProps {
   /** What is seen. */
@@ -94,23 +95,30 @@ interface MinimapProps {
 /** All rows and all frames; a click or a drag shows what is there. */
 export function Minimap({ field, rowOf, colours, whole, seen, height, onMove }: MinimapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const drawn = useRef<HTMLCanvasElement | null>(null);
+  const draw = () => {
+    const context = canvas.current?.getContext("2d");
+    if (!context || !drawn.current) return;
+    context.imageSmoothingEnabled = false;
+    context.drawImage(drawn.current, 0, 0, SMALL, height);
+  };
   useEffect(() => {
-    if (height < 1 || field.first !== null) return undefined;
+    if (field.first !== null) return undefined;
     // the page is drawn first
     const later = setTimeout(() => {
-      const context = canvas.current?.getContext("2d");
-      if (!context) return;
-      const small = field.raster(rowOf, whole, [SMALL, height]);
+      const small = field.raster(rowOf, whole, [SMALL, SMALL_ROWS]);
       const image = new ImageData(small.width, small.height);
       small.steps.forEach((step, i) => { image.data.set(colours.subarray(step * 4, step * 4 + 4), i * 4); });
       const aside = document.createElement("canvas");
       [aside.width, aside.height] = [small.width, small.height];
       aside.getContext("2d")?.putImageData(image, 0, 0);
-      context.imageSmoothingEnabled = false;
-      context.drawImage(aside, 0, 0, SMALL, height);
+      drawn.current = aside;
+      draw();
     }, 30);
     return () => { clearTimeout(later); };
-  }, [field, rowOf, colours, whole, height]);
+  }, [field, rowOf, colours, whole]);
+  // another height has the same picture: a pass over all rows takes long
+  useLayoutEffect(draw, [height]);
   const part = (from: number, to: number, all: number) => ({
     from: `${(100 * from) / all}%`, size: `${(100 * (to - from)) / all}%` });
   const [across, down] = [part(seen.frame0, seen.frame1, whole.frame1), part(seen.row0, seen.row1, whole.row1)];

@@ -36,6 +36,12 @@ params! {
     form of {
         /// The paper's timers and stages.
         "paper" = "Zhu et al., SIGCOMM 2015, sections 5.1 to 5.3" { t_alpha = "55us", f = "5" }
+        /// The simulator of HPCC's authors as its run script sets it at 100 Gb/s: the vendor's timers, rates of at
+        /// least 1 Gb/s, no window.
+        "authors" = "run.py of alibaba-edu/High-Precision-Congestion-Control" {
+            t_alpha = "1us", t_dec = "4us", t_inc = "300us", first_cnp = "start", min_rate = "0.01",
+            max_cwnd = "1000000.0"
+        }
         /// The timers of a NIC vendor.
         "vendor" = "run.py of alibaba-edu/High-Precision-Congestion-Control" {
             t_alpha = "1us", t_dec = "4us", t_inc = "300us", first_cnp = "start"

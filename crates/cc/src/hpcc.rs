@@ -20,6 +20,13 @@ use crate::{Ack, Congestion, Controller, Env, Hop, Pacing, Profile, Time, Timeou
 use alloc::boxed::Box;
 
 params! {
+    form of {
+        /// The simulator of HPCC's authors as its run script sets it at 100 Gb/s: no additive steps between divisions,
+        /// an increase of 40 Mb/s, rates of at least 1 Gb/s.
+        "authors" = "run.py of alibaba-edu/High-Precision-Congestion-Control" {
+            max_stage = "0", flows = "125.0", min_cwnd = "0.01"
+        }
+    }
     /// Target utilisation.
     eta: f64 = "0.95", "", "section 5.1", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
     /// Number of additive steps after which the window is set by the utilisation again.

@@ -46,6 +46,7 @@ pub mod d2tcp;
 pub mod d3;
 pub mod dcqcn;
 pub mod dctcp;
+pub mod dctcp_rate;
 pub mod dx;
 pub mod external;
 pub mod fastflow;
@@ -108,4 +109,5 @@ controllers! {
     powertcp::Powertcp,
     theta_powertcp::ThetaPowertcp,
     poseidon::Poseidon,
+    dctcp_rate::DctcpRate,
 }

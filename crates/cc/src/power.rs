@@ -19,8 +19,18 @@ choice! {
         Sent = "sent",
         /// The window at the beginning of the round trip.
         Round = "round",
-        /// The window in force: the step is one of the rate, as in the authors' simulator.
+        /// The window in force.
         Current = "current",
+    }
+}
+
+choice! {
+    /// Window that keeps the weight that a step leaves.
+    Blend {
+        /// The window in force.
+        Current = "current",
+        /// The window from which the step starts.
+        Start = "start",
     }
 }
 
@@ -42,7 +52,11 @@ params! {
     target: f64 = "1.0", "", "algorithms 1 and 2", "a number above 0" => |x| *x > 0.0;
     /// Window from which a step starts: the one at which the acknowledged packet was "sent", the one at the beginning
     /// of the "round" trip, or the "current" one.
-    from: From = "sent", "", "algorithm 1; the authors' Linux port has round, their ns-3 code current";
+    from: From = "sent", "", "algorithm 1; the authors' Linux port and ns-3 code have round";
+    /// Window that keeps the weight that a step leaves: the "current" one, or the "start" of the step.
+    blend: Blend = "current", "", "algorithm 1; the authors' ns-3 code has start";
+    /// Compares the first sample with zeros; otherwise it has nothing to be compared with.
+    from_zero: bool = "false", "", "the authors' ns-3 code reads memory that nobody has set; zeros stand for it";
     /// Takes the first measured power as it is; otherwise the average begins at 1.
     first_raw: bool = "false", "", "own choice: the paper names no beginning; the authors' Linux port has true";
     /// Largest window, as a share of what the line sends in a base round trip.
@@ -77,6 +91,7 @@ pub(crate) struct PowerWindow {
     min_power: f64,
     target: f64,
     from: From,
+    blend: Blend,
 }
 
 impl PowerWindow {
@@ -99,6 +114,7 @@ impl PowerWindow {
             min_power: params.min_power,
             target: params.target,
             from: params.from,
+            blend: params.blend,
         }
     }
 
@@ -116,7 +132,8 @@ impl PowerWindow {
     /// Function updateWindow.
     pub(crate) fn step(&mut self) {
         let from = if self.from == From::Current { self.cwnd } else { self.old };
-        let window = self.gamma * (from * self.target / self.power + self.beta) + (1.0 - self.gamma) * self.cwnd;
+        let kept = if self.blend == Blend::Start { from } else { self.cwnd };
+        let window = self.gamma * (from * self.target / self.power + self.beta) + (1.0 - self.gamma) * kept;
         self.cwnd = window.min(self.most).max(self.least);
     }
 
@@ -193,6 +210,7 @@ mod tests {
             min_power: 0.01,
             target: 1.0,
             from: From::Sent,
+            blend: Blend::Current,
         }
     }
 

@@ -25,11 +25,12 @@ use alloc::boxed::Box;
 
 params! {
     form of {
-        /// The published simulator, which is not algorithm 1: steps of the rate in force, arrivals counted as at
-        /// least half the link's rate, a target power of 0.95, beta of 150 Mb/s, rates of at least 100 Mb/s at 25
-        /// Gb/s.
+        /// The published simulator, which is not algorithm 1: at each ACK a step of the rate at the beginning of the
+        /// round trip, arrivals counted as at least half the link's rate, a target power of 0.95, beta of 150 Mb/s,
+        /// rates of at least 100 Mb/s at 25 Gb/s. Its first sample compares with memory that nobody has set: zeros
+        /// here.
         "authors-ns3" = "inet-tub/ns3-datacenter, commit 6ddb4a4, rdma-hw.cc" {
-            from = "current", min_arrivals = "0.5", target = "0.95", beta = "150", min_cwnd = "0.004"
+            from = "round", blend = "start", from_zero = "true", min_arrivals = "0.5", target = "0.95", beta = "150", min_cwnd = "0.004"
         }
         /// The Linux port's average, which starts with the first measured power, and its window, remembered once a
         /// round trip. The page lists its other differences, for beta and changes of the path.
@@ -84,7 +85,7 @@ impl Powertcp {
         Powertcp {
             window: PowerWindow::new(&params.power, env),
             update_end: 0,
-            stamps: Box::default(),
+            stamps: Box::new(Stamps::new(params.power.from_zero)),
             min_arrivals: params.min_arrivals,
         }
     }

@@ -1,7 +1,7 @@
 //! Comparison of two consecutive ACKs by the stamps that ports leave on packets (telemetry), for HPCC
 //! ([`crate::hpcc`]) and PowerTCP ([`crate::powertcp`]).
 
-use crate::Hop;
+use crate::{Bytes, Hop, Time};
 use alloc::vec::Vec;
 use core::mem::{swap, take};
 
@@ -11,13 +11,24 @@ pub(crate) struct Stamps {
     before: Vec<Hop>,
     now: Vec<Hop>,
     fresh: bool,
+    /// Set if the first stamps are compared with zeros.
+    from_zero: bool,
 }
 
 impl Stamps {
+    /// Stamps whose first are compared with zeros, if `from_zero`.
+    pub(crate) fn new(from_zero: bool) -> Stamps {
+        Stamps { from_zero, ..Stamps::default() }
+    }
+
     /// Stores the stamps of an ACK.
     pub(crate) fn hear(&mut self, hops: &[Hop]) {
         self.now.clear();
         self.now.extend_from_slice(hops);
+        if self.from_zero && self.before.is_empty() {
+            let zero = |hop: &Hop| Hop { time: Time::ZERO, tx_bytes: Bytes(0), queue: Bytes(0), ..*hop };
+            self.before.extend(hops.iter().map(zero));
+        }
         self.fresh = true;
     }
 

@@ -19,7 +19,7 @@ choice! {
     Update {
         /// Once a round trip.
         Rtt = "rtt",
-        /// At every ACK.
+        /// At every ACK, from the window at the beginning of the round trip.
         Ack = "ack",
     }
 }
@@ -29,18 +29,19 @@ choice! {
     Tau {
         /// `base_rtt` of the path.
         Path = "path",
-        /// The smallest RTT that the flow has seen.
+        /// The smallest RTT that the flow has seen, at most `base_rtt`; the window is the rate times it.
         Seen = "seen",
     }
 }
 
 params! {
     form of {
-        /// The published simulator, which is not algorithm 2: an update at every ACK, steps of weight 0.7, a target
-        /// power of 1.05, power of at least 0.5, the smallest round-trip time seen as the base.
+        /// The published simulator, which is not algorithm 2: a step at every ACK, of weight 0.7, a target power of
+        /// 1.05, round trips that count as falling by half of the time at most, the smallest round-trip time seen as
+        /// the base. Its first sample compares with memory that nobody has set: zeros here.
         "authors-ns3" = "inet-tub/ns3-datacenter, commit 6ddb4a4, rdma-hw.cc" {
-            update = "ack", tau = "seen", gamma = "0.7", target = "1.05", min_power = "0.5",
-            beta = "150", min_cwnd = "0.004"
+            update = "ack", tau = "seen", gamma = "0.7", target = "1.05", min_gradient = "0.5", blend = "start",
+            from_zero = "true", beta = "150", min_cwnd = "0.004"
         }
         /// The Linux port's average, which starts with the first measured power.
         "linux" = "inet-tub/powertcp-linux, commit c96ea9d, powertcp.c" {
@@ -51,6 +52,9 @@ params! {
     update: Update = "rtt", "", "algorithm 2; the authors' ns-3 code has ack";
     /// Base round-trip time of a power: that of the "path", or the smallest "seen".
     tau: Tau = "path", "", "algorithm 2; the authors' ns-3 code has seen";
+    /// Smallest factor of the gradient in a power.
+    min_gradient: f64 = "0.0", "", "own choice; the authors' ns-3 code has 0.5", "a number from 0 to 1" =>
+        |x| (0.0..=1.0).contains(x);
     then ..power: power::Params { !from; };
 }
 
@@ -83,6 +87,7 @@ pub struct ThetaPowertcp {
     /// Time and RTT of the previous ACK, ps.
     before: Option<(f64, f64)>,
     least_rtt: f64,
+    min_gradient: f64,
     every_ack: bool,
     tau: Tau,
 }
@@ -93,11 +98,19 @@ impl ThetaPowertcp {
         ThetaPowertcp {
             window: PowerWindow::new(&params.power, env),
             update_end: 0,
-            before: None,
+            before: params.power.from_zero.then_some((0.0, 0.0)),
             least_rtt: f64::INFINITY,
+            min_gradient: params.min_gradient,
             every_ack: params.update == Update::Ack,
             tau: params.tau,
         }
+    }
+}
+
+impl ThetaPowertcp {
+    /// Smallest round-trip time so far, that of the path included, ps.
+    fn base(&self) -> f64 {
+        self.least_rtt.min(self.window.tau).max(1.0)
     }
 }
 
@@ -107,7 +120,7 @@ impl Controller for ThetaPowertcp {
         let Some(rtt) = ack.fabric_delay else { return };
         let (now, rtt) = (ack.now.0 as f64, rtt.0 as f64);
         self.least_rtt = self.least_rtt.min(rtt);
-        let tau = if self.tau == Tau::Path { self.window.tau } else { self.least_rtt.max(1.0) };
+        let tau = if self.tau == Tau::Path { self.window.tau } else { self.base() };
         let Some((then, rtt_then)) = self.before else {
             self.before = Some((now, rtt));
             self.update_end = ack.round.sent;
@@ -116,11 +129,13 @@ impl Controller for ThetaPowertcp {
         let dt = now - then;
         // ACKs of one instant have no gradient
         if dt > 0.0 {
-            self.window.smooth((1.0 + (rtt - rtt_then) / dt).max(0.0) * rtt / tau, dt);
+            self.window.smooth((1.0 + (rtt - rtt_then) / dt).max(self.min_gradient) * rtt / tau, dt);
             self.before = Some((now, rtt));
         }
         if self.every_ack || ack.round.is_past(self.update_end) {
             self.window.step();
+        }
+        if ack.round.is_past(self.update_end) {
             self.window.remember();
             self.update_end = ack.round.sent;
         }
@@ -132,7 +147,11 @@ impl Controller for ThetaPowertcp {
 
     #[inline]
     fn cwnd(&self) -> f64 {
-        self.window.cwnd()
+        match self.tau {
+            Tau::Path => self.window.cwnd(),
+            // the rate is the window's over the path's base: a shorter one makes the window smaller
+            Tau::Seen => self.window.cwnd() * self.base() / self.window.tau,
+        }
     }
 
     #[inline]

@@ -28,11 +28,27 @@ choice! {
     }
 }
 
+choice! {
+    /// Event that counts towards hyperactive increases.
+    Counts {
+        /// A round trip that does not rise.
+        Falls = "falls",
+        /// An increase.
+        Increases = "increases",
+    }
+}
+
 params! {
     form of {
         /// Thresholds and segments of the paper's experiments at 10 Gb/s.
         "paper" = "Mittal et al., SIGCOMM 2015, sections 4 and 6" {
             min_rtt = "20us", t_low = "50us", t_high = "500us", completion = "segment"
+        }
+        /// The simulator of HPCC's authors: the paper's thresholds, an event a round trip, and hyperactive increases
+        /// after five increases in a row.
+        "authors" = "alibaba-edu/High-Precision-Congestion-Control, mode 7" {
+            min_rtt = "20us", t_low = "50us", t_high = "500us", counts = "increases", min_rate = "0.01",
+            max_cwnd = "1000000.0"
         }
     }
     /// Gain of the moving average of RTT differences.
@@ -52,6 +68,9 @@ params! {
     min_rtt: Option<Time> = "auto", "", "own choice; the paper 20us";
     /// Number of consecutive events without a rising RTT after which the rate rises hyperactively.
     hai_threshold: u32 = "5", "events", "section 4.4", "a whole number of at least 1" => |n| *n >= 1;
+    /// Event that counts towards `hai_threshold`: a round-trip time that "falls", or does not rise, or an increase, also
+    /// below t_low ("increases").
+    counts: Counts = "falls", "", "section 4.4; simulator of HPCC's authors: increases";
     /// Increase at each hyperactive event.
     hai: f64 = "5.0", "delta", "section 4.4: N", "a number of at least 1" => |x| *x >= 1.0;
     /// Definition of a completion event: "rtt", all data outstanding at the latest event is acknowledged, or
@@ -116,7 +135,7 @@ pub struct Timely {
     prev_rtt: Option<f64>,
     rtt_diff: f64,
     gradient: f64,
-    /// Number of consecutive events with a gradient of at most 0.
+    /// Number of consecutive events that count towards hyperactive increases.
     falling: u32,
     /// Bytes acknowledged since the latest event, and the end of the next one.
     acked: u64,
@@ -130,6 +149,7 @@ pub struct Timely {
     delta: f64,
     hai_threshold: u32,
     hai: f64,
+    counts: Counts,
     /// 0 if events are round trips.
     segment: u32,
 }
@@ -162,6 +182,7 @@ impl Timely {
             beta: params.beta,
             hai_threshold: params.hai_threshold,
             hai: params.hai,
+            counts: params.counts,
             segment: match params.completion {
                 Completion::Rtt => 0,
                 Completion::Segment => params.segment,
@@ -174,8 +195,17 @@ impl Timely {
         let Some(prev_rtt) = self.prev_rtt.replace(rtt) else { return };
         self.rtt_diff = (1.0 - self.alpha) * self.rtt_diff + self.alpha * (rtt - prev_rtt);
         self.gradient = self.rtt_diff / self.min_rtt;
-        self.falling = if self.gradient <= 0.0 { self.falling.saturating_add(1) } else { 0 };
         let rate = self.rate.get();
+        if self.counts == Counts::Increases {
+            let increases = rtt < self.t_low || (rtt <= self.t_high && self.gradient <= 0.0);
+            let n = if self.falling >= self.hai_threshold { self.hai } else { 1.0 };
+            self.falling = if increases { self.falling.saturating_add(1) } else { 0 };
+            if increases {
+                return self.rate.set(rate + n * self.delta);
+            }
+        } else {
+            self.falling = if self.gradient <= 0.0 { self.falling.saturating_add(1) } else { 0 };
+        }
         self.rate.set(if rtt < self.t_low {
             rate + self.delta
         } else if rtt > self.t_high {

@@ -92,6 +92,7 @@ table! {
     Returns "headers returned to their senders" [Leaving],
     DeviceQueue "a device queue of several packets" [Refill],
     AtDeparture "a discipline that decides at departures" [Decision OwnQueues],
+    StampedDepartures "telemetry stamped at departures" [Decision OwnQueues],
     Explicit "classes, priorities or trimming" [OwnQueues],
     NoTime "transmissions without duration" [AtOnce],
     NoThreshold "a marking threshold of 0" [AtOnce],

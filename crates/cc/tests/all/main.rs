@@ -13,6 +13,7 @@ mod d2tcp;
 mod d3;
 mod dcqcn;
 mod dctcp;
+mod dctcp_rate;
 mod dx;
 mod fastflow;
 mod gcn;

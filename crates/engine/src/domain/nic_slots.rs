@@ -19,7 +19,7 @@ impl Endpoints {
             if !nic_queue.is_free(ctx.now) {
                 break;
             }
-            match nic_queue.next() {
+            match ctx.next_of_nic(host) {
                 None => return,
                 Some(Next::Packet(packet)) => ctx.put_on_wire(host, &packet),
                 Some(Next::Sender(flow)) => {

@@ -2,7 +2,7 @@
 //!
 //! Source: htsim's `FairPriorityQueue` (Broadcom/csg-htsim 841d9e7).
 
-use crate::event::packet::Packet;
+use crate::event::packet::{Ext, Packet};
 use crate::ids::FlowId;
 use incast_cc::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -123,6 +123,11 @@ pub struct NicQueue {
     pub event_pending: bool,
     /// Data gets one of this many transmissions while control packets wait too.
     data_slot_period: u32,
+    /// Extensions of waiting packets, and free places among them.
+    exts: Vec<Option<Box<Ext>>>,
+    free: Vec<u32>,
+    /// Traffic classes whose packets and senders wait for the end of a pause, a bit each.
+    paused: u8,
 }
 
 impl NicQueue {
@@ -149,6 +154,55 @@ impl NicQueue {
             return false;
         }
         true
+    }
+
+    /// Keeps the extension of a packet that is about to wait.
+    pub fn keep(&mut self, packet: &mut Packet, ext: Box<Ext>) {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.exts.push(None);
+            self.exts.len() as u32 - 1
+        });
+        self.exts[place as usize] = Some(ext);
+        packet.set_ext(place as usize);
+    }
+
+    /// Returns the extension of a packet that has waited, if it has one.
+    pub fn take_ext(&mut self, packet: &mut Packet) -> Option<Box<Ext>> {
+        let place = packet.take_ext()?;
+        self.free.push(place);
+        self.exts[place as usize].take()
+    }
+
+    /// Pauses or resumes a class.
+    pub fn pause(&mut self, class: u8, pauses: bool) {
+        let bit = 1 << class;
+        self.paused = if pauses { self.paused | bit } else { self.paused & !bit };
+    }
+
+    /// Resumes all classes.
+    pub fn resume_all(&mut self) {
+        self.paused = 0;
+    }
+
+    /// Returns whether some class is paused.
+    pub fn is_held(&self) -> bool {
+        self.paused != 0
+    }
+
+    /// Returns whether a class is paused.
+    pub fn is_paused(&self, class: u8) -> bool {
+        self.paused >> class & 1 != 0
+    }
+
+    /// Takes the next packet or sender of a class that is not paused: control packets first. `class_of` gives the class
+    /// of a flow's data, or of its control packets.
+    pub fn next_unpaused(&mut self, class_of: impl Fn(FlowId, bool) -> u8) -> Option<Next> {
+        let goes = |flow, control| !self.is_paused(class_of(flow, control));
+        if let Some(i) = self.fifo.iter().position(|p| goes(p.flow, true)) {
+            return self.fifo.remove(i).map(Next::Packet);
+        }
+        let i = self.senders.iter().position(|flow| goes(*flow, false))?;
+        self.senders.remove(i).map(Next::Sender)
     }
 
     /// Queues a sender; one with `left` bytes to send before those with more.

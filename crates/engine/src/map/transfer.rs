@@ -35,7 +35,7 @@ impl<'s> Wires<'s> {
     /// Time for which a packet of `size` IP bytes occupies an idle link. In a radio cell: the minimum.
     fn takes(&self, link: &LinkSpec, size: u64) -> Time {
         let Some(cell) = link.cell.map(|cell| &self.spec.cells[cell as usize]) else {
-            return link.rate.serialize(size + link.overhead as u64);
+            return link.serialize(size + link.overhead as u64);
         };
         Frames::of(&cell.framing, size as u32, false).min_time(cell.mac.acknowledged)
     }
@@ -67,8 +67,8 @@ impl<'s> Wires<'s> {
         }
         let (packets, size) = packets(sizes, bytes, segments);
         let whole = size.saturating_add(packets.saturating_mul(l.overhead as u64));
-        // the time of each packet is rounded by up to a picosecond
-        let rounded = if is_exact(l.rate) { Time::ZERO } else { Time(packets) };
+        // the time of each packet is rounded by up to a picosecond, or cut by up to a tick
+        let rounded = if is_exact(l.rate) { l.tick * packets } else { l.tick.max(Time(1)) * packets };
         l.rate.serialize(whole).saturating_sub(rounded)
     }
 

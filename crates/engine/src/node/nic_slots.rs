@@ -1,8 +1,8 @@
 //! Packets of transports that number packets, from the stack to the wire of their host.
 
 use crate::event::order::Timer;
-use crate::event::packet::{Packet, flag};
-use crate::host::nic_queue::Class;
+use crate::event::packet::{Ext, Packet, flag};
+use crate::host::nic_queue::{Class, Next};
 use crate::ids::{FlowId, HostIx};
 use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
@@ -19,6 +19,42 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.serve_nic_queue(host);
     }
 
+    /// Queues a control packet with an extension for its host's wire, unless the wire is free for it.
+    pub fn emit_control(&mut self, host: HostIx, packet: &Packet, ext: Option<Box<Ext>>) {
+        self.count_sent(host, packet);
+        let nic_queue = &mut self.shared.nic_queues[host.ix()];
+        let held = nic_queue.is_held() && nic_queue.is_paused(self.net.class(packet));
+        if !held && nic_queue.is_free(self.now) && nic_queue.is_empty() {
+            return self.put_on_wire_with(host, packet, ext.map(|ext| *ext));
+        }
+        let mut packet = *packet;
+        if let Some(ext) = ext {
+            nic_queue.keep(&mut packet, ext);
+        }
+        nic_queue.push(Class::Fifo, &packet);
+        self.serve_nic_queue(host);
+    }
+
+    /// Takes the next packet or sender that may use the wire of a host.
+    pub fn next_of_nic(&mut self, host: HostIx) -> Option<Next> {
+        let (net, nic_queue) = (self.net, &mut self.shared.nic_queues[host.ix()]);
+        if !nic_queue.is_held() {
+            return nic_queue.next();
+        }
+        nic_queue.next_unpaused(|flow, control| {
+            let flow = net.flow(flow);
+            if control { flow.ack_class } else { flow.class }
+        })
+    }
+
+    /// Pauses or resumes a class at the NIC of a host, as its port does.
+    pub fn pause_nic(&mut self, host: HostIx, class: u8, pauses: bool) {
+        self.shared.nic_queues[host.ix()].pause(class, pauses);
+        if !pauses {
+            self.await_tx_slot(host);
+        }
+    }
+
     /// Puts the next packets on the wire of a host while it is free, then awaits the end of the transmission.
     fn serve_nic_queue(&mut self, host: HostIx) {
         loop {
@@ -27,6 +63,9 @@ impl<E: Effects> NodeCtx<'_, E> {
                 break;
             }
             // a waiting sender gets its tx slot by an event: here it would send in the middle of another action
+            if nic_queue.is_held() {
+                break;
+            }
             let Some(packet) = nic_queue.next_packet() else { break };
             self.put_on_wire(host, &packet);
         }
@@ -35,10 +74,20 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Puts a packet on the wire of its host, which must be free.
     pub fn put_on_wire(&mut self, host: HostIx, packet: &Packet) {
+        if packet.ext().is_none() {
+            return self.put_on_wire_with(host, packet, None);
+        }
+        let mut packet = *packet;
+        let ext = self.shared.nic_queues[host.ix()].take_ext(&mut packet);
+        self.put_on_wire_with(host, &packet, ext.map(|ext| *ext));
+    }
+
+    /// [`NodeCtx::put_on_wire`] for a packet with an extension.
+    fn put_on_wire_with(&mut self, host: HostIx, packet: &Packet, mut ext: Option<Ext>) {
         let port = self.hosts[host].port;
         let p = &self.ports[port];
         let ends = if p.fails() { None } else { Some(self.now + p.serialization(packet.size as u64)) };
-        self.transmit(port, packet, None);
+        self.transmit(port, packet, ext.as_mut());
         let ends = ends.unwrap_or_else(|| self.ports[port].free_at().max(self.now));
         self.shared.nic_queues[host.ix()].free_at = ends;
     }
@@ -55,8 +104,13 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Sends a packet of a sender that has its tx slot, or found the wire free.
     pub fn send_in_slot(&mut self, host: HostIx, packet: &Packet) {
+        self.send_in_slot_with(host, packet, None);
+    }
+
+    /// [`NodeCtx::send_in_slot`] for a packet with an extension.
+    pub fn send_in_slot_with(&mut self, host: HostIx, packet: &Packet, ext: Option<Ext>) {
         self.count_sent(host, packet);
-        self.put_on_wire(host, packet);
+        self.put_on_wire_with(host, packet, ext);
     }
 
     /// Counts a packet that the stack of a host hands over.
@@ -72,7 +126,8 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// later, before senders with more bytes `left` where it has some.
     pub fn request_tx_slot(&mut self, host: HostIx, flow: FlowId, left: Option<u64>) -> bool {
         let nic_queue = &mut self.shared.nic_queues[host.ix()];
-        if nic_queue.is_free(self.now) && nic_queue.is_empty() {
+        let held = nic_queue.is_held() && nic_queue.is_paused(self.net.flow(flow).class);
+        if !held && nic_queue.is_free(self.now) && nic_queue.is_empty() {
             return true;
         }
         nic_queue.push_sender(flow, left);

@@ -2,7 +2,7 @@
 
 use crate::event::order::Timer;
 use crate::event::packet::Packet;
-use crate::ids::{LinkId, PoolIx};
+use crate::ids::{LinkId, Node, PoolIx};
 use crate::node::context::{Effects, NodeCtx};
 
 impl<E: Effects> NodeCtx<'_, E> {
@@ -43,6 +43,11 @@ impl<E: Effects> NodeCtx<'_, E> {
         let before = self.paused_before(port);
         let ends = self.ports[port].obey(frame, self.now, &self.net.interval);
         self.record_obeyed(link, frame, &before);
+        if self.net.nics_pause
+            && let Node::Host(host) = self.net.origins[link].get()
+        {
+            self.pause_nic(host, frame.paused_class(), frame.pauses());
+        }
         self.count_dropped(port);
         if let Some(ends) = ends {
             self.timer(ends, Timer::Departure(link));
@@ -74,6 +79,12 @@ impl<E: Effects> NodeCtx<'_, E> {
             let before = self.paused_before(port);
             self.ports[port].clear_pauses(now, &net.interval);
             self.record_cleared(link, &before);
+            if net.nics_pause
+                && let Node::Host(host) = net.origins[link].get()
+            {
+                self.shared.nic_queues[host.ix()].resume_all();
+                self.await_tx_slot(host);
+            }
         }
         let ends = self.ports[port].go_on(now, &net.interval);
         self.count_dropped(port);

@@ -13,6 +13,7 @@ use super::port::{Port, Rare};
 use super::queues::{Admission, Service};
 use super::tokens::TransmitterTask;
 use crate::event::interval::Interval;
+use crate::event::metadata::{Metadata, PortStamp};
 use crate::event::packet::{Ext, Packet, flag};
 use crate::port::discipline::{Departure, Verdict};
 use incast_cc::Time;
@@ -236,8 +237,27 @@ impl Port {
         loop {
             let ends = self.rare.queues.as_mut()?.begin(now, self.settings.device_queue)?;
             if !self.drops_head(now, interval) {
+                self.stamp_departure(now);
                 return if self.fails() { self.begin_failing(now, ends) } else { Some(ends) };
             }
+        }
+    }
+
+    /// Makes the port stamp departing packets that carry telemetry.
+    pub fn stamp_departures(&mut self) {
+        self.rare.queues.iter_mut().for_each(|queues| queues.stamps = true);
+    }
+
+    /// Stamps the packet whose transmission begins at `now`.
+    fn stamp_departure(&mut self, now: Time) {
+        let cut = self.rare.events.cut_bytes;
+        let Some(queues) = self.rare.queues.as_mut().filter(|queues| queues.stamps) else { return };
+        let behind = queues.queued.1;
+        let Some(Waiting { packet, ext: Some(ext), size, .. }) = &mut queues.served else { return };
+        if let Some(Metadata::Stamps(telemetry)) = ext.metadata.as_deref_mut().filter(|_| !packet.is_reverse()) {
+            let sent = self.bytes_in.saturating_sub(cut + behind + *size);
+            let queue = behind.min(u32::MAX as u64) as u32;
+            telemetry.push(PortStamp { time: now, sent, queue, link: self.link });
         }
     }
 

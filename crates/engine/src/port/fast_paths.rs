@@ -35,6 +35,7 @@ impl Port {
             (Feature::Returns, queues.is_some_and(returns)),
             (Feature::DeviceQueue, settings.device_queue > 1),
             (Feature::AtDeparture, queues.is_some_and(decides_later)),
+            (Feature::StampedDepartures, queues.is_some_and(|queues| queues.stamps)),
             // an empty packet without overhead takes no time: the queue then lets it pass
             (Feature::NoTime, settings.rate.serialize(1) == Time::ZERO),
             // an empty packet at an empty port leaves at once

@@ -419,7 +419,9 @@ mod tests {
         let interval = Interval { from: Time::ZERO, to: Time::ms(1), every: Time::us(1) };
         let serves = |queue: QueueSpec, loss, bucket| {
             let (rate, delay, name) = (Rate::gbps(10), Time::us(1), "a>b".into());
-            let link = LinkSpec { from: 0, to: 1, rate, delay, overhead: 0, bucket, queue: 0, loss, cell: None, name };
+            let tick = Time::ZERO;
+            let (from, to) = (0, 1);
+            let link = LinkSpec { from, to, rate, delay, tick, overhead: 0, bucket, queue: 0, loss, cell: None, name };
             let serves = |length| {
                 let mut port = Port::new(&link, &queue, LinkId(0), 1, &interval);
                 if FastPath::LazyService.fits(port.features(length, Time::NEVER)) {

@@ -66,6 +66,8 @@ pub(super) struct Queues {
     /// Pause frames that wait for the transmitter.
     pub frames: VecDeque<Packet>,
     pub task: TransmitterTask,
+    /// Set if departing packets are stamped.
+    pub stamps: bool,
     /// Pause state of the port: paused while some class is.
     pub pausing: Pausing,
     /// Packets that waited and were dropped, not yet reported.
@@ -82,6 +84,15 @@ pub(super) struct Queues {
     pub known_to: Time,
 }
 
+/// A queue with the key of its random numbers.
+fn keyed(spec: &QueueSpec, key: (u64, u64)) -> QueueSpec {
+    let mut queue = spec.clone();
+    if let Discipline::EcnRamp(ramp) = &mut queue.discipline {
+        ramp.key = key;
+    }
+    queue
+}
+
 impl Queues {
     /// Queues of `spec` at the port of link `link`, if it is explicit.
     pub(super) fn of(spec: &QueueSpec, settings: &Settings, link: LinkId, seed: u64) -> Option<Box<Queues>> {
@@ -89,7 +100,8 @@ impl Queues {
         let (queues, scheduler) = match &spec.discipline {
             Discipline::Classes { scheduler, classes, aggregate: all } => {
                 aggregate = (*all != Aggregate::NONE).then_some(*all);
-                (classes.clone(), Scheduler::new(scheduler, settings))
+                let keyed = (0u64..).zip(classes).map(|(class, queue)| keyed(queue, (seed, class << 32 | link.0 as u64)));
+                (keyed.collect(), Scheduler::new(scheduler, settings))
             }
             Discipline::Trimming(t) => {
                 trim = Some(Trim::new(t, link, seed));
@@ -102,7 +114,7 @@ impl Queues {
                 (vec![queue(t.header_limit), data], Scheduler::Headers { per_data, served: 0 })
             }
             Discipline::Pfabric => (vec![spec.clone()], Scheduler::LeastRank),
-            _ => (vec![spec.clone()], Scheduler::Strict),
+            _ => (vec![keyed(spec, (seed, link.0 as u64))], Scheduler::Strict),
         };
         let class = |(i, queue): (u32, &QueueSpec)| ClassQueue::new(queue, i, settings.rate, link, seed);
         spec.is_explicit().then(|| {
@@ -116,6 +128,7 @@ impl Queues {
                 listed: Time::NEVER,
                 frames: VecDeque::new(),
                 task: TransmitterTask::Nothing,
+                stamps: false,
                 pausing: Pausing::default(),
                 dropped: Vec::new(),
                 gone: VecDeque::new(),

@@ -3,7 +3,7 @@
 use crate::hash;
 use crate::ids::LinkId;
 use crate::port::discipline::ActiveDiscipline;
-use crate::spec::{Limit, LinkSpec, Loss, QueueSpec, Ties};
+use crate::spec::{Limit, LinkSpec, Loss, QueueSpec, Ties, cut};
 use incast_cc::{Rate, Time};
 
 /// Bound of an unlimited queue at a link below 1 Mb/s: as many packets of 9,216 B as the link sends in 26 days. So the
@@ -24,8 +24,9 @@ fn endless(rate: Rate) -> Limit {
 /// Settings of a port. Ports of one kind share one copy, which stays in the cache.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
-    /// Picoseconds per byte if that is an integer; otherwise 0, and `rate` applies.
+    /// Picoseconds per byte if that is an integer; otherwise 0, and `rate` and `tick` apply.
     pub(super) ps_per_byte: u64,
+    pub(super) tick: Time,
     pub(super) delay: Time,
     /// Transmission time of a full token bucket; 0 for a transmitter.
     pub(super) bucket: Time,
@@ -49,7 +50,7 @@ impl Settings {
     /// Settings of a link with this queue.
     pub fn new(link: &LinkSpec, queue: &QueueSpec, ties: Ties) -> Settings {
         let rate = link.rate;
-        let exact = rate != Rate::INFINITE && 8_000_000_000_000 % rate.0 == 0;
+        let exact = rate != Rate::INFINITE && 8_000_000_000_000 % rate.0 == 0 && link.tick == Time::ZERO;
         let limit = if queue.limit == Limit::None { endless(rate) } else { queue.limit };
         let discipline = ActiveDiscipline::new(&QueueSpec { limit, ..queue.clone() });
         let lossy = link.loss != Loss::None;
@@ -57,6 +58,7 @@ impl Settings {
         Settings {
             accepts_when_idle: exact && link.bucket == 0 && !lossy && !scheduled && discipline.takes_into_empty(),
             ps_per_byte: if exact { 8_000_000_000_000 / rate.0 } else { 0 },
+            tick: link.tick,
             delay: link.delay,
             bucket: rate.serialize(link.bucket as u64),
             framing: queue.framing(link),
@@ -77,7 +79,7 @@ impl Settings {
     #[inline]
     pub(super) fn serialization(&self, size: u64) -> Time {
         let bytes = size + self.overhead as u64;
-        if self.ps_per_byte != 0 { Time(bytes * self.ps_per_byte) } else { self.rate.serialize(bytes) }
+        if self.ps_per_byte != 0 { Time(bytes * self.ps_per_byte) } else { cut(self.rate.serialize(bytes), self.tick) }
     }
 
     /// Returns whether link number `link` loses its packet number `index`, of `size` bytes as the queue counts it.

@@ -85,7 +85,8 @@ mod tests {
     fn tokens(overhead: u32, bytes: u64) -> (Tokens, Time) {
         let (delay, name, loss) = (Time::us(1), "a>b".into(), Loss::None);
         let rate = Rate::gbps(10);
-        let link = LinkSpec { from: 0, to: 1, rate, delay, overhead, bucket: 0, queue: 0, loss, cell: None, name };
+        let (from, to, tick) = (0, 1, Time::ZERO);
+        let link = LinkSpec { from, to, rate, delay, tick, overhead, bucket: 0, queue: 0, loss, cell: None, name };
         let queue = QueueSpec {
             discipline: Discipline::DropTail,
             limit: Limit::None,

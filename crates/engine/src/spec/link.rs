@@ -66,6 +66,8 @@ pub struct LinkSpec {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Time,
+    /// Transmission times are cut to multiples of it (ns-3's clock: 1 ns); 0: exact to the picosecond.
+    pub tick: Time,
     /// Overhead per packet on the wire, in bytes (2 PPP, 38 Ethernet with preamble and gap, 0).
     pub overhead: u32,
     /// Size of the token bucket in bytes, as in Linux `tbf`: a packet leaves the queue as soon as the bucket holds its
@@ -82,10 +84,20 @@ pub struct LinkSpec {
     pub name: Name,
 }
 
+/// `time` cut to a multiple of `tick`, if there is one.
+pub(crate) fn cut(time: Time, tick: Time) -> Time {
+    if tick == Time::ZERO { time } else { time - time % tick }
+}
+
 impl LinkSpec {
+    /// Transmission time of `bytes` bytes, its overhead included.
+    pub fn serialize(&self, bytes: u64) -> Time {
+        cut(self.rate.serialize(bytes), self.tick)
+    }
+
     /// Latency of a packet of `size` IP bytes that waits for no other packet.
     pub fn crossing(&self, size: u64) -> Time {
-        let wire = self.rate.serialize(size + self.overhead as u64);
+        let wire = self.serialize(size + self.overhead as u64);
         wire.saturating_sub(self.rate.serialize(self.bucket as u64)).saturating_add(self.delay)
     }
 }

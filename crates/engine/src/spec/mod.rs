@@ -88,6 +88,8 @@ pub struct Spec {
     pub queries: Vec<QuerySpec>,
     /// Observations besides the records of flows and ports.
     pub observe: Observe,
+    /// Time at which ports stamp packets that carry telemetry.
+    pub stamps: Stamps,
     /// Order of simultaneous arrivals on different links.
     pub ties: Ties,
     /// Number of threads, at most [`MAX_THREADS`]; `None`: one thread, or one core for every [`DOMAINS_A_THREAD`]
@@ -115,6 +117,17 @@ pub struct Spec {
 pub const MAX_THREADS: u32 = 255;
 /// Number of domains per thread below which a thread waits for others more than it works.
 pub const DOMAINS_A_THREAD: usize = 16;
+
+/// Time at which ports stamp packets that carry telemetry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Stamps {
+    /// At the arrival, with the bytes queued before the packet. The ports of hosts stamp too.
+    #[default]
+    Arrival,
+    /// When the transmission begins, with the bytes that stay behind (Li et al., HPCC, SIGCOMM 2019). Only ports of
+    /// switches stamp, and they keep explicit queues.
+    Departure,
+}
 
 /// Order of simultaneous arrivals at one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -164,6 +177,12 @@ impl Spec {
             || self.shares_buffer(link)
             || self.pfc().is_some()
             || link.cell.is_some()
+            || self.stamps_departures(link)
+    }
+
+    /// True if the port of `link` stamps departing packets.
+    pub fn stamps_departures(&self, link: &LinkSpec) -> bool {
+        self.stamps == Stamps::Departure && link.from >= self.hosts
     }
 
     /// Priority flow control, if configured.

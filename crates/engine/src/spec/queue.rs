@@ -105,7 +105,7 @@ impl QueueSpec {
     /// queues of its own in front of the port.)
     pub fn is_explicit(&self) -> bool {
         match self.discipline {
-            Discipline::EcnAtDeparture(_) | Discipline::Classes { .. } => true,
+            Discipline::EcnAtDeparture(_) | Discipline::EcnRamp(_) | Discipline::Classes { .. } => true,
             Discipline::Trimming(_) | Discipline::Pfabric => true,
             Discipline::FairNic { .. } => false,
             _ => self.explicit,
@@ -149,7 +149,8 @@ pub enum Discipline {
         /// Aggregate limit and marking threshold over all classes.
         aggregate: Aggregate,
     },
-    /// Data queue of a trimming port with marking.
+    /// Marks ECN-capable packets at their departure, between two thresholds at random; also the data queue of a trimming
+    /// port.
     EcnRamp(EcnRamp),
     /// Packet trimming: data that does not fit is trimmed to its header instead of dropped (NDP, SIGCOMM 2017; htsim's
     /// `CompositeQueue`). Headers and packets with little payload wait in a separate queue. The limit applies to the
@@ -228,14 +229,19 @@ pub struct Trimming {
     pub returns: bool,
 }
 
-/// Marking at the end of a transmission by the remaining queue: never up to `min` bytes, always above `max`, and
-/// between them with a probability that rises from 0 to 1 (htsim's `CompositeQueue`).
-#[derive(Clone, PartialEq, Debug, Default)]
+/// Marking by the queue that a departing packet leaves behind: never up to `min` bytes, always above `max`, and between
+/// them with a probability that rises from 0 to `probability` (htsim's `CompositeQueue`; switches of DCQCN, section
+/// 5.1).
+#[derive(Clone, PartialEq, Debug)]
 pub struct EcnRamp {
     /// Queue length up to which no packet is marked, in bytes.
     pub min: u64,
     /// Queue length above which every packet is marked, in bytes.
     pub max: u64,
+    /// Probability of a mark just below `max`.
+    pub probability: f64,
+    /// Decides when the transmission begins, not when it ends.
+    pub at_start: bool,
     /// Key of its random numbers: the seed of the run and the link, set by ports.
     pub key: (u64, u64),
 }

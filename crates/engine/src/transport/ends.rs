@@ -64,7 +64,7 @@ impl SendEndpoint {
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, pacers: &mut Pacers, p: &Packet, ext: Option<&Ext>) {
         match self {
             Self::Tcp(tcp) => tcp.on_packet(ctx, p, ext),
-            Self::Other(other) => other.on_packet(ctx, pacers, p),
+            Self::Other(other) => other.on_packet(ctx, pacers, p, ext),
         }
     }
 
@@ -145,7 +145,7 @@ impl ReceiveEndpoint {
     ) {
         match self {
             Self::Tcp(tcp) => tcp.on_packet(ctx, p, ext),
-            Self::Other(other) => other.on_packet(ctx, pacers, p),
+            Self::Other(other) => other.on_packet(ctx, pacers, p, ext),
         }
     }
 

@@ -17,6 +17,7 @@ mod packet;
 mod phost;
 pub mod ranges;
 pub mod reordering;
+mod rdma;
 mod roce;
 pub mod tcp;
 pub mod timer;

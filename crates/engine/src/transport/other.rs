@@ -1,7 +1,8 @@
 //! Endpoints of other transports than TCP: UDP, and those of the list of [`Protocol`].
 
 use crate::event::order::Timer;
-use crate::event::packet::Packet;
+use crate::event::metadata::Metadata;
+use crate::event::packet::{Ext, Packet};
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
@@ -55,15 +56,23 @@ macro_rules! list {
 
         impl OtherSender {
             /// Handles a packet.
-            pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, pacers: &mut Pacers, p: &Packet) {
+            pub fn on_packet(
+                &mut self,
+                ctx: &mut NodeCtx<impl Effects>,
+                pacers: &mut Pacers,
+                p: &Packet,
+                ext: Option<&Ext>,
+            ) {
                 if !p.is_reverse() {
                     return;
                 }
+                let metadata = ext.and_then(|ext| ext.metadata.as_deref());
                 match self {
                     OtherSender::Udp(_) => {}
                     $(OtherSender::$name(end) => {
                         let host = end.base().ip.host;
                         crate::transport::$module::Receiver::on_answer(ctx, &mut pacers.of(host).$module, host, p);
+                        metadata.into_iter().for_each(|metadata| end.on_metadata(ctx, metadata));
                         end.on_packet(ctx, p);
                     })+
                 }
@@ -90,10 +99,20 @@ macro_rules! list {
             }
 
             /// Handles a packet.
-            pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, pacers: &mut Pacers, p: &Packet) {
+            pub fn on_packet(
+                &mut self,
+                ctx: &mut NodeCtx<impl Effects>,
+                pacers: &mut Pacers,
+                p: &Packet,
+                ext: Option<&mut Ext>,
+            ) {
+                let metadata: Option<Box<Metadata>> = ext.and_then(|ext| ext.metadata.take());
                 match self {
                     OtherReceiver::Udp(end) => end.on_packet(ctx, p),
                     $(OtherReceiver::$name(end) => {
+                        if let Some(metadata) = metadata {
+                            end.on_metadata(metadata);
+                        }
                         let Kept { credits, $module: own, .. } = pacers.of(end.base().ip.host);
                         end.on_packet(ctx, &mut HostPacers { own, credits }, p);
                     })+

@@ -27,7 +27,7 @@ use crate::topology::network::{MAX_PORTS, Network};
 use crate::traffic::elephants;
 use crate::traffic::flows::{Flows, number_of};
 use incast_engine::map::ideal::Fabric;
-use incast_engine::spec::{Discipline, LinkSpec, QueueSpec, Spec, memory_of};
+use incast_engine::spec::{self, Discipline, LinkSpec, QueueSpec, Spec, Stamps, memory_of};
 use incast_engine::{FlowId, LinkId, RunError};
 use std::collections::HashMap;
 use std::path::Path;
@@ -105,6 +105,14 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
     let (measure_from, measure_to) = doc.run.measured();
     let labels = elephants::labels(&doc.traffic, &network, &flows);
     let queues = queues(doc, &own_queues, &mut network);
+    let tick = doc.run.tick.map_or(incast_cc::Time::ZERO, |tick| tick.0);
+    network.links.iter_mut().for_each(|link| link.tick = tick);
+    // the ports of a fabric for RDMA stamp departures, as the papers of its controllers have it
+    let stamped = |f: &spec::FlowSpec| {
+        transports[f.transport as usize].protocol.of::<spec::Rdma>().is_some()
+            && controllers[f.controller as usize].profile().telemetry
+    };
+    let stamps = if flows.iter().any(stamped) { Stamps::Departure } else { Stamps::Arrival };
     let spec = Spec {
         seed: doc.run.seed,
         duration: doc.run.duration.0,
@@ -131,6 +139,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         buffer: doc.buffer.as_ref().map(|buffer| buffer.spec(&doc.queue)),
         observe,
         host_costs,
+        stamps,
         ties: doc.run.ties.0,
         threads: doc.run.threads.given().map(|n| n.0),
         cores: None,

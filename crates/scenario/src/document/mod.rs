@@ -5,6 +5,7 @@ pub mod app;
 pub mod arrivals;
 pub mod buffer;
 pub mod credit_shaping;
+pub mod ecn_ramp;
 pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;
@@ -120,6 +121,8 @@ pub struct Run {
     /// Order of simultaneous arrivals.
     #[serde(default = "by_hash")]
     pub ties: Word<spec::Ties>,
+    /// Transmission times are cut to multiples of it, as the clock of ns-3 does with `1ns`; default: exact.
+    pub tick: Option<Time>,
     /// Partition of the nodes into units simulated together. Affects the cost of a run, never its result.
     #[serde(default)]
     pub domains: Domains,

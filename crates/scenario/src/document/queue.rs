@@ -2,6 +2,8 @@
 //! [`Discipline`], and a line in the list of [`Queue`], which `kinds!` creates.
 
 use crate::document::credit_shaping::Credits;
+pub use crate::document::ecn_ramp::EcnRamp;
+use crate::document::ecn_ramp::ramp;
 pub use crate::document::queue_words::{Cuts, Leaving, MarkAt, NonEct};
 use crate::document::whole::Aggregate;
 use crate::text::default::{bytes, number, thousandths, yes};
@@ -47,6 +49,8 @@ kinds! {
         DropTail = "drop-tail",
         /// Marks arrivals that find at least `mark` queued: DCTCP's switch.
         EcnThreshold = "ecn-threshold",
+        /// Marks departures at random between two thresholds of the queue that they leave behind: the switch of DCQCN.
+        EcnRamp = "ecn-ramp",
         /// Random early detection with the semantics and parameter names of ns-3's RedQueueDisc.
         Red = "red",
         /// Drop-tail with random drops of some arrivals close to its limit: htsim's switch.
@@ -76,6 +80,8 @@ kinds! {
         DropTail = "drop-tail",
         /// Marks arrivals that find at least `mark` queued: DCTCP's switch.
         EcnThreshold = "ecn-threshold",
+        /// Marks departures at random between two thresholds of the queue that they leave behind: the switch of DCQCN.
+        EcnRamp = "ecn-ramp",
         /// Random early detection with the semantics and parameter names of ns-3's RedQueueDisc.
         Red = "red",
         /// Drop-tail with random drops of some arrivals close to its limit: htsim's switch.
@@ -368,7 +374,7 @@ impl Discipline for Trimming {
             draws: self.cuts != Cuts::Arrival,
             drops: self.cuts == Cuts::None,
             returns: self.return_to_sender,
-            ecn: self.ecn.map(|ecn| spec::EcnRamp { min: ecn.min.0.0, max: ecn.max.0.0, key: (0, 0) }),
+            ecn: self.ecn.map(|ecn| ramp((ecn.min, ecn.max), 1.0, false)),
         })
     }
 

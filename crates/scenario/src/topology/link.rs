@@ -142,6 +142,7 @@ impl Link {
             to,
             rate: rate.0,
             delay: delay.0,
+            tick: incast_cc::Time::ZERO,
             overhead: self.overhead,
             bucket,
             queue: 0,

@@ -98,7 +98,7 @@ impl<'a> Maker<'a> {
     fn kind(&mut self, link: &LinkSpec) -> &Kind {
         let at_host = |l: &LinkSpec| l.from < self.spec.hosts;
         let like = |a: &LinkSpec, b: &LinkSpec| {
-            let numbers = |l: &LinkSpec| (l.rate, l.delay, l.overhead, l.bucket, l.queue, at_host(l));
+            let numbers = |l: &LinkSpec| (l.rate, l.delay, l.tick, l.overhead, l.bucket, l.queue, at_host(l));
             numbers(a) == numbers(b) && a.loss == b.loss
         };
         if !self.kinds.get(self.last).is_some_and(|kind| like(&kind.link, link)) {
@@ -120,6 +120,9 @@ impl<'a> Maker<'a> {
         let (parts, spec) = (self.parts, &self.spec.links[link]);
         let kind = self.kind(spec);
         let mut port = Port::with(kind.settings.clone(), &kind.queue, link, parts.spec.seed, parts.interval);
+        if self.spec.stamps_departures(spec) {
+            port.stamp_departures();
+        }
         if self.spec.shares_buffer(spec) {
             port.share(PoolIx(nodes.shared.pools.len() as u32));
         }

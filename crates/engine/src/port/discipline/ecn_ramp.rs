@@ -1,5 +1,5 @@
-//! Marking at the end of a transmission by the remaining queue, at random between two thresholds: htsim's
-//! `CompositeQueue`. Data queue of a trimming port.
+//! Marking at departure by the remaining queue, at random between two thresholds: htsim's `CompositeQueue`, whose data
+//! queue marks at the end of a transmission, and the switches of RDMA's simulators, which mark at its beginning.
 
 use super::rule::{Arrival, Departure, Place, QueueDiscipline, Verdict};
 use crate::hash;
@@ -25,8 +25,18 @@ impl QueueDiscipline for EcnRamp {
         if arrival.exceeds(self.limit) { Verdict::Drop } else { Verdict::Accept }
     }
 
+    fn at_head(&mut self, head: &Departure) -> Verdict {
+        if self.ramp.at_start && self.marks(head) { Verdict::Mark } else { Verdict::Accept }
+    }
+
     fn at_departure(&mut self, departure: &Departure) -> bool {
-        let spec::EcnRamp { min, max, key } = self.ramp;
+        !self.ramp.at_start && self.marks(departure)
+    }
+}
+
+impl EcnRamp {
+    fn marks(&mut self, departure: &Departure) -> bool {
+        let spec::EcnRamp { min, max, probability, key, .. } = self.ramp;
         let left = departure.bytes - departure.size;
         if !departure.ect || left <= min {
             return false;
@@ -35,6 +45,7 @@ impl QueueDiscipline for EcnRamp {
             return true;
         }
         self.draws += 1;
-        hash::uniform(key.0, hash::purpose::MARK, key.1, self.draws) < (left - min) as f64 / (max - min) as f64
+        let share = (left - min) as f64 / (max - min) as f64;
+        hash::uniform(key.0, hash::purpose::MARK, key.1, self.draws) < probability * share
     }
 }

@@ -28,6 +28,8 @@ pub struct Facts {
     pub has_ranks: bool,
     /// Lowest class of packets, if the transport assigns classes.
     pub lowest_class: Option<u8>,
+    /// True if pauses of flow control stop the NIC of a host, which makes packets when they are sent.
+    pub obeys_pauses: bool,
     /// Bytes of a message after which a packet begins, whatever their number; `None`: none before the end.
     pub first_cut: Option<u64>,
 }
@@ -48,6 +50,7 @@ impl Facts {
             has_pulls: false,
             has_ranks: false,
             lowest_class: None,
+            obeys_pauses: false,
             first_cut: None,
         }
     }

@@ -7,6 +7,7 @@ mod facts;
 mod homa;
 mod ndp;
 mod phost;
+mod rdma;
 mod roce;
 mod uet;
 
@@ -18,6 +19,7 @@ pub use facts::Facts;
 pub use homa::Homa;
 pub use ndp::{Ndp, Walk};
 pub use phost::{Free, PHost};
+pub use rdma::{Rdma, Repair, Window};
 pub use roce::Roce;
 pub use uet::{Control, Spread, Uet};
 
@@ -42,6 +44,8 @@ macro_rules! packet_transports {
             Roce => roce,
             /// dcPIM.
             DcPim => dcpim,
+            /// RDMA.
+            Rdma => rdma,
         }
     };
 }

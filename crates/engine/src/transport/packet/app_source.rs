@@ -181,6 +181,11 @@ impl AppSource {
         self.acked
     }
 
+    /// Bytes in packets so far.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
     /// Bytes written by the application.
     pub fn written(&self) -> u64 {
         self.app.written

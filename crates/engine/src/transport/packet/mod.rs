@@ -15,6 +15,7 @@ pub mod segmentation;
 pub mod sender_base;
 pub mod tokens;
 
+use crate::event::metadata::Metadata;
 use crate::event::order::Timer;
 use crate::event::packet::Packet;
 use crate::ids::{FlowId, HostIx};
@@ -63,6 +64,9 @@ pub trait PacketSender: Sized {
 
     /// Handles a packet of the receiver, or a returned one.
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet);
+
+    /// Takes what an answer returns from ports and switches, before [`PacketSender::on_packet`].
+    fn on_metadata(&mut self, _ctx: &mut NodeCtx<impl Effects>, _metadata: &Metadata) {}
 
     /// Called when the NIC is free for this sender, which has waited for it.
     fn on_tx_ready(&mut self, _ctx: &mut NodeCtx<impl Effects>) {}
@@ -135,6 +139,9 @@ pub trait PacketReceiver: Sized {
 
     /// Handles a packet for a sender on `host`, before the sender does.
     fn on_answer(_ctx: &mut NodeCtx<impl Effects>, _pacer: &mut Self::Pacer, _host: HostIx, _p: &Packet) {}
+
+    /// Takes what ports and switches have left on a packet, before [`PacketReceiver::on_packet`].
+    fn on_metadata(&mut self, _metadata: Box<Metadata>) {}
 
     /// Handles a packet, complete or trimmed.
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, host: &mut HostPacers<Self::Pacer>, p: &Packet);

@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
-use tables::{DcPim, Eqds, ExpressPass, Homa, Ndp, PHost, Roce, Uet, joined, value, written};
+use tables::{DcPim, Eqds, ExpressPass, Homa, Ndp, PHost, Rdma, Roce, Uet, joined, value, written};
 
 /// Declares the transport's table in a scenario from the engine's keys, the merge with another, and the values that the
 /// engine has under the same names.
@@ -70,7 +70,7 @@ macro_rules! keys {
             /// Transport of a preset, with the values given here; `None` if one is missing.
             fn protocol(&self, preset: Preset) -> Option<spec::Protocol> {
                 let all = self.or(preset.values());
-                match preset.name() {
+                match preset.protocol() {
                     $(stringify!($transport) => all.$transport?.engine(),)+
                     _ => Some(spec::Protocol::Tcp),
                 }
@@ -79,9 +79,10 @@ macro_rules! keys {
             /// Problems of tables of transports that are not those of the preset.
             fn misplaced_tables(&self) -> Vec<Problem> {
                 let tables = [$((stringify!($transport), self.$transport.is_some())),+];
-                let found = self.preset.unwrap_or_default().name();
+                let preset = self.preset.unwrap_or_default();
+                let (found, preset) = (preset.protocol(), preset.name());
                 let misplaced = tables.into_iter().filter(|(name, given)| *given && *name != found);
-                let preset = format!("transport.preset is \"{found}\"");
+                let preset = format!("transport.preset is \"{preset}\"");
                 let message = |name| format!("is of {name} alone, and {preset}; expected \"{name}\"");
                 misplaced.map(|(name, _)| Problem::new(name, message(name))).collect()
             }
@@ -127,16 +128,18 @@ incast_engine::transport_keys! {
         roce: Roce,
         /// Further settings of dcPIM; with `preset = "dcpim"`.
         dcpim: DcPim,
+        /// Further settings of RDMA; with `preset = "rdma"` and its variants.
+        rdma: Rdma,
     }
 }
 
 /// List of the presets, each with its word. Its values are in the file `presets/WORD.toml`.
 macro_rules! presets {
-    ($($(#[$about:meta])+ $name:ident = $word:literal,)+) => {
+    ($($(#[$about:meta])+ $name:ident = $word:literal $(or $alias:literal)?,)+) => {
         /// A named set of values.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
         pub enum Preset {
-            $($(#[$about])+ #[serde(rename = $word)] $name,)+
+            $($(#[$about])+ #[serde(rename = $word $(, alias = $alias)?)] $name,)+
         }
 
         /// Names and files of the presets.
@@ -199,6 +202,14 @@ presets! {
     /// dcPIM (SIGCOMM 2022) as in its authors' simulator: packets of 1500 bytes, messages of up to 19 at once, others
     /// for tokens of the receiver, in four channels that hosts match in four rounds.
     DcPim = "dcpim",
+    /// RDMA with congestion control in the NIC: packets of 1048 bytes, an ACK a packet, go-back-N by NACKs and by a
+    /// timeout of 4 ms, the controller's window.
+    Rdma = "rdma",
+    /// `rdma` as in the simulator of HPCC's authors: windows of a bandwidth-delay product that follow the rate,
+    /// go-back-N without a timeout, telemetry in units.
+    RdmaHpcc = "rdma-hpcc" or "rdma:hpcc",
+    /// `rdma-hpcc` as in the simulator of PowerTCP's authors.
+    RdmaNs3Datacenter = "rdma-ns3-datacenter" or "rdma:ns3-datacenter",
 }
 
 /// File of a preset: the values that differ from its base, and the meaning of `auto`.
@@ -212,6 +223,11 @@ impl Preset {
     /// Name as in scenarios.
     pub fn name(self) -> &'static str {
         FILES[self as usize].0
+    }
+
+    /// Name of its transport, that of its table: a variant has its reference's.
+    fn protocol(self) -> &'static str {
+        self.reference().name()
     }
 
     /// Transport that matches a controller's form; `None` for a form without a reference.
@@ -229,6 +245,7 @@ impl Preset {
         match self {
             Preset::LinuxDefault => Preset::Linux,
             Preset::Ns3Ipv6 => Preset::Ns3,
+            Preset::RdmaHpcc | Preset::RdmaNs3Datacenter => Preset::Rdma,
             _ => self,
         }
     }

@@ -4,7 +4,7 @@
 use super::rule::PacketTransport;
 use crate::text::quantity::{Auto, Rate, Size, Time};
 use crate::text::words::{Word, Words};
-use incast_engine::spec::{self, Control, Feedback, Free, Spread, Walk};
+use incast_engine::spec::{self, Control, Feedback, Free, Repair, Spread, Walk, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -118,11 +118,13 @@ incast_engine::expresspass_keys! { table }
 incast_engine::phost_keys! { table }
 incast_engine::roce_keys! { table }
 incast_engine::dcpim_keys! { table }
+incast_engine::rdma_keys! { table }
 
 impl PacketTransport for Ndp {}
 impl PacketTransport for Eqds {}
 impl PacketTransport for Uet {}
 impl PacketTransport for Roce {}
+impl PacketTransport for Rdma {}
 
 /// Merges the first with the second; `or` joins two.
 pub(super) fn joined<T: Clone>(own: &Option<T>, base: &Option<T>, or: impl Fn(&T, &T) -> T) -> Option<T> {

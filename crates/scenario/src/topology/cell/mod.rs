@@ -140,6 +140,7 @@ impl Network {
             to,
             rate,
             delay: cc::Time::ZERO,
+            tick: cc::Time::ZERO,
             overhead: 0,
             bucket: 0,
             queue: 0,

@@ -38,10 +38,7 @@ pub static KIND: Kind = Kind {
         "A round trip ends with the first ACK beyond what had been sent when it began, as in the simulator. With \
          go-back-N, data sent again does not count as sent.",
     ],
-    state: &[
-        ("pacing_rate_bps", "rate, bits per second"),
-        ("alpha", "estimate of the marked share, 0 to 1"),
-    ],
+    state: &[("pacing_rate_bps", "rate, bits per second"), ("alpha", "estimate of the marked share, 0 to 1")],
     profile: Profile { ecn: Ecn::Dctcp, own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };

@@ -24,6 +24,10 @@ fn a_marked_round_trip_halves_the_rate_and_an_unmarked_one_raises_it() {
     cc.on_ack(&ack(101_000, 200_000, false));
     assert!((rate(&cc) - (0.5e9 + 0.00615e9)).abs() < 1.0, "{}", rate(&cc));
     let mut alpha = f64::NAN;
-    cc.state(&mut |name, value| if name == "alpha" { alpha = value });
+    cc.state(&mut |name, value| {
+        if name == "alpha" {
+            alpha = value
+        }
+    });
     assert!((alpha - (15.0 / 16.0 + 2.0 / 101.0 / 16.0)).abs() < 1e-12, "{alpha}");
 }

@@ -22,7 +22,7 @@
 
 use crate::event::packet::Packet;
 use crate::ids::LinkId;
-use crate::spec::{PfcSpec, Threshold};
+use crate::spec::{PfcRule, PfcSpec, Threshold};
 use incast_cc::Time;
 
 /// Shared part of a switch's buffer.
@@ -32,6 +32,9 @@ pub struct Pool {
     alpha: f64,
     reserve: u64,
     accounts: Vec<Account>,
+    /// Bytes of all accounts, and their limit.
+    inside: u64,
+    most: u64,
 }
 
 /// Buffer account of one lossless class on one ingress link.
@@ -49,6 +52,8 @@ pub struct Account {
     pub threshold: Threshold,
     /// Resume margin below the threshold, in bytes.
     pub margin: u64,
+    /// Rule of pauses.
+    pub rule: PfcRule,
     /// Bytes counted with every packet: the link's overhead, if queues count overhead.
     pub overhead: u64,
     /// Bytes in reserve and shared part.
@@ -63,8 +68,20 @@ impl Account {
     /// Empty account of a class of a link under the rules of `pfc`, with its headroom and its overhead per packet in
     /// bytes.
     pub fn new(link: LinkId, class: u8, pfc: &PfcSpec, headroom: u64, threshold: Threshold, overhead: u64) -> Account {
-        let (reserve, margin) = (pfc.reserve, pfc.margin);
-        Account { link, class, reserve, headroom, threshold, margin, overhead, held: 0, in_headroom: 0, paused: None }
+        let (reserve, margin, rule) = (pfc.reserve, pfc.margin, pfc.rule);
+        Account {
+            link,
+            class,
+            reserve,
+            headroom,
+            threshold,
+            margin,
+            rule,
+            overhead,
+            held: 0,
+            in_headroom: 0,
+            paused: None,
+        }
     }
 
     /// Bytes of the account, and those of them in the headroom.
@@ -138,13 +155,18 @@ impl Pool {
     /// size.
     pub fn new(size: u64, alpha: f64, reserve: u64, queues: u64) -> Option<Pool> {
         let free = size.checked_sub(reserve.checked_mul(queues)?)?;
-        Some(Pool { free, alpha, reserve, accounts: Vec::new() })
+        Some(Pool { free, alpha, reserve, accounts: Vec::new(), inside: 0, most: u64::MAX })
     }
 
     /// Adds accounts; `None` if their reserves and headrooms exceed the size.
     pub fn with_accounts(self, accounts: Vec<Account>) -> Option<Pool> {
         let own = accounts.iter().try_fold(0u64, |sum, a| sum.checked_add(a.reserve)?.checked_add(a.headroom))?;
         Some(Pool { free: self.free.checked_sub(own)?, accounts, ..self })
+    }
+
+    /// Limits the bytes of all accounts.
+    pub fn limited(self, most: Option<u64>) -> Pool {
+        Pool { most: most.unwrap_or(u64::MAX), ..self }
     }
 
     /// Account number `i`.
@@ -175,8 +197,15 @@ impl Pool {
     fn part(&self, account: u32, packet: &Packet) -> Option<Part> {
         let a = &self.accounts[account as usize];
         let size = packet.size as u64 + a.overhead;
+        if self.inside + size > self.most {
+            return None;
+        }
         let share = (a.held + size).saturating_sub(a.reserve);
         let growth = share - a.share();
+        let spills = a.rule == PfcRule::Ns3Datacenter && a.in_headroom > 0;
+        if spills {
+            return (a.in_headroom + size <= a.headroom).then_some(Part::Headroom);
+        }
         if share == 0 || (growth <= self.free && a.keeps(share, self.free)) {
             return Some(Part::Shared(growth));
         }
@@ -188,6 +217,7 @@ impl Pool {
         let part = self.part(account, packet);
         let a = &mut self.accounts[account as usize];
         let size = packet.size as u64 + a.overhead;
+        self.inside += size;
         if let Some(Part::Shared(growth)) = part {
             a.held += size;
             self.free -= growth;
@@ -208,6 +238,7 @@ impl Pool {
     fn leave(&mut self, account: u32, packet: &Packet) {
         let a = &mut self.accounts[account as usize];
         let size = packet.size as u64 + a.overhead;
+        self.inside -= size;
         let from_headroom = a.in_headroom.min(size);
         a.in_headroom -= from_headroom;
         let share = a.share();
@@ -222,7 +253,11 @@ impl Pool {
         let full = self.part(account, packet).is_none();
         let a = &mut self.accounts[account as usize];
         let paused = a.paused.is_some_and(|since| cleared.is_none_or(|cleared| cleared <= since));
-        let pauses = !paused && (full || a.in_headroom > 0 || a.has_reached(self.free));
+        let reached = match a.rule {
+            PfcRule::Hpcc => full || a.has_reached(self.free),
+            PfcRule::Ns3Datacenter => false,
+        };
+        let pauses = !paused && (reached || a.in_headroom > 0);
         if pauses {
             a.paused = Some(now);
         }
@@ -237,7 +272,8 @@ impl Pool {
             a.paused = None;
             return false;
         }
-        let resumes = a.in_headroom == 0 && (a.share() == 0 || a.keeps(a.share().saturating_add(a.margin), self.free));
+        let low = a.share() == 0 || a.held < a.rule.resumes_below();
+        let resumes = a.in_headroom == 0 && (low || a.keeps(a.share().saturating_add(a.margin), self.free));
         if resumes {
             a.paused = None;
         }

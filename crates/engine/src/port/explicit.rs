@@ -211,10 +211,11 @@ impl Port {
         if marked && let Some(frames) = &mut self.rare.frames {
             frames.note(now, Noted::Mark);
         }
+        let freed = queues.frees_early;
         let (Service { class, arrives, .. }, waiting) = queues.end(now, device_queue)?;
         let Waiting { mut packet, ext, size, lost, account, .. } = waiting;
         packet.flags |= if marked { flag::CE } else { 0 };
-        if let Some(pool) = pool {
+        if let Some(pool) = pool.filter(|_| !freed) {
             pool.release(&packet, account, queues.classes[class].queued.1, size);
         }
         let arrives = if self.fails() { arrives } else { Some(now + self.settings.delay) };
@@ -238,9 +239,24 @@ impl Port {
             let ends = self.rare.queues.as_mut()?.begin(now, self.settings.device_queue)?;
             if !self.drops_head(now, interval) {
                 self.stamp_departure(now);
+                self.free_early();
                 return if self.fails() { self.begin_failing(now, ends) } else { Some(ends) };
             }
         }
+    }
+
+    /// Makes packets leave their shared buffer when their transmission begins.
+    pub fn release_at_start(&mut self) {
+        self.rare.queues.iter_mut().for_each(|queues| queues.frees_early = true);
+    }
+
+    /// Gives back the space of the packet whose transmission begins, if that is the rule.
+    fn free_early(&mut self) {
+        let Some(queues) = self.rare.queues.as_mut().filter(|queues| queues.frees_early) else { return };
+        let (Some(service), Some(waiting)) = (&queues.service, &mut queues.served) else { return };
+        let held = queues.classes[service.class].queued.1;
+        let place = Some(Taken { account: waiting.account.take(), held, size: waiting.size });
+        queues.dropped.push(Dropped { packet: waiting.packet, returns: false, lost: true, place });
     }
 
     /// Makes the port stamp departing packets that carry telemetry.

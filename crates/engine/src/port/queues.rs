@@ -68,6 +68,8 @@ pub(super) struct Queues {
     pub task: TransmitterTask,
     /// Set if departing packets are stamped.
     pub stamps: bool,
+    /// Set if a packet leaves its shared buffer when its transmission begins.
+    pub frees_early: bool,
     /// Pause state of the port: paused while some class is.
     pub pausing: Pausing,
     /// Packets that waited and were dropped, not yet reported.
@@ -100,7 +102,8 @@ impl Queues {
         let (queues, scheduler) = match &spec.discipline {
             Discipline::Classes { scheduler, classes, aggregate: all } => {
                 aggregate = (*all != Aggregate::NONE).then_some(*all);
-                let keyed = (0u64..).zip(classes).map(|(class, queue)| keyed(queue, (seed, class << 32 | link.0 as u64)));
+                let keyed =
+                    (0u64..).zip(classes).map(|(class, queue)| keyed(queue, (seed, class << 32 | link.0 as u64)));
                 (keyed.collect(), Scheduler::new(scheduler, settings))
             }
             Discipline::Trimming(t) => {
@@ -129,6 +132,7 @@ impl Queues {
                 frames: VecDeque::new(),
                 task: TransmitterTask::Nothing,
                 stamps: false,
+                frees_early: false,
                 pausing: Pausing::default(),
                 dropped: Vec::new(),
                 gone: VecDeque::new(),

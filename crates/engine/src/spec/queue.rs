@@ -1,6 +1,7 @@
 //! Queues, disciplines, shared buffers and priority flow control.
 
 use super::LinkSpec;
+use super::words::words;
 
 /// Shared buffer of a switch with dynamic thresholds ([`Pool`](crate::port::buffer::Pool)).
 #[derive(Clone, PartialEq, Debug)]
@@ -11,6 +12,10 @@ pub struct BufferSpec {
     pub alpha: f64,
     /// Bytes reserved for every queue.
     pub reserve: u64,
+    /// A packet occupies the buffer until the end of its transmission; otherwise until its beginning.
+    pub count_in_service: bool,
+    /// Bytes of lossless packets beyond which arrivals are dropped, whatever their accounts have left; `None`: no limit.
+    pub egress: Option<u64>,
     /// Priority flow control; `None`: packets that do not fit are dropped.
     pub pfc: Option<PfcSpec>,
 }
@@ -31,6 +36,31 @@ pub struct PfcSpec {
     pub headroom: Headroom,
     /// Resume margin: the neighbour resumes when the account is this far below the threshold, in bytes.
     pub margin: u64,
+    /// Rule of pauses.
+    pub rule: PfcRule,
+    /// Reserves and headrooms are added to the buffer's size, not taken out of it.
+    pub on_top: bool,
+}
+
+words! {
+    /// Rule by which a switch pauses its neighbours.
+    PfcRule {
+        /// A pause when the headroom is in use, or the share has reached the threshold (HPCC's simulator).
+        Hpcc = "hpcc",
+        /// A pause when the headroom is in use. While it is, arrivals go there whatever the threshold. The neighbour
+        /// resumes also when the account has less than 1248 bytes (ns3-datacenter).
+        Ns3Datacenter = "ns3-datacenter",
+    }
+}
+
+impl PfcRule {
+    /// Bytes of an account below which its neighbour resumes, whatever the threshold.
+    pub(crate) fn resumes_below(self) -> u64 {
+        match self {
+            PfcRule::Hpcc => 0,
+            PfcRule::Ns3Datacenter => 1248,
+        }
+    }
 }
 
 /// Headroom: space for packets that still arrive over a link after a pause is sent.

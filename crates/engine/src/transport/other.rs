@@ -1,7 +1,7 @@
 //! Endpoints of other transports than TCP: UDP, and those of the list of [`Protocol`].
 
-use crate::event::order::Timer;
 use crate::event::metadata::Metadata;
+use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;

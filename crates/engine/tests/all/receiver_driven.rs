@@ -209,7 +209,8 @@ fn marks_of_what_leaves_rise_between_two_thresholds() {
     let mut spec = incast(8, uet(true, false, STAR, Spread::Oblivious), 64 * PACKET);
     let marks = |spec: &mut Spec, min: u64, max: u64| {
         let Discipline::Trimming(cut) = &mut spec.queues[0].discipline else { return 0 };
-        cut.ecn = Some(EcnRamp { min: min * PACKET, max: max * PACKET, probability: 1.0, at_start: false, key: (0, 0) });
+        cut.ecn =
+            Some(EcnRamp { min: min * PACKET, max: max * PACKET, probability: 1.0, at_start: false, key: (0, 0) });
         let o = compared(spec);
         o.flows.iter().map(|f| f.marked).sum::<u64>()
     };

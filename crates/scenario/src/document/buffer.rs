@@ -2,9 +2,10 @@
 
 use crate::document::links::OwnQueue;
 use crate::document::queue::Queue;
-use crate::text::default::{bytes, thousandths};
+use crate::text::default::{bytes, thousandths, yes};
 use crate::text::problem::{self, Problem, Report};
 use crate::text::quantity::{Headroom, Size};
+use crate::text::words::{Word, Words};
 use crate::topology::network::Network;
 use incast_engine::map::pfc::Pfc as Engine;
 use incast_engine::spec::{self, Spec};
@@ -22,6 +23,14 @@ pub struct Buffer {
     /// Bytes reserved for every queue, out of the whole.
     #[serde(default = "bytes::<0>")]
     pub reserve: Size,
+    /// A packet occupies the buffer until the end of its transmission; otherwise until its beginning, as in the
+    /// simulators of HPCC's and PowerTCP's authors.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub count_in_service: bool,
+    /// Bytes of classes under `pfc` beyond which arrivals are dropped, whatever their headrooms have left: the egress
+    /// pool of ns3-datacenter. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub egress: Option<Size>,
     /// Priority flow control: neighbours are paused before packets are dropped for lack of space. Giving the key
     /// switches it on, even as `{}`.
     pub pfc: Option<Pfc>,
@@ -49,6 +58,34 @@ pub struct Pfc {
     /// The link resumes when the bytes of the class are this far below the threshold.
     #[serde(default = "bytes::<3072>")]
     pub resume_offset: Size,
+    /// Rule of pauses.
+    #[serde(default = "hpcc", skip_serializing_if = "is_hpcc")]
+    pub rule: Word<spec::PfcRule>,
+    /// Reserves and headrooms are added to `size`, not taken out of it.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub on_top: bool,
+}
+
+impl Words for spec::PfcRule {
+    const NAME: &'static str = "PfcRule";
+    const DOC: &'static str = spec::PfcRule::DOC;
+    const WORDS: &'static [(&'static str, spec::PfcRule, &'static str)] = spec::PfcRule::WORDS;
+}
+
+fn hpcc() -> Word<spec::PfcRule> {
+    Word(spec::PfcRule::Hpcc)
+}
+
+fn is_hpcc(rule: &Word<spec::PfcRule>) -> bool {
+    rule.0 == spec::PfcRule::Hpcc
+}
+
+fn is_yes(flag: &bool) -> bool {
+    *flag
+}
+
+fn is_no(flag: &bool) -> bool {
+    !*flag
 }
 
 fn headroom() -> Headroom {
@@ -68,6 +105,8 @@ impl Pfc {
             reserve: self.reserve.0.0,
             headroom: self.headroom.0,
             margin: self.resume_offset.0.0,
+            rule: self.rule.0,
+            on_top: self.on_top,
         }
     }
 
@@ -138,7 +177,14 @@ impl Buffer {
     /// Specification for the engine, for queues like this.
     pub(crate) fn spec(&self, queue: &Queue) -> spec::BufferSpec {
         let pfc = self.pfc.as_ref().map(|pfc| pfc.spec(queue.spec().count()));
-        spec::BufferSpec { size: self.size.0.0, alpha: self.alpha, reserve: self.reserve.0.0, pfc }
+        spec::BufferSpec {
+            size: self.size.0.0,
+            alpha: self.alpha,
+            reserve: self.reserve.0.0,
+            count_in_service: self.count_in_service,
+            egress: self.egress.map(|egress| egress.0.0),
+            pfc,
+        }
     }
 
     /// Notes keys without effect under priority flow control, which counts all packets by link.
@@ -206,7 +252,7 @@ impl Buffer {
         let (_, accounts) = Engine::new(spec, pfc).map_err(|message| Problem::new("buffer.pfc", message))?;
         let own = accounts.iter().map(|own| own.iter().map(|a| a.reserve as u128 + a.headroom as u128).sum::<u128>());
         let Some((own, node)) = own.zip(&spec.node_names).max_by_key(|most| most.0) else { return Ok(()) };
-        if own >= self.size.0.0 as u128 {
+        if own >= self.size.0.0 as u128 && !spec.pfc().is_some_and(|pfc| pfc.on_top) {
             let message = format!(
                 "expected more than {own}B: reserves and headrooms that buffer.pfc sets apart for the links into {node}"
             );

@@ -12,11 +12,19 @@ use incast_engine::map::pfc::Pfc;
 use incast_engine::testing::Account;
 
 fn pfc() -> PfcSpec {
-    PfcSpec { lossless: vec![true], threshold: None, reserve: 4096, headroom: Headroom::Link, margin: 3072 }
+    PfcSpec {
+        lossless: vec![true],
+        threshold: None,
+        reserve: 4096,
+        headroom: Headroom::Link,
+        margin: 3072,
+        rule: PfcRule::Hpcc,
+        on_top: false,
+    }
 }
 
 fn with(pfc: PfcSpec, size: u64) -> Option<BufferSpec> {
-    Some(BufferSpec { size, alpha: 1.0, reserve: 0, pfc: Some(pfc) })
+    Some(BufferSpec { size, alpha: 1.0, reserve: 0, count_in_service: true, egress: None, pfc: Some(pfc) })
 }
 
 /// Packets of `mss` bytes without headers, back to back at `rate`.
@@ -78,7 +86,7 @@ fn draft(seed: u64, headroom: Option<Headroom>) -> Spec {
     let little = [Headroom::Bytes(0), Headroom::Bytes(1000), Headroom::Delays][n(3) as usize];
     let (reserve, margin) = ([0, 100, 4096][n(3) as usize], [0, 3072][n(2) as usize]);
     let headroom = headroom.unwrap_or(little);
-    let pfc = PfcSpec { lossless: vec![true; classes], threshold, reserve, headroom, margin };
+    let pfc = PfcSpec { lossless: vec![true; classes], threshold, reserve, headroom, margin, ..pfc() };
     spec.buffer = with(pfc, [1000, 20_000, 200_000][n(3) as usize]);
     spec.observe.pauses = [None, Some(u32::MAX), Some(5)][(seed % 3) as usize];
     Spec { seed, ..spec }

@@ -571,7 +571,14 @@ pub fn networks() -> impl Strategy<Value = Spec> {
             if choice & 4 != 0 && choice & 32 != 0 {
                 let size = if choice & 8 != 0 { 40_000 } else { 400_000 };
                 let alpha = [0.5, 2.0][(choice & 1) as usize];
-                spec.buffer = Some(BufferSpec { size, alpha, reserve: seed % 1000, pfc: pfc(&spec, seed) });
+                spec.buffer = Some(BufferSpec {
+                    size,
+                    alpha,
+                    reserve: seed % 1000,
+                    count_in_service: seed & 128 == 0,
+                    egress: (seed & 256 != 0).then_some(size / 2),
+                    pfc: pfc(&spec, seed),
+                });
             }
             let explicit = spec.links.iter().any(|l| spec.is_explicit(l));
             if !explicit {
@@ -604,6 +611,8 @@ fn pfc(spec: &Spec, seed: u64) -> Option<PfcSpec> {
         reserve: seed % 300,
         headroom: Headroom::Bytes(seed % 1500),
         margin: 1000,
+        rule: if seed & 32 == 0 { PfcRule::Hpcc } else { PfcRule::Ns3Datacenter },
+        on_top: seed & 64 != 0,
     })
 }
 

@@ -120,8 +120,13 @@ impl PowerWindow {
 
     /// Adds a power measured over `dt` to the smoothed power.
     pub(crate) fn smooth(&mut self, power: f64, dt: f64) {
+        self.smooth_over(power, dt, self.tau);
+    }
+
+    /// [`PowerWindow::smooth`] over another base round-trip time.
+    pub(crate) fn smooth_over(&mut self, power: f64, dt: f64, tau: f64) {
         if self.measured {
-            let share = dt.min(self.tau) / self.tau;
+            let share = dt.min(tau) / tau;
             self.power = (1.0 - share) * self.power + share * power;
         } else {
             (self.measured, self.power) = (true, power);
@@ -191,7 +196,7 @@ pub(crate) const STATE: [(&str, &str); 2] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{From, PowerWindow};
+    use super::{Blend, From, PowerWindow};
     use alloc::collections::VecDeque;
 
     /// At 25 Gb/s with a base round trip of 30 us: beta is 9375 B.

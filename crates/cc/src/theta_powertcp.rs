@@ -129,7 +129,8 @@ impl Controller for ThetaPowertcp {
         let dt = now - then;
         // ACKs of one instant have no gradient
         if dt > 0.0 {
-            self.window.smooth((1.0 + (rtt - rtt_then) / dt).max(self.min_gradient) * rtt / tau, dt);
+            let power = (1.0 + (rtt - rtt_then) / dt).max(self.min_gradient) * rtt / tau;
+            self.window.smooth_over(power, dt, tau);
             self.before = Some((now, rtt));
         }
         if self.every_ack || ack.round.is_past(self.update_end) {

@@ -181,9 +181,10 @@ fn a_window_stands_where_its_queue_is_the_sum_of_steps() {
 }
 
 #[test]
-fn the_authors_simulator_steps_from_the_current_rate_and_counts_half_a_link_at_least() {
+fn the_authors_simulator_steps_from_the_rate_of_the_round_trip_and_counts_half_a_link_at_least() {
     let mut params = Params::default();
     params.set("form", "authors-ns3").unwrap();
+    params.set("from_zero", "false").unwrap();
     let mut cc = Powertcp::new(&params, &path());
     ack_with(&mut cc, 1, 100, &[hop(0.0, 0, BDP)]);
     // G 2; 150 Mb/s for 30 us are 562.5 B
@@ -193,14 +194,21 @@ fn the_authors_simulator_steps_from_the_current_rate_and_counts_half_a_link_at_l
     // the same round trip; an idle link counts as half used
     ack_with(&mut cc, 3, 100, &[hop(60.0, BDP, 0)]);
     assert_close(state(&cc, "power"), 0.5);
-    assert_close(cc.cwnd(), (0.9 * (first * 0.95 / 0.5 + 562.5) + 0.1 * first).min(93_750.0));
+    assert_close(cc.cwnd(), f64::min(0.9 * (93_750.0 * 0.95 / 0.5 + 562.5) + 9375.0, 93_750.0));
+    // the next round trip starts from the rate in force; zeros stand for the first sample's memory
+    let mut params = Params::default();
+    params.set("form", "authors-ns3").unwrap();
+    let mut cc = Powertcp::new(&params, &path());
+    ack_with(&mut cc, 1, 100, &[hop(30.0, BDP, BDP)]);
+    assert_close(state(&cc, "power"), 4.0);
     // at least 100 Mb/s of 25 Gb/s
     let mut params = Params::default();
     params.set("form", "authors-ns3").unwrap();
     params.set("beta", "1").unwrap();
     let mut cc = Powertcp::new(&params, &path());
     for i in 0..100u32 {
-        ack_with(&mut cc, 4, 100, &[hop(30.0 * f64::from(i), BDP * u64::from(i), 1000 * BDP)]);
+        let una = 1000 * u64::from(i);
+        ack_with(&mut cc, una + 4, una + 100, &[hop(30.0 * f64::from(i), BDP * u64::from(i), 1000 * BDP)]);
     }
     assert_close(cc.cwnd(), 375.0);
 }

@@ -117,8 +117,19 @@ fn parameters_that_contradict_one_another_are_found() {
 }
 
 /// Controllers that start with the path's capacity, or with a rate, as their pages say.
-const OWN_START: [&str; 10] =
-    ["fastflow", "timely", "hpcc", "dcqcn", "rcp", "powertcp", "theta-powertcp", "poseidon", "bolt", "d3"];
+const OWN_START: [&str; 11] = [
+    "fastflow",
+    "timely",
+    "hpcc",
+    "dcqcn",
+    "dctcp-rate",
+    "rcp",
+    "powertcp",
+    "theta-powertcp",
+    "poseidon",
+    "bolt",
+    "d3",
+];
 
 #[test]
 fn times_that_delays_are_held_against_are_above_0() {

@@ -30,6 +30,7 @@ mod qjump;
 mod radio;
 mod random_drop;
 mod rates_for_deadlines;
+mod rdma;
 mod receiver_driven;
 mod reconnect;
 mod red;

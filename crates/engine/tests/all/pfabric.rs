@@ -346,7 +346,8 @@ fn what_does_not_go_with_ranks_is_refused() {
     other.queues[0].device = 1;
     assert!(refused(&other).contains("does not support a device queue or a shared buffer"));
     let mut other = spec.clone();
-    other.buffer = Some(BufferSpec { size: 1 << 20, alpha: 1.0, reserve: 0, pfc: None });
+    other.buffer =
+        Some(BufferSpec { size: 1 << 20, alpha: 1.0, reserve: 0, count_in_service: true, egress: None, pfc: None });
     assert!(refused(&other).contains("does not support a device queue or a shared buffer"));
     let mut other = spec.clone();
     other.links[0].bucket = 3000;

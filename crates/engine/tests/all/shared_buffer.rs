@@ -82,7 +82,8 @@ fn a_burst_has_more_room_where_nobody_else_queues() {
     let run = |elephants: u32| {
         let mut spec = star(20, Rate::gbps(10), Time::us(1));
         spec.queues = vec![endless_queue()];
-        spec.buffer = Some(BufferSpec { size: 200_000, alpha: 1.0, reserve: 0, pfc: None });
+        spec.buffer =
+            Some(BufferSpec { size: 200_000, alpha: 1.0, reserve: 0, count_in_service: true, egress: None, pfc: None });
         spec.transports = vec![tcp()];
         spec.controllers = vec![controller("newreno", &[])];
         spec.flows = (0..elephants).flat_map(|i| [bulk(i, 3 + i, None), bulk(6 + i, 3 + i, None)]).collect();

@@ -15,11 +15,20 @@ const PRESETS: [&str; 6] = ["linux", "linux-default", "ns3", "ns3-ipv6", "htsim"
 
 fn pages() -> Vec<PathBuf> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let mut pages: Vec<PathBuf> =
-        ["scenario", "failures", "hosts", "routing", "traffic", "transport", "receiver-driven", "source-parameters"]
-            .iter()
-            .map(|n| docs.join(format!("{n}.md")))
-            .collect();
+    let mut pages: Vec<PathBuf> = [
+        "scenario",
+        "failures",
+        "hosts",
+        "routing",
+        "traffic",
+        "transport",
+        "receiver-driven",
+        "rdma",
+        "source-parameters",
+    ]
+    .iter()
+    .map(|n| docs.join(format!("{n}.md")))
+    .collect();
     for folder in ["topologies", "queues", "programs"] {
         pages.extend(std::fs::read_dir(docs.join(folder)).unwrap().map(|f| f.unwrap().path()));
     }

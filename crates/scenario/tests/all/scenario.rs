@@ -297,7 +297,7 @@ fn presets() {
     // Swift: SACK, no delayed ACK.
     assert_eq!((swift.loss.sack, swift.acks.delayed_ack, swift.rto.rto_min), (true, 1, incast_cc::Time::us(100)));
     // those of transports that receivers drive have a table of their own, and priorities have none unless given
-    let own = ["ndp", "eqds", "uet", "homa", "expresspass", "phost", "roce", "dcpim", "demotion"];
+    let own = ["ndp", "eqds", "uet", "homa", "expresspass", "phost", "roce", "dcpim", "rdma", "demotion"];
     let keys = describe("transport", "linux").unwrap().keys;
     let shared = keys.iter().filter(|key| !own.contains(&key.name.as_str())).count();
     for p in Preset::ALL {

@@ -248,12 +248,16 @@ impl Sender {
 
     /// Bytes in flight that the sender may have.
     fn allowed(&self, net: &FabricMap) -> f64 {
-        match parameters::<Rdma>(net.transport(self.base.transport)).window {
+        let own = parameters::<Rdma>(net.transport(self.base.transport));
+        // a chunk is acknowledged as a whole
+        let least = if own.repair == Repair::GoBackChunk { (own.chunk + 1) as f64 } else { 0.0 };
+        let window = match own.window {
             Window::Controller => self.cc.cwnd(),
             Window::None => f64::INFINITY,
             Window::Fixed => self.bdp as f64,
             Window::Rate => libm::floor(self.bdp as f64 * self.rate() / self.line).max(1.0),
-        }
+        };
+        window.max(least)
     }
 
     /// Returns whether a packet may go now; awaits its pacing time if only that is missing.

@@ -22,7 +22,8 @@ fn an_incast_at_line_rate_loses_nothing() {
         let paused: Vec<u64> = (0..7).map(|h| port(&o, &format!("h{h}>s")).paused_ps).collect();
         assert!(paused.iter().all(|p| (400_000_000..600_000_000).contains(p)), "a seventh each: {paused:?}");
         // without flow control the buffer overflows
-        spec.buffer = Some(BufferSpec { size, alpha: 1.0, reserve: 0, pfc: None });
+        spec.buffer =
+            Some(BufferSpec { size, alpha: 1.0, reserve: 0, count_in_service: true, egress: None, pfc: None });
         assert!(drops(&run(&spec)) > 0);
     }
 }

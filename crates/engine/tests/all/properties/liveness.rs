@@ -3,7 +3,7 @@
 
 use super::networks::{dumbbell, pick};
 use crate::support::*;
-use crate::{dcpim, expresspass, homa, phost, receiver_driven, roce};
+use crate::{dcpim, expresspass, homa, phost, rdma, receiver_driven, roce};
 use proptest::prelude::*;
 
 /// End of the time with many losses.
@@ -28,6 +28,8 @@ enum Kind {
     Homa,
     ExpressPass,
     Roce,
+    /// RDMA, with its repair.
+    Rdma(Repair),
     /// PHost; true: with ranks.
     PHost(Free, bool),
     DcPim,
@@ -45,6 +47,9 @@ fn kinds() -> impl Strategy<Value = Kind> {
         Homa,
         ExpressPass,
         Roce,
+        Rdma(Repair::GoBackN),
+        Rdma(Repair::GoBackChunk),
+        Rdma(Repair::Selective),
         PHost(Free::Short, false),
         PHost(Free::All, false),
         PHost(Free::Short, true),
@@ -71,6 +76,12 @@ impl Kind {
             Kind::Homa => homa::with(spec, homa::homa(|_| ()), Limit::Packets(60)),
             Kind::ExpressPass => expresspass::with(spec, expresspass::authors()),
             Kind::Roce => roce::with(spec, roce::roce(64, 16), Limit::Packets(60)),
+            Kind::Rdma(repair) => rdma::with(
+                spec,
+                rdma::rdma(|own| own.repair = repair),
+                if repair == Repair::Selective { "dcqcn" } else { "hpcc" },
+                drop_tail(60),
+            ),
             Kind::PHost(free, ranked) => {
                 let queue = if ranked { phost::ranked() } else { phost::strict(Limit::Packets(60)) };
                 phost::with(spec, PHost { free, ..phost::authors() }, queue)

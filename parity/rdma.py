@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from incast import Result
-from parity.checks import Case, Check, Figure, Reference, Section
+from parity.checks import Case, Explanation, Figure, Reference, Section
 from parity.figures import flow, port, series, table
 from parity.tolerances import Absolute, AtLeast, Exact, Relative, Tolerance, Widest
 
@@ -106,8 +106,8 @@ UPLINKS = {"ls32p": 4, "ls32h": 4, "fat256p": 4, "trunk": 4}
 
 SOURCE = (
     "Model code of inet-tub/ns3-datacenter (commit 6ddb4a4, ns-3.39), the fork of HPCC's simulator by PowerTCP's "
-    "authors, unchanged, under a driver of its own: flows start at given nanoseconds, PowerTCP and theta-PowerTCP begin "
-    "with zeros where the fork reads memory that nobody has set. The constants are those of HPCC's run script at 100 "
+    "authors, unchanged, under a driver of its own: flows start at given nanoseconds, PowerTCP and theta-PowerTCP "
+    "begin with zeros where the fork reads memory that nobody has set. The constants are those of HPCC's run script at 100 "
     "Gb/s and of PowerTCP's files at 25 Gb/s. DCQCN's figures are means over four runs with other random numbers."
 )
 
@@ -253,10 +253,23 @@ def cases() -> Iterator[Case]:
                 f"{setup.title}: {title}",
                 "rdma.toml",
                 settings(case, name),
-                tuple(CHECKS[section](case, name, runs[case, name])),
+                tuple(explained(check, section, name) for check in CHECKS[section](case, name, runs[case, name])),
                 quick=case == "lone-25g" and name in ("dcqcn", "hpcc"),
                 cost_s=setup.cost_s,
             )
+
+
+MARKS = Explanation("marks, which random numbers decide", seeds=(1, 2, 3, 4, 5))
+ORDER = Explanation(
+    "events of one nanosecond, which happen there in the order of their scheduling",
+    {"run.ties": "hash"},
+    (1, 2, 3, 4, 5),
+)
+
+
+def explained(check: Figure, section: str, name: str) -> Figure:
+    """Add what may explain a difference: chance in marks, or the order of events at equal times."""
+    return check if section == "lone" else replace(check, explained=MARKS if name in RANDOM else ORDER)
 
 
 def section_of(case: str) -> str:
@@ -308,7 +321,7 @@ def marks_near(theirs: float) -> Tolerance:
     return Relative(0.1) if theirs > 1000 else Widest((Relative(0.5), Absolute(10)))
 
 
-def lone(case: str, name: str, _run: Mapping[str, str]) -> Iterator[Check]:
+def lone(case: str, name: str, _run: Mapping[str, str]) -> Iterator[Figure]:
     """Compare lone flows."""
     theirs = times_of(case, name)
     paced = name in ("hpcc", "powertcp")
@@ -325,7 +338,7 @@ def lone(case: str, name: str, _run: Mapping[str, str]) -> Iterator[Check]:
     yield Figure("the flow farthest off, of its time there", "", 1.0, Relative(0.01 if paced else 0), farthest)
 
 
-def incast(case: str, name: str, run: Mapping[str, str]) -> Iterator[Check]:
+def incast(case: str, name: str, run: Mapping[str, str]) -> Iterator[Figure]:
     """Compare the flows of an incast."""
     few = name == "dcqcn_win"
     near = 0.15 if few else 0.05 if name in ("dcqcn", "powertcp") else 0.03
@@ -353,10 +366,11 @@ def sorted_farthest(theirs: Sequence[float | None]) -> Callable[[Result], float 
     return figure
 
 
-def share(case: str, name: str, _run: Mapping[str, str]) -> Iterator[Check]:
+def share(case: str, name: str, _run: Mapping[str, str]) -> Iterator[Figure]:
     """Compare shares of endless flows."""
     random = name in RANDOM
-    rates = [float(row["rate_mbps"]) for row in table("rdma/shares.csv") if (row["case"], row["controller"]) == (case, name)]
+    own = [row for row in table("rdma/shares.csv") if (row["case"], row["controller"]) == (case, name)]
+    rates = [float(row["rate_mbps"]) for row in own]
     for number, rate in enumerate(rates):
         near = Widest((Relative(0.25 if random else 0.1), Absolute(0.2)))
         yield Figure(f"rate of flow {number}", "Gb/s", 1e-3 * rate, near, flow(number, "throughput_bps", 1e-9))
@@ -385,7 +399,7 @@ def jain_of(result: Result) -> float | None:
     return jain(result.flows["throughput_bps"].to_pylist())
 
 
-def power(case: str, name: str, run: Mapping[str, str]) -> Iterator[Check]:
+def power(case: str, name: str, run: Mapping[str, str]) -> Iterator[Figure]:
     """Compare PowerTCP's incasts."""
     late = LATE_NS if name == "theta" else 0
     queue = series("s256>h16", "queue_packets", origin_s=1e-9 * late, before=0.0)
@@ -413,7 +427,7 @@ def power(case: str, name: str, run: Mapping[str, str]) -> Iterator[Check]:
         yield Figure("completion time: mean", "us", 1e-3 * float(run["fct_mean_ns"]), Relative(0.05), mean_us)
 
 
-def pauses(case: str, name: str, run: Mapping[str, str]) -> Iterator[Check]:
+def pauses(case: str, name: str, run: Mapping[str, str]) -> Iterator[Figure]:
     """Compare pauses and their victim."""
     found = [row for row in table("rdma/pauses.csv") if (row["case"], row["controller"]) == (case, name)]
     victim = times_of(case, name)[8]
@@ -435,7 +449,7 @@ def total_of(column: str, scale: float = 1.0) -> Callable[[Result], float | None
     return lambda result: scale * math.fsum(value or 0 for value in result.ports[column].to_pylist())
 
 
-def load(case: str, name: str, _run: Mapping[str, str]) -> Iterator[Check]:
+def load(case: str, name: str, _run: Mapping[str, str]) -> Iterator[Figure]:
     """Compare slowdowns of random arrivals."""
     rows = table(f"rdma/fct-{case}.csv")
     base = [float(row["base_fct_ns"]) for row in rows]
@@ -469,7 +483,7 @@ def load(case: str, name: str, _run: Mapping[str, str]) -> Iterator[Check]:
     yield Figure(f"flows within {25 if name in FREE else 10} %", "%", 90.0, AtLeast(), near)
 
 
-CHECKS: Mapping[str, Callable[[str, str, Mapping[str, str]], Iterator[Check]]] = {
+CHECKS: Mapping[str, Callable[[str, str, Mapping[str, str]], Iterator[Figure]]] = {
     "lone": lone,
     "incast": incast,
     "share": share,

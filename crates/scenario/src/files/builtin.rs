@@ -23,6 +23,7 @@ builtin!(
     "rcp-processor-sharing",
     "sccp-table",
     "pfc-incast",
+    "mixed-rdma-tcp",
     "ns3-hotspot",
     "ns3-random-hotspot",
     "ns3-random-pairs",

@@ -192,7 +192,7 @@ struct Used {
     late: usize,
     /// True if some have another traffic class than the first.
     classes: bool,
-    /// Name of their transport that numbers packets; `None` for TCP.
+    /// Name of their transport that controls their rate; `None`: a controller does.
     packet_transport: Option<&'static str>,
     /// Opening time of the first late flow.
     first_late: Option<cc::Time>,
@@ -225,7 +225,8 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
         let protocol = &spec.transports[f.transport as usize].protocol;
         // packets may have classes that no entry requests
         let own_classes = spec.transports[f.transport as usize].lowest_class().is_some();
-        of.packet_transport = protocol.numbers_packets().then(|| protocol.name());
+        let facts = protocol.facts();
+        of.packet_transport = facts.control.filter(|_| facts.numbers_packets).map(|_| facts.name);
         of.classes |= !own_classes && f.class.max(f.ack_class) > 0;
         if f.start >= spec.duration {
             of.late += 1;

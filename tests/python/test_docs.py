@@ -45,7 +45,7 @@ def blocks(kind: str) -> list[object]:
 
 def files(text: str) -> dict[str, str]:
     """Find the files that a page prints: blocks behind a paragraph that ends with a path of their own."""
-    named = r"`([\w-]+/[\w-]+\.(?:toml|py))`[,:]\n\n```(?:toml|python)\n(.*?)^```$"
+    named = r"`([\w-]+/[\w-]+\.(?:toml|py|txt))`[,:]\n\n```(?:toml|python|text)\n(.*?)^```$"
     return dict(re.findall(named, text, re.DOTALL | re.MULTILINE))
 
 

@@ -1,11 +1,12 @@
 //! Scenarios for Python.
 
 use crate::errors::scenario_error;
-use incast_engine::spec::Spec;
+use incast_cc::{Rate, Time};
+use incast_engine::spec::{App, Loss, Spec};
 use incast_scenario::Errors;
 use incast_scenario::results::governing;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -101,6 +102,45 @@ impl Scenario {
         let found = governing(&spec);
         self.keep(spec);
         Ok(found)
+    }
+
+    /// Network of the scenario, by name: `hosts`, their number; `nodes`, the names of all, hosts first; `links`, each
+    /// with sending node, receiving node, rate in bit/s (`None`: infinite), delay in ps, overhead in bytes, and the
+    /// probability that a packet is lost (`None`: another rule). Raises `ScenarioError` unless the scenario can be run.
+    fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let spec = py.detach(|| self.spec()).map_err(scenario_error)?;
+        let named = PyDict::new(py);
+        named.set_item("hosts", spec.hosts)?;
+        named.set_item("nodes", &spec.node_names)?;
+        let links = spec.links.iter().map(|link| {
+            let rate = (link.rate != Rate::INFINITE).then_some(link.rate.0);
+            let loss = match link.loss {
+                Loss::None => Some(0.0),
+                Loss::Packet(share) => Some(share),
+                _ => None,
+            };
+            (link.from, link.to, rate, link.delay.0, link.overhead, loss)
+        });
+        named.set_item("links", links.collect::<Vec<_>>())?;
+        self.keep(spec);
+        Ok(named)
+    }
+
+    /// Flows of the scenario, each with source, destination, opening in ps, bytes (`None`: endless, or no transfer),
+    /// name of its traffic entry, whether it opens at that time with all its bytes and nothing else, and the links of
+    /// its prescribed paths, of data and of ACKs. Raises `ScenarioError` unless the scenario can be run.
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let spec = py.detach(|| self.spec()).map_err(scenario_error)?;
+        let rows = spec.flows.iter().map(|flow| {
+            let size = if let App::Bulk(bulk) = flow.app { bulk.size } else { None };
+            let is_plain = matches!(flow.app, App::Bulk(_)) && flow.trigger.is_none() && flow.stop == Time::NEVER;
+            let group = &spec.groups[flow.group as usize];
+            let paths = (flow.path.as_ref(), flow.reverse_path.as_ref());
+            (flow.src, flow.dst, flow.start.0, size, group, is_plain, paths.0, paths.1)
+        });
+        let rows = PyList::new(py, rows.collect::<Vec<_>>())?;
+        self.keep(spec);
+        Ok(rows)
     }
 
     /// Hash of the resolved scenario without its seed and name, in hexadecimal digits.

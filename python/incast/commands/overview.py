@@ -31,7 +31,7 @@ GROUPS = (
             ("plot, view", "one run"),
             ("report", "again from results"),
             ("explain", "who paused whom in a run"),
-            ("export", "for Wireshark, Perfetto"),
+            ("import, export", "of HPCC, htsim; for Wireshark, Perfetto"),
         ),
     ),
     ("Know", (("paper", "figures of papers, with verdicts"), ("model", "closed forms"))),

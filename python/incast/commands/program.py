@@ -11,6 +11,7 @@ from incast.commands import (
     doctor,
     explain,
     export,
+    importing,
     lab,
     model,
     new,
@@ -53,6 +54,11 @@ def program() -> typer.Typer:
     reasons = typer.Typer(help="Explain what happened in a run.", no_args_is_help=True)
     reasons.command()(explain.pauses)
     app.add_typer(reasons, name="explain")
+    imports = typer.Typer(help="Turn input files of other simulators into scenarios.", no_args_is_help=True)
+    imports.command()(importing.hpcc)
+    imports.command()(importing.htsim)
+    imports.command()(importing.cdf)
+    app.add_typer(imports, name="import")
     app.command()(tune.tune)
     app.command()(tune.sensitivity)
     papers = typer.Typer(help="Reproduce figures of published papers and check their claims.", no_args_is_help=True)

@@ -1,0 +1,1 @@
+"""Input files of other simulators: HPCC's family and htsim, read into scenarios and written from them."""

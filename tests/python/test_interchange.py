@@ -633,6 +633,7 @@ def test_lone_flows_of_imported_files_take_the_time_that_they_take_there(
     assert [round(fct * 1e9) for fct in table["fct_s"].to_pylist()] == fct_ns
 
 
+@pytest.mark.slow("a dozen commands")
 def test_the_command_writes_a_folder_that_runs_and_says_what_differs(incast: Command, tmp_path: Path) -> None:
     for name, text in FILES.items():
         write(tmp_path / name, text)

@@ -160,6 +160,11 @@ def test_conweave_is_known_by_its_keys_and_has_flows_without_ports(tmp_path: Pat
     assert "differs: LB_MODE 9 (ConWeave): routing.kind = ecmp here" in made.notes.lines()
 
 
+def test_conweave_is_known_by_its_flows_too(tmp_path: Path) -> None:
+    made = translated(tmp_path, {"flow.txt": "1\n1 4 3 1000000 2.000000000\n"})
+    assert made.about.startswith("ConWeave: 4 hosts")
+
+
 def test_nvswitches_are_left_out(tmp_path: Path) -> None:
     made = translated(
         tmp_path,

@@ -45,6 +45,9 @@ DIALECTS = {one.name: one for one in (HPCC, DATACENTER, CONWEAVE, SIMAI)}
 CONWEAVE_KEYS = ("FLOWGEN_START_TIME", "FLOWGEN_STOP_TIME", "LB_MODE", "ENABLE_PFC", "ENABLE_IRN", "FLOW_INPUT_FILE")
 """Keys by which a configuration of ConWeave is known: its topology has HPCC's header."""
 
+CONWEAVE_FLOW = ("source", "destination", "priority group", "bytes", "start")
+"""Words of a flow of ConWeave, by which its flow files are known too."""
+
 
 def named(word: str) -> Dialect:
     """Return the dialect of ``--dialect``."""

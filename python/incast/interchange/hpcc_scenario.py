@@ -11,7 +11,7 @@ from typing import Any
 from incast.errors import ScenarioError
 from incast.interchange import hpcc_flows, hpcc_paths, hpcc_topology, network, toml_text, units
 from incast.interchange import hpcc_keys as keys
-from incast.interchange.dialects import CONWEAVE, DATACENTER, SIMAI, Dialect, named, of
+from incast.interchange.dialects import CONWEAVE, CONWEAVE_FLOW, DATACENTER, HPCC, SIMAI, Dialect, named, of
 from incast.interchange.hpcc_config import Config
 from incast.interchange.hpcc_flows import Flow
 from incast.interchange.hpcc_ports import Marks, marks_of, port_tables
@@ -77,11 +77,13 @@ def _read(path: Path, topology: Path | None, flows: Path | None, dialect: str, c
     if controller and controller not in keys.CONTROLLERS:
         raise ScenarioError(f'--cc "{controller}": expected one of {", ".join(keys.CONTROLLERS)}')
     words = Words.read(topology or _file(config, path, "TOPOLOGY_FILE", "--topology"))
-    kind = named(dialect) if dialect else of(words.first_line(), config.given, words.name)
+    kind = named(dialect) if dialect else of(words.line(0), config.given, words.name)
     fabric = hpcc_topology.read(words, kind, float(config["ERROR_RATE_PER_LINK"]), notes)
     own: list[Flow] = []
     if flows is not None or kind is not SIMAI:
         own_words = Words.read(flows or _file(config, path, "FLOW_FILE", "--flows"))
+        if kind is HPCC and not dialect and len(own_words.line(1)) == len(CONWEAVE_FLOW):
+            kind = CONWEAVE
         own = hpcc_flows.read(own_words, kind, fabric, notes)
     config.used |= {"TOPOLOGY_FILE", "FLOW_FILE"}
     _read_trace(config, path, kind)

@@ -34,7 +34,7 @@ def read(words: Words, dialect: Dialect, usual_error: float, notes: Notes) -> Ne
 
 def _header(words: Words, dialect: Dialect) -> Mapping[str, int]:
     """Read the first line: counts by their names."""
-    has = len(words.first_line())
+    has = len(words.line(0))
     header = {}
     for what in dialect.header:
         if what == "gpu type":

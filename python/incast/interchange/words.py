@@ -10,6 +10,8 @@ import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
+from io import StringIO
+from itertools import islice
 from pathlib import Path
 
 from incast.errors import ScenarioError
@@ -138,9 +140,10 @@ class Words:
         column = at - self.text.rfind("\n", 0, at)
         return f"{self.name}, line {line}, column {column}"
 
-    def first_line(self) -> list[str]:
-        """Return the words of the first line that has any."""
-        return next((words for line in self.text.splitlines() if (words := WORD.findall(line))), [])
+    def line(self, number: int) -> list[str]:
+        """Return the words of a line, counted from 0 over those that have any."""
+        lines = (words for line in StringIO(self.text) if (words := WORD.findall(line)))
+        return next(islice(lines, number, None), [])
 
 
 def shown(word: str) -> str:

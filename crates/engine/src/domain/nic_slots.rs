@@ -21,7 +21,7 @@ impl Endpoints {
             }
             match ctx.next_of_nic(host) {
                 None => return,
-                Some(Next::Packet(packet)) => ctx.put_on_wire(host, &packet),
+                Some(Next::Packet(packet, ext)) => ctx.put_on_wire(host, &packet, ext.map(|ext| *ext)),
                 Some(Next::Sender(flow)) => {
                     let sender = &mut self.senders[ctx.net.ends[flow].sender];
                     observed(&mut self.probes, sender, ctx, |s, ctx| s.on_tx_ready(ctx));

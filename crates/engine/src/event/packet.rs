@@ -427,14 +427,6 @@ impl Packet {
         self.ext_kind = self.ext_kind & !NO_EXT | (index as u32) << 8;
     }
 
-    /// Removes the index of its extension.
-    #[inline]
-    pub fn take_ext(&mut self) -> Option<u32> {
-        let index = self.ext();
-        self.ext_kind |= NO_EXT;
-        index
-    }
-
     /// True if a queue has trimmed the packet to its header: fewer bytes are left than its payload had.
     #[inline]
     pub fn is_trimmed(&self) -> bool {

@@ -112,7 +112,7 @@ pub enum Class {
 pub struct NicQueue {
     classes: [FairQueue<Packet>; 2],
     /// Control packets and senders that wait for the NIC, and the number of times both waited.
-    fifo: VecDeque<Packet>,
+    fifo: VecDeque<(Packet, Option<Box<Ext>>)>,
     senders: VecDeque<FlowId>,
     both: u32,
     /// Waiting senders by remaining bytes: the fewest first.
@@ -123,9 +123,6 @@ pub struct NicQueue {
     pub event_pending: bool,
     /// Data gets one of this many transmissions while control packets wait too.
     data_slot_period: u32,
-    /// Extensions of waiting packets, and free places among them.
-    exts: Vec<Option<Box<Ext>>>,
-    free: Vec<u32>,
     /// Traffic classes whose packets and senders wait for the end of a pause, a bit each.
     paused: u8,
 }
@@ -139,7 +136,7 @@ impl NicQueue {
     /// Queues a packet.
     pub fn push(&mut self, class: Class, packet: &Packet) {
         match class {
-            Class::Fifo => self.fifo.push_back(*packet),
+            Class::Fifo => self.push_control(packet, None),
             _ => self.classes[class as usize].push(packet.flow, *packet),
         }
     }
@@ -156,21 +153,9 @@ impl NicQueue {
         true
     }
 
-    /// Keeps the extension of a packet that is about to wait.
-    pub fn keep(&mut self, packet: &mut Packet, ext: Box<Ext>) {
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.exts.push(None);
-            self.exts.len() as u32 - 1
-        });
-        self.exts[place as usize] = Some(ext);
-        packet.set_ext(place as usize);
-    }
-
-    /// Returns the extension of a packet that has waited, if it has one.
-    pub fn take_ext(&mut self, packet: &mut Packet) -> Option<Box<Ext>> {
-        let place = packet.take_ext()?;
-        self.free.push(place);
-        self.exts[place as usize].take()
+    /// Queues a control packet with its extension.
+    pub fn push_control(&mut self, packet: &Packet, ext: Option<Box<Ext>>) {
+        self.fifo.push_back((*packet, ext));
     }
 
     /// Pauses or resumes a class.
@@ -198,8 +183,8 @@ impl NicQueue {
     /// of a flow's data, or of its control packets.
     pub fn next_unpaused(&mut self, class_of: impl Fn(FlowId, bool) -> u8) -> Option<Next> {
         let goes = |flow, control| !self.is_paused(class_of(flow, control));
-        if let Some(i) = self.fifo.iter().position(|p| goes(p.flow, true)) {
-            return self.fifo.remove(i).map(Next::Packet);
+        if let Some(i) = self.fifo.iter().position(|(packet, _)| goes(packet.flow, true)) {
+            return self.fifo.remove(i).map(Next::of);
         }
         let i = self.senders.iter().position(|flow| goes(*flow, false))?;
         self.senders.remove(i).map(Next::Sender)
@@ -221,15 +206,16 @@ impl NicQueue {
     }
 
     /// Takes the next packet. Packets go before all senders.
-    pub fn next_packet(&mut self) -> Option<Packet> {
-        self.classes.iter_mut().find_map(FairQueue::pop).or_else(|| self.fifo.pop_front())
+    pub fn next_packet(&mut self) -> Option<(Packet, Option<Box<Ext>>)> {
+        let fair = self.classes.iter_mut().find_map(FairQueue::pop);
+        fair.map(|packet| (packet, None)).or_else(|| self.fifo.pop_front())
     }
 
     /// Takes the next packet or sender. While control packets and senders both wait, one of
     /// `data_slot_period` transmissions is a sender's.
     pub fn next(&mut self) -> Option<Next> {
         if let Some(packet) = self.classes.iter_mut().find_map(FairQueue::pop) {
-            return Some(Next::Packet(packet));
+            return Some(Next::Packet(packet, None));
         }
         let mut data = self.fifo.is_empty();
         if !self.senders.is_empty() && !data {
@@ -241,7 +227,7 @@ impl NicQueue {
                 let shortest = self.senders.pop_front().or_else(|| Some(self.ranked.pop_first()?.1));
                 shortest.map(Next::Sender)
             }
-            false => self.fifo.pop_front().map(Next::Packet),
+            false => self.fifo.pop_front().map(Next::of),
         }
     }
 
@@ -257,17 +243,23 @@ impl NicQueue {
 
     /// Waiting packets.
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.classes.iter().flat_map(FairQueue::iter).chain(&self.fifo)
+        self.classes.iter().flat_map(FairQueue::iter).chain(self.fifo.iter().map(|(packet, _)| packet))
     }
 }
 
 /// Next user of the NIC.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Next {
-    /// A packet.
-    Packet(Packet),
+    /// A packet, with its extension.
+    Packet(Packet, Option<Box<Ext>>),
     /// A sender, which makes a packet if it may.
     Sender(FlowId),
+}
+
+impl Next {
+    fn of((packet, ext): (Packet, Option<Box<Ext>>)) -> Next {
+        Next::Packet(packet, ext)
+    }
 }
 
 #[cfg(test)]

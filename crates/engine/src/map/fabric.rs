@@ -70,8 +70,6 @@ pub struct FabricMap<'a> {
     pub entropy: bool,
     /// Priority flow control, if switches have it.
     pub pfc: Option<Pfc>,
-    /// True if pauses stop the NICs of hosts, not only their ports: a transport there makes packets when they are sent.
-    pub nics_pause: bool,
     /// Triggers of waiting flows.
     pub triggers: Triggers,
     /// Longest latency of a link: the delay of messages from other hosts. No engine window is ever longer.

@@ -27,6 +27,8 @@ pub struct Pfc {
     first: Vec<Option<u32>>,
     /// The opposite link of every link between two nodes.
     pub back: Vec<Option<LinkId>>,
+    /// True if pauses stop the NICs of hosts, not only their ports: a transport there makes packets when they are sent.
+    pub nics: bool,
     /// Transitions of every link, in order: it or the opposite one fails or recovers.
     transitions: BTreeMap<LinkId, Vec<Transition>>,
 }
@@ -122,7 +124,8 @@ impl Pfc {
             let account = |class: u8| Account::new(l, class, pfc, headroom, threshold, overhead);
             own.extend((0u8..).zip(&pfc.lossless).filter(|c| *c.1).map(|c| account(c.0)));
         }
-        Ok((Pfc { places, first, back, transitions }, accounts))
+        let nics = spec.transports.iter().any(|t| t.protocol.facts().obeys_pauses);
+        Ok((Pfc { places, first, back, nics, transitions }, accounts))
     }
 
     /// The account of a packet of `class` that arrived over `link`, if the class is lossless there.

@@ -14,7 +14,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     pub fn emit(&mut self, host: HostIx, class: Class, packet: &Packet) {
         self.count_sent(host, packet);
         if self.shared.nic_queues[host.ix()].sends_at_once(class, packet, self.now) {
-            self.put_on_wire(host, packet);
+            self.put_on_wire(host, packet, None);
         }
         self.serve_nic_queue(host);
     }
@@ -25,13 +25,9 @@ impl<E: Effects> NodeCtx<'_, E> {
         let nic_queue = &mut self.shared.nic_queues[host.ix()];
         let held = nic_queue.is_held() && nic_queue.is_paused(self.net.class(packet));
         if !held && nic_queue.is_free(self.now) && nic_queue.is_empty() {
-            return self.put_on_wire_with(host, packet, ext.map(|ext| *ext));
+            return self.put_on_wire(host, packet, ext.map(|ext| *ext));
         }
-        let mut packet = *packet;
-        if let Some(ext) = ext {
-            nic_queue.keep(&mut packet, ext);
-        }
-        nic_queue.push(Class::Fifo, &packet);
+        nic_queue.push_control(packet, ext);
         self.serve_nic_queue(host);
     }
 
@@ -66,24 +62,14 @@ impl<E: Effects> NodeCtx<'_, E> {
             if nic_queue.is_held() {
                 break;
             }
-            let Some(packet) = nic_queue.next_packet() else { break };
-            self.put_on_wire(host, &packet);
+            let Some((packet, ext)) = nic_queue.next_packet() else { break };
+            self.put_on_wire(host, &packet, ext.map(|ext| *ext));
         }
         self.await_tx_slot(host);
     }
 
     /// Puts a packet on the wire of its host, which must be free.
-    pub fn put_on_wire(&mut self, host: HostIx, packet: &Packet) {
-        if packet.ext().is_none() {
-            return self.put_on_wire_with(host, packet, None);
-        }
-        let mut packet = *packet;
-        let ext = self.shared.nic_queues[host.ix()].take_ext(&mut packet);
-        self.put_on_wire_with(host, &packet, ext.map(|ext| *ext));
-    }
-
-    /// [`NodeCtx::put_on_wire`] for a packet with an extension.
-    fn put_on_wire_with(&mut self, host: HostIx, packet: &Packet, mut ext: Option<Ext>) {
+    pub fn put_on_wire(&mut self, host: HostIx, packet: &Packet, mut ext: Option<Ext>) {
         let port = self.hosts[host].port;
         let p = &self.ports[port];
         let ends = if p.fails() { None } else { Some(self.now + p.serialization(packet.size as u64)) };
@@ -110,7 +96,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// [`NodeCtx::send_in_slot`] for a packet with an extension.
     pub fn send_in_slot_with(&mut self, host: HostIx, packet: &Packet, ext: Option<Ext>) {
         self.count_sent(host, packet);
-        self.put_on_wire_with(host, packet, ext);
+        self.put_on_wire(host, packet, ext);
     }
 
     /// Counts a packet that the stack of a host hands over.

@@ -43,7 +43,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let before = self.paused_before(port);
         let ends = self.ports[port].obey(frame, self.now, &self.net.interval);
         self.record_obeyed(link, frame, &before);
-        if self.net.nics_pause
+        if pfc.nics
             && let Node::Host(host) = self.net.origins[link].get()
         {
             self.pause_nic(host, frame.paused_class(), frame.pauses());
@@ -79,7 +79,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             let before = self.paused_before(port);
             self.ports[port].clear_pauses(now, &net.interval);
             self.record_cleared(link, &before);
-            if net.nics_pause
+            if pfc.nics
                 && let Node::Host(host) = net.origins[link].get()
             {
                 self.shared.nic_queues[host.ix()].resume_all();

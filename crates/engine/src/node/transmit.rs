@@ -15,7 +15,6 @@ use crate::port::class_queue::Dropped;
 use crate::port::explicit::{Departed, Offered};
 use crate::port::{Port, Sent};
 use crate::program::Programs;
-use crate::spec::Stamps;
 use incast_record::Happening;
 
 /// Passes a packet through a FIFO port that is not observed: the work of a hop. Inlined into the loop of a window.
@@ -126,7 +125,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
         let (mut packet, mut ext) = (*packet, ext);
         if !packet.is_reverse()
-            && self.net.spec.stamps == Stamps::Arrival
+            && self.net.spec.stamps_arrivals()
             && let Some(Metadata::Stamps(telemetry)) = ext.as_deref_mut().and_then(|ext| ext.metadata.as_deref_mut())
         {
             telemetry.push(p.stamp(now));

@@ -22,7 +22,7 @@
 
 use crate::event::packet::Packet;
 use crate::ids::LinkId;
-use crate::spec::{PfcRule, PfcSpec, Threshold};
+use crate::spec::{BufferSpec, PfcRule, PfcSpec, Threshold};
 use incast_cc::Time;
 
 /// Shared part of a switch's buffer.
@@ -164,9 +164,13 @@ impl Pool {
         Some(Pool { free: self.free.checked_sub(own)?, accounts, ..self })
     }
 
-    /// Limits the bytes of all accounts.
-    pub fn limited(self, most: Option<u64>) -> Pool {
-        Pool { most: most.unwrap_or(u64::MAX), ..self }
+    /// Buffer of a switch with `queues` queues that are not lossless; `None` if reserves and headrooms exceed its size.
+    pub fn of(buffer: &BufferSpec, queues: u64, accounts: Vec<Account>) -> Option<Pool> {
+        let on_top = buffer.pfc.as_ref().is_some_and(|pfc| pfc.on_top);
+        let own = accounts.iter().map(|a| a.reserve.saturating_add(a.headroom)).fold(0, u64::saturating_add);
+        let size = if on_top { buffer.size.saturating_add(own) } else { buffer.size };
+        let pool = Pool::new(size, buffer.alpha, buffer.reserve, queues)?.with_accounts(accounts)?;
+        Some(Pool { most: buffer.egress.unwrap_or(u64::MAX), ..pool })
     }
 
     /// Account number `i`.

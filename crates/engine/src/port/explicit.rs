@@ -15,7 +15,9 @@ use super::tokens::TransmitterTask;
 use crate::event::interval::Interval;
 use crate::event::metadata::{Metadata, PortStamp};
 use crate::event::packet::{Ext, Packet, flag};
+use crate::ids::PoolIx;
 use crate::port::discipline::{Departure, Verdict};
+use crate::spec::{LinkSpec, Spec};
 use incast_cc::Time;
 use std::mem::take;
 
@@ -245,9 +247,16 @@ impl Port {
         }
     }
 
-    /// Makes packets leave their shared buffer when their transmission begins.
-    pub fn release_at_start(&mut self) {
-        self.rare.queues.iter_mut().for_each(|queues| queues.frees_early = true);
+    /// Sets the rules of departures, and the buffer that queues share, for the port of `link` in a run. `pool`: the buffer of
+    /// its switch.
+    pub fn set_rules(&mut self, run: &Spec, link: &LinkSpec, pool: PoolIx) {
+        if run.shares_buffer(link) {
+            self.share(pool);
+        }
+        let Some(queues) = &mut self.rare.queues else { return };
+        queues.stamps = run.stamps_departures(link);
+        let early = run.buffer.as_ref().is_some_and(|buffer| !buffer.count_in_service);
+        queues.frees_early = early && run.shares_buffer(link);
     }
 
     /// Gives back the space of the packet whose transmission begins, if that is the rule.
@@ -257,11 +266,6 @@ impl Port {
         let held = queues.classes[service.class].queued.1;
         let place = Some(Taken { account: waiting.account.take(), held, size: waiting.size });
         queues.dropped.push(Dropped { packet: waiting.packet, returns: false, lost: true, place });
-    }
-
-    /// Makes the port stamp departing packets that carry telemetry.
-    pub fn stamp_departures(&mut self) {
-        self.rare.queues.iter_mut().for_each(|queues| queues.stamps = true);
     }
 
     /// Stamps the packet whose transmission begins at `now`.

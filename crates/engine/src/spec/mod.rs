@@ -124,7 +124,7 @@ pub enum Stamps {
     /// At the arrival, with the bytes queued before the packet. The ports of hosts stamp too.
     #[default]
     Arrival,
-    /// When the transmission begins, with the bytes that stay behind (Li et al., HPCC, SIGCOMM 2019). Only ports of
+    /// At the beginning of the transmission, with the bytes that stay behind (Li et al., HPCC, SIGCOMM 2019). Only ports of
     /// switches stamp, and they keep explicit queues.
     Departure,
 }
@@ -178,6 +178,11 @@ impl Spec {
             || self.pfc().is_some()
             || link.cell.is_some()
             || self.stamps_departures(link)
+    }
+
+    /// True if ports stamp arriving packets.
+    pub fn stamps_arrivals(&self) -> bool {
+        self.stamps == Stamps::Arrival
     }
 
     /// True if the port of `link` stamps departing packets.

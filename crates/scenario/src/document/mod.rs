@@ -15,6 +15,7 @@ pub mod program;
 pub mod queue;
 mod queue_fits;
 pub mod queue_words;
+pub mod red;
 pub mod roots;
 pub mod routing;
 pub(crate) mod spelling;

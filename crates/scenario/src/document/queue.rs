@@ -2,11 +2,11 @@
 //! [`Discipline`], and a line in the list of [`Queue`], which `kinds!` creates.
 
 use crate::document::credit_shaping::Credits;
-pub use crate::document::ecn_ramp::EcnRamp;
-use crate::document::ecn_ramp::ramp;
+use crate::document::ecn_ramp::{Ramp, ramp};
 pub use crate::document::queue_words::{Cuts, Leaving, MarkAt, NonEct};
+use crate::document::red::RedKeys;
 use crate::document::whole::Aggregate;
-use crate::text::default::{bytes, number, thousandths, yes};
+use crate::text::default::{bytes, number, thousandths};
 use crate::text::problem::{self, Report};
 use crate::text::quantity::{QueueLimit, Size};
 use crate::text::words::kinds;
@@ -221,66 +221,49 @@ impl Discipline for EcnThreshold {
 pub struct Red {
     /// Largest queue; thresholds are in the same unit.
     pub limit: QueueLimit,
-    /// Lower threshold on the average queue.
-    pub min_th: QueueLimit,
-    /// Upper threshold.
-    pub max_th: QueueLimit,
-    /// Weight of a new value in the average queue; 1 is the queue itself, 0 derives
-    /// 1 - exp(-1/C) from the link's packets per second C.
-    #[serde(default = "thousandths::<2>")]
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub qw: f64,
-    /// Inverse of the drop probability at `max_th`.
-    #[serde(default = "thousandths::<50_000>")]
-    #[schemars(range(min = 1.0))]
-    pub l_interm: f64,
-    /// Mean packet size in bytes, for idle times and thresholds in bytes.
-    #[serde(default = "number::<500>")]
-    #[schemars(range(min = 1))]
-    pub mean_pkt_size: u32,
-    /// The probability rises to 1 between `max_th` and twice `max_th`, instead of jumping.
-    #[serde(default = "yes")]
-    pub gentle: bool,
-    /// Spreads drops: none until as many packets have passed as the probability requires.
-    #[serde(default = "yes")]
-    pub wait: bool,
-    /// Marks ECN-capable packets instead of dropping them early.
-    #[serde(default)]
-    pub use_ecn: bool,
-    /// Above the upper threshold even ECN-capable packets are dropped.
-    #[serde(default = "yes")]
-    pub use_hard_drop: bool,
+    /// Thresholds and average.
+    #[serde(flatten)]
+    pub keys: RedKeys,
     /// Settings of the port.
     #[serde(flatten)]
     pub port: FifoPort,
+}
+
+/// Marks at departure between two thresholds.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct EcnRamp {
+    /// Largest queue.
+    pub limit: QueueLimit,
+    /// Thresholds.
+    #[serde(flatten)]
+    pub ramp: Ramp,
+    /// Settings of the port.
+    #[serde(flatten)]
+    pub port: FifoPort,
+}
+
+impl Discipline for EcnRamp {
+    one_queue!();
+
+    fn discipline(&self) -> spec::Discipline {
+        self.ramp.discipline()
+    }
+
+    fn check_keys(&self, at: &mut Report) {
+        self.ramp.check(self.port.device, at);
+    }
 }
 
 impl Discipline for Red {
     one_queue!();
 
     fn discipline(&self) -> spec::Discipline {
-        spec::Discipline::Red(spec::Red {
-            min_th: self.min_th.amount().unwrap_or(0) as f64,
-            max_th: self.max_th.amount().unwrap_or(0) as f64,
-            qw: self.qw,
-            l_interm: self.l_interm,
-            mean_pkt_size: self.mean_pkt_size,
-            gentle: self.gentle,
-            wait: self.wait,
-            use_ecn: self.use_ecn,
-            use_hard_drop: self.use_hard_drop,
-        })
+        self.keys.discipline()
     }
 
     fn check_keys(&self, at: &mut Report) {
-        for (name, th) in [("min_th", self.min_th), ("max_th", self.max_th)] {
-            if th.amount().is_none() || (self.limit.amount().is_some() && !th.same_unit(self.limit)) {
-                at.text(name, th, format!("expected the unit of the limit, {}", self.limit));
-            }
-        }
-        if self.min_th.is_above(self.max_th) {
-            at.text("min_th", self.min_th, format!("expected at most max_th, {}", self.max_th));
-        }
+        self.keys.check(self.limit, at);
     }
 }
 

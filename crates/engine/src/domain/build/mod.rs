@@ -124,7 +124,6 @@ impl<'a> Simulation<'a> {
             ends: Vec::new(),
             envs,
             duplexes: duplexes::of(spec)?,
-            nics_pause: spec.transports.iter().any(|t| t.protocol.facts().obeys_pauses),
             triggers: Triggers::new(spec)?,
             // the same for any queue: explicit queues give the same outcome
             max_latency: spec.links.iter().map(|l| l.crossing(smallest)).fold(min, Time::max),

@@ -120,15 +120,7 @@ impl<'a> Maker<'a> {
         let (parts, spec) = (self.parts, &self.spec.links[link]);
         let kind = self.kind(spec);
         let mut port = Port::with(kind.settings.clone(), &kind.queue, link, parts.spec.seed, parts.interval);
-        if self.spec.stamps_departures(spec) {
-            port.stamp_departures();
-        }
-        if self.spec.shares_buffer(spec) {
-            port.share(PoolIx(nodes.shared.pools.len() as u32));
-            if self.spec.buffer.as_ref().is_some_and(|buffer| !buffer.count_in_service) {
-                port.release_at_start();
-            }
-        }
+        port.set_rules(self.spec, spec, PoolIx(nodes.shared.pools.len() as u32));
         if let Some(faults) = parts.faults.get(&link.0) {
             port.fail(faults.clone());
         }
@@ -156,10 +148,7 @@ impl<'a> Maker<'a> {
         let queues = links.iter().map(queues).sum();
         let accounts = self.parts.accounts.get(node.ix()).cloned().unwrap_or_default();
         let own = accounts.iter().map(|a| a.reserve.saturating_add(a.headroom)).fold(0, u64::saturating_add);
-        let on_top = buffer.pfc.as_ref().is_some_and(|pfc| pfc.on_top);
-        let size = if on_top { buffer.size.saturating_add(own) } else { buffer.size };
-        let pool = Pool::new(size, buffer.alpha, buffer.reserve, queues);
-        pool.and_then(|pool| Some(pool.with_accounts(accounts)?.limited(buffer.egress))).ok_or_else(|| {
+        Pool::of(buffer, queues, accounts).ok_or_else(|| {
             let name = &spec.node_names[node];
             let (size, reserve) = (buffer.size, buffer.reserve);
             let own = if own > 0 { format!(", and {own} B of reserves and headrooms,") } else { String::new() };

@@ -50,9 +50,9 @@ words! {
         Controller = "controller",
         /// No bound: the rate alone governs.
         None = "none",
-        /// What the host's link sends in `base_rtt`.
+        /// Bytes that the host's link sends in `base_rtt`.
         Fixed = "fixed",
-        /// That, in proportion to the flow's rate.
+        /// As fixed, in proportion to the flow's rate.
         Rate = "rate",
     }
 }

@@ -19,7 +19,7 @@ const ACK_HEADERS: u32 = 46;
 pub struct Receiver {
     /// Common state of receivers.
     pub base: ReceiverBase,
-    /// What ports and switches have left on the packet that arrives.
+    /// Telemetry of the packet that arrives.
     metadata: Option<Box<Metadata>>,
     /// Bytes of an answer.
     answer: u16,

@@ -21,7 +21,7 @@ use incast_cc::{
 const SENT_UNIT: u64 = 128;
 const QUEUE_UNIT: u64 = 80;
 
-/// What a packet has beyond its payload.
+/// Contents of a packet beyond its payload.
 #[derive(Clone, Copy, Debug)]
 struct Form {
     /// Bytes of headers and telemetry.

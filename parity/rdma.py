@@ -342,7 +342,7 @@ RULES: Mapping[str, str] = {
     "join4-25g-timely": "not explained: shares of single flows; their sum and Jain's index hold",
     "join4-100g-dctcp": "not explained: shares of single flows; their sum and Jain's index hold",
 }
-"""What is known of figures that miss."""
+"""Knowledge about figures that miss."""
 
 
 def explained(check: Figure, section: str, case: str, name: str) -> Figure:

@@ -30,8 +30,8 @@ params! {
 pub static KIND: Kind = Kind {
     name: "dctcp-rate",
     title: "DCTCP by a rate",
-    source: "Simulator of HPCC's authors, alibaba-edu/High-Precision-Congestion-Control (mode 8); Alizadeh et al., Data \
-             Center TCP, SIGCOMM 2010, section 3.1, for the estimate",
+    source: "Simulator of HPCC's authors, alibaba-edu/High-Precision-Congestion-Control (mode 8); Alizadeh et al., \
+             Data Center TCP, SIGCOMM 2010, section 3.1, for the estimate",
     what: "DCTCP's estimate of the marked share reduces a paced rate, which rises by a constant once a round trip.",
     differences: &[
         "Rates are shares of the line's; the simulator cuts them to whole bits per second.",

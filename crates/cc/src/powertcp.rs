@@ -30,7 +30,8 @@ params! {
         /// rates of at least 100 Mb/s at 25 Gb/s. Its first sample compares with memory that nobody has set: zeros
         /// here.
         "authors-ns3" = "inet-tub/ns3-datacenter, commit 6ddb4a4, rdma-hw.cc" {
-            from = "round", blend = "start", from_zero = "true", min_arrivals = "0.5", target = "0.95", beta = "150", min_cwnd = "0.004"
+            from = "round", blend = "start", from_zero = "true", min_arrivals = "0.5", target = "0.95", beta = "150",
+            min_cwnd = "0.004"
         }
         /// The Linux port's average, which starts with the first measured power, and its window, remembered once a
         /// round trip. The page lists its other differences, for beta and changes of the path.

@@ -68,8 +68,8 @@ params! {
     min_rtt: Option<Time> = "auto", "", "own choice; the paper 20us";
     /// Number of consecutive events without a rising RTT after which the rate rises hyperactively.
     hai_threshold: u32 = "5", "events", "section 4.4", "a whole number of at least 1" => |n| *n >= 1;
-    /// Event that counts towards `hai_threshold`: a round-trip time that "falls", or does not rise, or an increase, also
-    /// below t_low ("increases").
+    /// Event that counts towards `hai_threshold`: a round-trip time that "falls", or does not rise, or an increase,
+    /// also below t_low ("increases").
     counts: Counts = "falls", "", "section 4.4; simulator of HPCC's authors: increases";
     /// Increase at each hyperactive event.
     hai: f64 = "5.0", "delta", "section 4.4: N", "a number of at least 1" => |x| *x >= 1.0;

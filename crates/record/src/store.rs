@@ -5,7 +5,8 @@
 //! All stores of a run share a memory limit. Beyond it, every full page goes to a file. The file has no name while
 //! rows are written, and is gone when the run ends or is killed. If it cannot be created or written (a full disk),
 //! pages stay in memory. Once all records of a page in the file are freed, another page reuses its place. If a page
-//! cannot be read again, the rows behind it are missing, and [`StoreBudget::unreadable`] says so: the run has no result.
+//! cannot be read again, the rows behind it are missing, and [`StoreBudget::unreadable`] says so: the run has no
+//! result.
 
 use std::env::temp_dir;
 use std::fmt::Debug;

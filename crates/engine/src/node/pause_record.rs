@@ -35,7 +35,8 @@ fn waiting(ports: &[Port], pool: &Pool, account: u32) -> Vec<Waiting> {
 }
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// Records that the switch with egress port `own` asks to pause the neighbour of an account, if pauses are recorded.
+    /// Records that the switch with egress port `own` asks to pause the neighbour of an account, where pauses are
+    /// recorded.
     pub(super) fn record_request(&mut self, (pool, account): (PoolIx, u32), own: PortIx) {
         let Some(most) = self.net.spec.observe.pauses else { return };
         let pool = &self.shared.pools[pool];

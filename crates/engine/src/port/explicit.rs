@@ -247,8 +247,8 @@ impl Port {
         }
     }
 
-    /// Sets the rules of departures, and the buffer that queues share, for the port of `link` in a run. `pool`: the buffer of
-    /// its switch.
+    /// Sets the rules of departures, and the buffer that queues share, for the port of `link` in a run. `pool`: the
+    /// buffer of its switch.
     pub fn set_rules(&mut self, run: &Spec, link: &LinkSpec, pool: PoolIx) {
         if run.shares_buffer(link) {
             self.share(pool);

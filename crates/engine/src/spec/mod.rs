@@ -124,8 +124,8 @@ pub enum Stamps {
     /// At the arrival, with the bytes queued before the packet. The ports of hosts stamp too.
     #[default]
     Arrival,
-    /// At the beginning of the transmission, with the bytes that stay behind (Li et al., HPCC, SIGCOMM 2019). Only ports of
-    /// switches stamp, and they keep explicit queues.
+    /// At the beginning of the transmission, with the bytes that stay behind (Li et al., HPCC, SIGCOMM 2019). Only
+    /// ports of switches stamp, and they keep explicit queues.
     Departure,
 }
 

@@ -14,7 +14,8 @@ pub struct BufferSpec {
     pub reserve: u64,
     /// A packet occupies the buffer until the end of its transmission; otherwise until its beginning.
     pub count_in_service: bool,
-    /// Bytes of lossless packets beyond which arrivals are dropped, whatever their accounts have left; `None`: no limit.
+    /// Bytes of lossless packets beyond which arrivals are dropped, whatever their accounts have left; `None`: no
+    /// limit.
     pub egress: Option<u64>,
     /// Priority flow control; `None`: packets that do not fit are dropped.
     pub pfc: Option<PfcSpec>,
@@ -179,8 +180,8 @@ pub enum Discipline {
         /// Aggregate limit and marking threshold over all classes.
         aggregate: Aggregate,
     },
-    /// Marks ECN-capable packets at their departure, between two thresholds at random; also the data queue of a trimming
-    /// port.
+    /// Marks ECN-capable packets at their departure, between two thresholds at random; also the data queue of a
+    /// trimming port.
     EcnRamp(EcnRamp),
     /// Packet trimming: data that does not fit is trimmed to its header instead of dropped (NDP, SIGCOMM 2017; htsim's
     /// `CompositeQueue`). Headers and packets with little payload wait in a separate queue. The limit applies to the

@@ -60,8 +60,8 @@ fn little_headroom<'a>(
         if more > 0 { format!("{} links, the first of them {}", 1 + more, link.name) } else { link.name.to_string() };
     let need = if more > 0 { "need" } else { "needs" };
     Some(format!(
-        "buffer.pfc.headroom = \"{headroom}\" is less than {which}, {need}: it holds {} B of the {} B that {} may still \
-         bring after the decision to pause it, {} B over both delays ({delays}) and {} B for the pause frame, the \
+        "buffer.pfc.headroom = \"{headroom}\" is less than {which}, {need}: it holds {} B of the {} B that {} may \
+         still bring after the decision to pause it, {} B over both delays ({delays}) and {} B for the pause frame, the \
          packet it waits for and two packets of the link; packets beyond the headroom are dropped (docs/queues/pfc.md)",
         grouped(given.headroom),
         grouped(needed.headroom),

@@ -60,7 +60,7 @@ words! {
 words! {
     /// Repair of losses.
     Repair {
-        /// The receiver discards packets beyond a gap and answers by a NACK; the sender sends all from the gap on again.
+        /// The receiver discards packets beyond a gap and answers by a NACK; the sender repeats all from the gap on.
         GoBackN = "go-back-n",
         /// As go-back-n, from the beginning of the gap's chunk on.
         GoBackChunk = "go-back-chunk",

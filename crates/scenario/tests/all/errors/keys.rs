@@ -187,7 +187,8 @@ fn keys_and_words() {
             "\"lunix\"",
             "transport.preset = \"lunix\": expected one of \"linux\", \"linux-default\", \"ns3\", \"ns3-ipv6\", \
              \"htsim\", \"swift\", \"ndp\", \"eqds\", \"uet\", \"homa\", \"pias\", \
-             \"pfabric\", \"expresspass\", \"phost\", \"roce\", \"dcpim\", \"rdma\", \"rdma-hpcc\", \"rdma-ns3-datacenter\" (did you mean \"linux\"?)",
+             \"pfabric\", \"expresspass\", \"phost\", \"roce\", \"dcpim\", \"rdma\", \"rdma-hpcc\", \
+             \"rdma-ns3-datacenter\" (did you mean \"linux\"?)",
         ),
         ("flows = 10", "flow = 10", "traffic.load.flow: unknown key (did you mean \"flows\"?)"),
         ("flows = 10", "", "traffic.load.flows: missing; expected a whole number >= 1"),

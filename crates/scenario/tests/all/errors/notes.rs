@@ -39,8 +39,8 @@ fn a_headroom_below_what_links_need_and_a_threshold_that_leaves_ports_idle_are_n
     }
     let one = "buffer.pfc.headroom = \"204.564kB\" is less than 2 links, the first of them right>left, need: it holds \
                204,564 B of the 204,565 B that right>left may still bring after the decision to pause it, 200,000 B \
-               over both delays (4us) and 4,565 B for the pause frame, the packet it waits for and two packets of the link; \
-               packets beyond the headroom are dropped (docs/queues/pfc.md)";
+               over both delays (4us) and 4,565 B for the pause frame, the packet it waits for and two packets of the \
+               link; packets beyond the headroom are dropped (docs/queues/pfc.md)";
     assert_eq!(notes("buffer.pfc.headroom", "204564B"), [one]);
     assert!(notes("buffer.pfc.headroom", "20kB")[0].contains("is less than 13 links, the first of them right>left"));
     // hosts take 100 Gb/s from it: 50,000 B in 4 us, of which reserve and offset leave 48,976 B

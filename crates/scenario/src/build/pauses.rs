@@ -62,7 +62,8 @@ fn little_headroom<'a>(
     Some(format!(
         "buffer.pfc.headroom = \"{headroom}\" is less than {which}, {need}: it holds {} B of the {} B that {} may \
          still bring after the decision to pause it, {} B over both delays ({delays}) and {} B for the pause frame, \
-         the packet it waits for and two packets of the link; packets beyond the headroom are dropped (docs/queues/pfc.md)",
+         the packet it waits for and two packets of the link; packets beyond the headroom are dropped \
+         (docs/queues/pfc.md)",
         grouped(given.headroom),
         grouped(needed.headroom),
         link.name,

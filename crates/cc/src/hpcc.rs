@@ -55,9 +55,9 @@ pub static KIND: Kind = Kind {
     what: "Sets the window so that the bytes in flight on the busiest link, by telemetry of ports, stay slightly below \
            its rate times a round trip.",
     differences: &[
-        "A port stamps a packet at its arrival, with the bytes queued before it; the paper's switches stamp at the \
-         departure. The NIC's port stamps too: it is a FIFO here, while the paper's NICs schedule flows.",
-        "Stamps do not enlarge packets; the paper's take up to 42 bytes.",
+        "Over TCP a port stamps a packet at its arrival, with the bytes queued before it, and the NIC's port stamps too. \
+         Over the transport rdma ports of switches alone stamp, at the departure, as the paper's do.",
+        "Over TCP stamps do not enlarge packets; the paper's take up to 42 bytes, as over rdma.",
         "Up to six ports stamp a packet, and a flow of a longer path is refused. On two-way connections pure ACKs \
          return the stamps.",
         "T is the idle round trip of the flow's own path; the paper has one T for all.",

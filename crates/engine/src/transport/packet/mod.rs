@@ -141,6 +141,7 @@ pub trait PacketReceiver: Sized {
     fn on_answer(_ctx: &mut NodeCtx<impl Effects>, _pacer: &mut Self::Pacer, _host: HostIx, _p: &Packet) {}
 
     /// Takes what ports and switches have left on a packet, before [`PacketReceiver::on_packet`].
+    #[allow(clippy::boxed_local, reason = "a receiver that returns it keeps the box")]
     fn on_metadata(&mut self, _metadata: Box<Metadata>) {}
 
     /// Handles a packet, complete or trimmed.

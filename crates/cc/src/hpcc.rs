@@ -55,8 +55,8 @@ pub static KIND: Kind = Kind {
     what: "Sets the window so that the bytes in flight on the busiest link, by telemetry of ports, stay slightly below \
            its rate times a round trip.",
     differences: &[
-        "Over TCP a port stamps a packet at its arrival, with the bytes queued before it, and the NIC's port stamps too. \
-         Over the transport rdma ports of switches alone stamp, at the departure, as the paper's do.",
+        "Over TCP a port stamps a packet at its arrival, with the bytes queued before it, and the NIC's port stamps \
+         too. Over the transport rdma ports of switches alone stamp, at the departure, as the paper's do.",
         "Over TCP stamps do not enlarge packets; the paper's take up to 42 bytes, as over rdma.",
         "Up to six ports stamp a packet, and a flow of a longer path is refused. On two-way connections pure ACKs \
          return the stamps.",

@@ -56,6 +56,7 @@ const CHANCES: &[(&str, f64)] = &[
     ("measure", 0.4),
     ("run.until", 0.5),
     ("run.measure_until", 0.1),
+    ("run.tick", 0.1),
     ("transport.preset", 0.9),
     ("traffic[].name", 0.7),
     ("traffic[].transport", 0.1),
@@ -123,6 +124,7 @@ const OF: &[(&str, &str, &[&str], f64)] = &[
     ("transport.phost", "transport.preset", &["phost"], 0.5),
     ("transport.roce", "transport.preset", &["roce"], 0.5),
     ("transport.dcpim", "transport.preset", &["dcpim"], 0.5),
+    ("transport.rdma", "transport.preset", &["rdma", "rdma-hpcc", "rdma-ns3-datacenter"], 0.6),
 ];
 
 /// Keys that are valid everywhere but rare, because they exclude most keys beside them.

@@ -1,5 +1,6 @@
 //! Laws that hold for the outcome of every run.
 
+use incast_cc::Time;
 use incast_engine::spec::{Discipline, Effect, LinkSpec, Spec};
 use incast_record::{FlowRecord, Outcome, PortRecord};
 
@@ -122,7 +123,9 @@ fn of_ports(spec: &Spec, o: &Outcome) -> Option<Broken> {
 fn most_bytes(spec: &Spec, link: &LinkSpec, (port, rate): (&PortRecord, u64), interval: u64) -> u128 {
     let largest = spec.transports.iter().map(|t| (t.sizes.mss + t.sizes.header).max(t.sizes.mtu)).max().unwrap_or(0);
     let held = if link.bucket > 0 { link.bucket.max(largest + link.overhead) } else { 0 };
-    let rounded = if 8_000_000_000_000 % rate == 0 { 0 } else { port.packets + 1 };
+    // each transmission time is rounded to a picosecond, or cut to a tick
+    let unit = if link.tick > Time::ZERO || 8_000_000_000_000 % rate == 0 { link.tick.0 } else { 1 };
+    let rounded = unit.saturating_mul(port.packets + 1);
     u128::from(rate) * (u128::from(interval) + u128::from(rounded)) / 8_000_000_000_000 + u128::from(held)
 }
 

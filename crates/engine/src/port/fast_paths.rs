@@ -6,7 +6,7 @@ use super::queues::Queues;
 use crate::fast_paths::{Feature, Features};
 use crate::port::discipline::ActiveDiscipline;
 use crate::port::discipline::trimming::Trim;
-use crate::spec::Limit;
+use crate::spec::{Limit, cut};
 use incast_cc::Time;
 
 impl Port {
@@ -37,7 +37,7 @@ impl Port {
             (Feature::AtDeparture, queues.is_some_and(decides_later)),
             (Feature::StampedDepartures, queues.is_some_and(|queues| queues.stamps)),
             // an empty packet without overhead takes no time: the queue then lets it pass
-            (Feature::NoTime, settings.rate.serialize(1) == Time::ZERO),
+            (Feature::NoTime, cut(settings.rate.serialize(1), settings.tick) == Time::ZERO),
             // an empty packet at an empty port leaves at once
             (Feature::NoThreshold, threshold == Some(Limit::Packets(0))),
             (Feature::ShortDelay, settings.delay < length),

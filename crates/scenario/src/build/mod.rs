@@ -79,6 +79,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
             return Err(Errors(problems).into());
         }
     };
+    checks::tick(doc, &network, &mut problems);
     let own_queues = links::apply(&doc.links, &mut network, &mut problems);
     let mut flows = Flows::new(doc, &network, dir, most);
     if problems.is_empty() {

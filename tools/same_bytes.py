@@ -99,6 +99,7 @@ CONTROLLERS = [
     "vegas",
     "dx",
     "d3",
+    "dctcp-rate",
 ]
 """Every controller; ``tests/python/test_same_bytes.py`` holds that none is missing."""
 
@@ -110,8 +111,9 @@ FORMS = {
     "westwood-plus": "ns3",
     "dctcp": "ns3 htsim linux",
     "swift": "htsim seed-000 cse322 cse322-text",
-    "dcqcn": "paper vendor",
-    "timely": "paper",
+    "dcqcn": "paper vendor authors",
+    "timely": "paper authors",
+    "hpcc": "authors",
     "fastflow": "spcl",
     "powertcp": "authors-ns3 linux",
     "theta-powertcp": "authors-ns3 linux",

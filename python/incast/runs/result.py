@@ -447,9 +447,10 @@ class Result:
 
 def cut_pauses(run: Result) -> list[str]:
     """Return a note if the record of pauses ends before the run, or may do so."""
-    if not len(run.pauses):
+    limit = tomllib.loads(run.toml).get("measure", {}).get("pauses")
+    if limit is None or not len(run.pauses):
         return []
-    limit, kept = tomllib.loads(run.toml)["measure"].get("pauses"), run.pauses["pause"][-1].as_py() + 1
+    kept = run.pauses["pause"][-1].as_py() + 1
     if kept < (limit if isinstance(limit, int) else MOST_PAUSES):
         return []
     last = said(duration(run.pauses["asked_s"][-1].as_py()))

@@ -279,15 +279,15 @@ pub(super) fn paths(spec: &Spec) -> Result<(), Errors> {
     Errors::unless_none(problems, ())
 }
 
-/// Longest tick of transmission times.
-const LONGEST_TICK: cc::Time = cc::Time::us(1);
+/// Longest tick of transmission times: the resolution of ns-3's clock.
+const LONGEST_TICK: cc::Time = cc::Time::ns(1);
 
 /// Checks the tick of transmission times.
 pub(super) fn tick(doc: &Document, network: &Network, problems: &mut Vec<Problem>) {
     let Some(tick) = doc.run.tick else { return };
     let at = &mut Report::new("run", problems);
     if tick.0 > LONGEST_TICK {
-        at.text("tick", tick, format!("expected at most {LONGEST_TICK}: shorter transmissions take no time"));
+        at.text("tick", tick, format!("expected at most {LONGEST_TICK}, the resolution of ns-3's clock"));
     }
     if !network.cells.is_empty() {
         at.text("tick", tick, "expected none beside a radio cell, whose frames have times of their own");

@@ -48,6 +48,7 @@ SCENARIOS = [
     "leaf-spine",
     "link-failure",
     "linux-dumbbell",
+    "mixed-rdma-tcp",
     "linux-incast",
     "ns3-hotspot",
     "ns3-random-hotspot",

@@ -70,7 +70,7 @@ WHEEL ?=
 wheel: $(VENV)/.created viewer ## A wheel in dist by pip, tried in an environment of its own; WHEEL=--manylinux is one for every Linux
 	$(BIN)/python tools/wheel.py $(WHEEL)
 
-demo: build ## First picture: six controllers on a fat tree; table, report.html, view.html (3 to 5 minutes from a fresh clone)
+demo: build ## First picture: six controllers on a fat tree; table, report.html, view.html (2.5 to 5 minutes from a fresh clone)
 	$(BIN)/incast compare random-hotspot $(DEMO) --vary traffic.flows=100,250,650,2000 --set measure.timeline=auto --out runs/demo
 	@echo
 	@echo "Open in a browser: runs/demo/report.html$$(test -f runs/demo/view.html && echo ', and runs/demo/view.html, the fabric over time')"

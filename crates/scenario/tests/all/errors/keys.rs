@@ -693,13 +693,3 @@ fn timelines_whose_frames_are_of_no_use() {
     assert_eq!(timeline("auto"), Ok(()));
     assert!(timeline("often").is_err());
 }
-
-#[test]
-fn ticks_are_short_and_of_wires() {
-    let ticked = |name: &str, tick: &str| {
-        let mut scenario = incast_scenario::Scenario::load(name).unwrap();
-        scenario.set("run.tick", tick).and_then(|()| scenario.build().map(|_| ())).unwrap_err().to_string()
-    };
-    assert!(ticked("hotspot", "2us").contains("run.tick = \"2us\": expected at most 1ns"));
-    assert!(ticked("wireless-cell", "1ns").contains("run.tick = \"1ns\": expected none beside a radio cell"));
-}

@@ -109,3 +109,13 @@ fn queues_are_not_sampled_more_often_than_anybody_waits_for() {
     let sets = [("run.duration", "20ms"), ("measure.queue_interval", "100ns")];
     assert_eq!(dumbbell(&sets), None);
 }
+
+#[test]
+fn ticks_are_short_and_of_wires() {
+    let ticked = |name: &str, tick: &str| {
+        let mut scenario = incast_scenario::Scenario::load(name).unwrap();
+        scenario.set("run.tick", tick).and_then(|()| scenario.build().map(|_| ())).unwrap_err().to_string()
+    };
+    assert!(ticked("hotspot", "2us").contains("run.tick = \"2us\": expected at most 1ns"));
+    assert!(ticked("wireless-cell", "1ns").contains("run.tick = \"1ns\": expected none beside a radio cell"));
+}

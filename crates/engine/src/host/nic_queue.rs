@@ -123,8 +123,8 @@ pub struct NicQueue {
     pub event_pending: bool,
     /// Data gets one of this many transmissions while control packets wait too.
     data_slot_period: u32,
-    /// Traffic classes whose packets and senders wait for the end of a pause, a bit each.
-    paused: u8,
+    /// Traffic classes whose packets and senders wait for the end of a pause.
+    paused: Vec<u8>,
 }
 
 impl NicQueue {
@@ -160,34 +160,41 @@ impl NicQueue {
 
     /// Pauses or resumes a class.
     pub fn pause(&mut self, class: u8, pauses: bool) {
-        let bit = 1 << class;
-        self.paused = if pauses { self.paused | bit } else { self.paused & !bit };
+        self.paused.retain(|paused| *paused != class);
+        if pauses {
+            self.paused.push(class);
+        }
     }
 
     /// Resumes all classes.
     pub fn resume_all(&mut self) {
-        self.paused = 0;
+        self.paused.clear();
     }
 
     /// Returns whether some class is paused.
     pub fn is_held(&self) -> bool {
-        self.paused != 0
+        !self.paused.is_empty()
     }
 
     /// Returns whether a class is paused.
     pub fn is_paused(&self, class: u8) -> bool {
-        self.paused >> class & 1 != 0
+        self.paused.contains(&class)
     }
 
     /// Takes the next packet or sender of a class that is not paused: control packets first. `class_of` gives the class
-    /// of a flow's data, or of its control packets.
+    /// of a flow's data, or of its control packets. Fair queues and ranked senders belong to transports whose packets
+    /// wait at the port.
     pub fn next_unpaused(&mut self, class_of: impl Fn(FlowId, bool) -> u8) -> Option<Next> {
+        if let Some(packet) = self.classes.iter_mut().find_map(FairQueue::pop) {
+            return Some(Next::Packet(packet, None));
+        }
         let goes = |flow, control| !self.is_paused(class_of(flow, control));
         if let Some(i) = self.fifo.iter().position(|(packet, _)| goes(packet.flow, true)) {
             return self.fifo.remove(i).map(Next::of);
         }
-        let i = self.senders.iter().position(|flow| goes(*flow, false))?;
-        self.senders.remove(i).map(Next::Sender)
+        let waiting = self.senders.iter().position(|flow| goes(*flow, false));
+        let sender = waiting.and_then(|i| self.senders.remove(i));
+        sender.or_else(|| Some(self.ranked.pop_first()?.1)).map(Next::Sender)
     }
 
     /// Queues a sender; one with `left` bytes to send before those with more.
@@ -301,5 +308,25 @@ mod tests {
                 (0..4).for_each(|_| assert_eq!(waits.pop(), passes.pop()));
             }
         }
+    }
+
+    #[test]
+    fn a_paused_class_waits_and_others_go() {
+        let mut queue = NicQueue::new(u32::MAX);
+        (0..3).for_each(|flow| queue.push_sender(FlowId(flow), None));
+        queue.push_sender(FlowId(9), Some(1));
+        // classes have numbers up to 255
+        let class_of = |flow: FlowId, _| if flow == FlowId(0) { 255 } else { 0 };
+        queue.pause(255, true);
+        queue.pause(255, true);
+        let flows = |queue: &mut NicQueue| match queue.next_unpaused(class_of) {
+            Some(Next::Sender(flow)) => Some(flow.0),
+            _ => None,
+        };
+        assert_eq!([(); 4].map(|()| flows(&mut queue)), [Some(1), Some(2), Some(9), None]);
+        assert!(queue.is_held() && queue.is_paused(255));
+        queue.pause(255, false);
+        assert!(!queue.is_held());
+        assert_eq!(flows(&mut queue), Some(0));
     }
 }

@@ -87,7 +87,6 @@ impl PacketSender for Sender {
             base.ip.flags |= flag::SLOW_PATH;
         }
         let line = env.line_rate.as_f64();
-        let ports = net.spec.links.iter().find(|link| link.from == net.flow(flow).src);
         Sender {
             base,
             cc: config.build(&Env { base_rtt, ..env }),
@@ -101,7 +100,8 @@ impl PacketSender for Sender {
                 bits: 0.0,
                 from: Time::ZERO,
                 moves: profile.telemetry,
-                tick: ports.map_or(Time::ZERO, |link| link.tick),
+                // all links of a run have one tick
+                tick: net.spec.links.first().map_or(Time::ZERO, |link| link.tick),
             },
             alarm: Alarm::default(),
             line,

@@ -11,7 +11,7 @@ use crate::node::late_marking::pass_marking_late;
 use crate::node::lazy_service::pass_lazily;
 use crate::node::trace::Site;
 use crate::port::buffer::SharedBuffer;
-use crate::port::class_queue::Dropped;
+use crate::port::class_queue::{Dropped, Taken};
 use crate::port::explicit::{Departed, Offered};
 use crate::port::{Port, Sent};
 use crate::program::Programs;
@@ -200,7 +200,21 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// Counts packets that waited at a port and were dropped, and removes them from their buffer; or returns them.
+    #[inline(always)]
     pub fn count_dropped(&mut self, port: PortIx) {
+        if self.ports[port].has_released() {
+            self.count_released(port);
+        }
+    }
+
+    /// See [`NodeCtx::count_dropped`].
+    fn count_released(&mut self, port: PortIx) {
+        if let Some((packet, Taken { account, held, size })) = self.ports[port].take_freed()
+            && let Some(pool) = self.ports[port].pool()
+        {
+            self.shared.pools[pool].release(&packet, account, held, size);
+            account.iter().for_each(|account| self.balance(pool, *account, &packet, true));
+        }
         while let Some(Dropped { packet, returns, lost, place }) = self.ports[port].take_dropped() {
             let p = &self.ports[port];
             let (link, pool) = (p.link, p.pool());

@@ -19,7 +19,6 @@ use crate::ids::PoolIx;
 use crate::port::discipline::{Departure, Verdict};
 use crate::spec::{LinkSpec, Spec};
 use incast_cc::Time;
-use std::mem::take;
 
 /// Result of offering a packet to an explicit queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -154,7 +153,7 @@ impl Port {
             buffer.take(&packet, queues.here_of(class).1, size);
         }
         let counted = queues.counted(device_queue);
-        let ext = ext.map(|ext| Box::new(take(ext)));
+        let ext = ext.map(|ext| queues.keep(ext));
         let rank = queues.rank_of(&packet, ext.as_deref());
         queues.push(class, Waiting { packet, ext, size, wire, lost, since: now, index, account, rank }, device_queue);
         let ends = if queues.is_idle() { self.begin(now, interval) } else { None };
@@ -166,6 +165,19 @@ impl Port {
         let (packets, bytes) = queues.counted_of(class, device_queue);
         queues.classes[class].holds(packets, bytes);
         Offered::Waits { ends, marked, lost }
+    }
+
+    /// True if [`Port::take_freed`] or [`Port::take_dropped`] has something.
+    #[inline(always)]
+    pub fn has_released(&self) -> bool {
+        self.rare.queues.as_ref().is_some_and(|queues| queues.freed.is_some() || !queues.dropped.is_empty())
+    }
+
+    /// Packet whose transmission has begun since the last call, and the space that it gives back.
+    pub fn take_freed(&mut self) -> Option<(Packet, Taken)> {
+        let queues = self.rare.queues.as_mut()?;
+        let taken = queues.freed.take()?;
+        Some((queues.served.as_ref()?.packet, taken))
     }
 
     /// Next packet that waited and was dropped since the last call.
@@ -225,7 +237,7 @@ impl Port {
             self.loses_to_failure(now, interval);
         }
         let next = self.begin(now, interval);
-        let ext = ext.map(|ext| *ext);
+        let ext = ext.and_then(|ext| Some(self.rare.queues.as_mut()?.give(ext)));
         Some(Departed { packet, ext, lost, marked, arrives, next, account })
     }
 
@@ -264,8 +276,7 @@ impl Port {
         let Some(queues) = self.rare.queues.as_mut().filter(|queues| queues.frees_early) else { return };
         let (Some(service), Some(waiting)) = (&queues.service, &mut queues.served) else { return };
         let held = queues.classes[service.class].queued.1;
-        let place = Some(Taken { account: waiting.account.take(), held, size: waiting.size });
-        queues.dropped.push(Dropped { packet: waiting.packet, returns: false, lost: true, place });
+        queues.freed = Some(Taken { account: waiting.account.take(), held, size: waiting.size });
     }
 
     /// Stamps the packet whose transmission begins at `now`.

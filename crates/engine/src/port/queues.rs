@@ -2,12 +2,12 @@
 
 use super::account::Counters;
 use super::buffer::SharedBuffer;
-use super::class_queue::{ClassQueue, Dropped, Pausing, Waiting};
+use super::class_queue::{ClassQueue, Dropped, Pausing, Taken, Waiting};
 use super::scheduler::Scheduler;
 use super::settings::Settings;
 use super::tokens::TransmitterTask;
 use crate::event::interval::Interval;
-use crate::event::packet::{Packet, flag};
+use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::trimming::Trim;
 use crate::port::discipline::{Arrival, Verdict};
@@ -15,6 +15,7 @@ use crate::spec::{Aggregate, Discipline, EcnRamp, QueueSpec};
 use incast_cc::Time;
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
+use std::mem::take;
 
 /// Departed packet not yet in the account.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +75,10 @@ pub(super) struct Queues {
     pub pausing: Pausing,
     /// Packets that waited and were dropped, not yet reported.
     pub dropped: Vec<Dropped>,
+    /// Space that the packet whose transmission has just begun gives back, not yet reported.
+    pub freed: Option<Taken>,
+    /// Memory of extensions that have left.
+    spare: Vec<Box<Ext>>,
     gone: VecDeque<Gone>,
     gone_bytes: u64,
     /// Bytes of the account below the discipline, of the first packets.
@@ -135,6 +140,8 @@ impl Queues {
                 frees_early: false,
                 pausing: Pausing::default(),
                 dropped: Vec::new(),
+                freed: None,
+                spare: Vec::new(),
                 gone: VecDeque::new(),
                 gone_bytes: 0,
                 device_bytes: 0,
@@ -342,6 +349,22 @@ impl Queues {
         self.classes[class].push(waiting);
     }
 
+    /// Keeps the extension of a packet that waits.
+    #[inline(always)]
+    pub(super) fn keep(&mut self, ext: &mut Ext) -> Box<Ext> {
+        let mut kept = self.spare.pop().unwrap_or_default();
+        *kept = take(ext);
+        kept
+    }
+
+    /// Returns the extension of a packet that leaves.
+    #[inline(always)]
+    pub(super) fn give(&mut self, mut kept: Box<Ext>) -> Ext {
+        let ext = take(&mut *kept);
+        self.spare.push(kept);
+        ext
+    }
+
     /// Removes the packet at position `i` of queue `class`.
     pub(super) fn take_out(&mut self, class: usize, i: usize) -> Option<Waiting> {
         let taken = self.classes[class].take_out(i)?;
@@ -486,6 +509,7 @@ impl Queues {
 
     /// Releases memory after a burst.
     pub(super) fn shrink(&mut self) {
+        self.spare = Vec::new();
         for class in &mut self.classes {
             if class.queue.capacity() > 64 && class.queue.len() * 4 < class.queue.capacity() {
                 class.queue.shrink_to(class.queue.len() * 2);

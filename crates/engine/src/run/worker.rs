@@ -509,8 +509,12 @@ fn own_event(
             (Instant { time: key.time, generation: key.generation() }, what)
         }
     };
-    ending::check(at)?;
-    let net = out.net;
+    let (net, checked) = (out.net, ending::check(at));
+    // a cell asks for the time of the next event while it handles one
+    if checked.is_err() || !net.cells.is_empty() {
+        out.queue.settle();
+    }
+    checked?;
     match what {
         Slot::Arrival(i) => {
             let (packet, mut ext) = out.queue.take(i);
@@ -519,5 +523,6 @@ fn own_event(
         }
         Slot::Timer(timer) => domain.timer(at, timer, Env::new(net, out, collector)),
     }
+    out.queue.settle();
     Ok(())
 }

@@ -1,0 +1,3 @@
+//! Tests of the crate, in one binary: it links once.
+
+mod graph;

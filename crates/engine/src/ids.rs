@@ -59,6 +59,12 @@ ids! {
     TriggerId
     /// An [`Opening`](crate::map::triggers::Opening): flows of a host that a trigger opens together.
     OpeningId
+    /// A rank of a job, among those of all jobs.
+    RankId
+    /// A stream of calculations of a rank: 256 a rank.
+    StreamId
+    /// A task of a rank, among those of all ranks.
+    TaskId
     /// A radio cell.
     CellId
     /// An engine of a host ([`Processing`](crate::host::processing::Processing)).

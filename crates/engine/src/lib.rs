@@ -18,6 +18,7 @@ pub mod fast_paths;
 pub mod hash;
 pub(crate) mod host;
 pub(crate) mod ids;
+pub(crate) mod job;
 pub mod map;
 pub(crate) mod node;
 pub(crate) mod port;

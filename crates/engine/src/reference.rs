@@ -64,6 +64,9 @@ impl Outbox for Heap {
     fn send_message(&mut self, _to: NodeId, time: Time, message: Timer) {
         self.timer(time, 0, message);
     }
+    fn announce(&mut self, _to: Option<NodeId>, key: Key, message: Timer) {
+        self.queue.push(Reverse(Queued { key, event: Event::Timer(message) }));
+    }
 }
 
 fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
@@ -77,6 +80,9 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             Timer::Process(engine) => net.place[engine.host()].domain,
             Timer::Program(node) | Timer::NicSlot(node) | Timer::Pacer(node) => net.place[node.ix()].domain,
             Timer::Cell(cell) => net.cells[cell].domain,
+            Timer::Rank(rank) => net.place[net.jobs.ranks[rank].host].domain,
+            Timer::Calculation(stream) => net.place[net.jobs.ranks[net.jobs.of_stream(stream).0].host].domain,
+            Timer::Message(task) => net.place[net.jobs.receiver_of(net.spec, task)].domain,
             Timer::DelayedAck(flow)
             | Timer::Receiver(flow)
             | Timer::WindowUpdate(flow)

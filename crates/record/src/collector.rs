@@ -2,7 +2,7 @@
 
 use crate::{
     Histogram, MessageRecord, MonitorEntry, MonitorEvent, MonitorRule, MonitorStep, Outcome, PacketEvent, PauseEvent,
-    PauseEvents, Recorder, Sample,
+    PauseEvents, RankRecord, Recorder, Sample, TransferRecord,
 };
 use std::collections::BTreeMap;
 
@@ -25,6 +25,10 @@ pub struct Collector {
     pub monitored: Vec<MonitorEvent>,
     /// Queries and writes, in the order of the calls.
     pub messages: Vec<MessageRecord>,
+    /// Iterations of ranks of jobs, in the order of the calls.
+    pub ranks: Vec<RankRecord>,
+    /// Messages of jobs, in the order of the calls.
+    pub transfers: Vec<TransferRecord>,
     /// Timeouts (flow, ps) of flows that carry messages, or with a timeline of all, in the order of the calls.
     pub timeouts: Vec<(u32, u64)>,
     /// Events of pauses.
@@ -53,6 +57,8 @@ impl Collector {
             + of(self.monitored.len(), size_of::<MonitorEvent>())
             + of(self.samples.len(), size_of::<Sample>())
             + of(self.messages.len(), size_of::<MessageRecord>())
+            + of(self.ranks.len(), size_of::<RankRecord>())
+            + of(self.transfers.len(), size_of::<TransferRecord>())
             + self.pauses.kept_bytes()
     }
 
@@ -68,6 +74,8 @@ impl Collector {
         self.trace.extend(other.trace);
         self.monitored.extend(other.monitored);
         self.messages.extend(other.messages);
+        self.ranks.extend(other.ranks);
+        self.transfers.extend(other.transfers);
         self.timeouts.extend(other.timeouts);
         self.pauses.merge(other.pauses);
         self.finished += other.finished;
@@ -102,6 +110,10 @@ impl Collector {
                 record.host_dropped_m = drops;
             }
         }
+        self.ranks.sort_by_key(|r| (r.job, r.iteration, r.rank));
+        self.transfers.sort_by_key(|t| (t.job, t.start_ps, t.from, t.to, t.finish_ps, t.task));
+        outcome.ranks = self.ranks;
+        outcome.transfers = self.transfers;
         outcome.messages = self.messages;
         outcome.delay = self.delay;
         outcome.rtt = self.rtt;
@@ -193,6 +205,14 @@ impl Recorder for Collector {
 
     fn pause(&mut self, event: PauseEvent, most: u32) {
         self.pauses.add(event, most);
+    }
+
+    fn rank(&mut self, record: RankRecord) {
+        self.ranks.push(record);
+    }
+
+    fn transfer(&mut self, record: TransferRecord) {
+        self.transfers.push(record);
     }
 
     fn finish(&mut self, time_ps: u64) {

@@ -11,6 +11,7 @@ mod flow_frame;
 mod flows;
 mod histogram;
 mod hosts;
+mod jobs;
 mod messages;
 mod name;
 pub mod packed;
@@ -87,6 +88,12 @@ pub struct Outcome {
     pub monitored: Option<u32>,
     /// Queries and writes, ordered by (kind, group, host, flow, number).
     pub messages: Vec<MessageRecord>,
+    /// Names of the jobs.
+    pub jobs: Vec<String>,
+    /// Iterations of ranks of jobs, ordered by (job, iteration, rank).
+    pub ranks: Vec<RankRecord>,
+    /// Messages of jobs that have arrived, ordered by (job, start, from, to).
+    pub transfers: Vec<TransferRecord>,
     /// One-way delays (picoseconds) of delivered data packets, one histogram a group.
     pub delay: Vec<Histogram>,
     /// Round-trip times (picoseconds) sampled at senders, one histogram a group.
@@ -557,6 +564,60 @@ pub struct RadioRecord {
     pub power_mw: [f64; 3],
 }
 
+/// An iteration of a rank of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RankRecord {
+    /// Job, by its place in the scenario.
+    pub job: u32,
+    /// Rank.
+    pub rank: u32,
+    /// Host of the rank.
+    pub host: u32,
+    /// Number of the iteration, from 0.
+    pub iteration: u32,
+    /// Start.
+    pub start_ps: u64,
+    /// End of the last task; `None` if the run ended before.
+    pub finish_ps: Option<u64>,
+    /// Time with a calculation under way.
+    pub compute_ps: u64,
+    /// Time with a message to or from the rank under way, and no calculation.
+    pub exposed_ps: u64,
+    /// Time with neither.
+    pub idle_ps: u64,
+    /// Time with a message under way.
+    pub communication_ps: u64,
+    /// Tasks of an iteration.
+    pub tasks: u32,
+    /// Tasks that have not ended.
+    pub left: u32,
+    /// First receive that waits at the end of the run, in words.
+    pub waits_for: Option<String>,
+}
+
+/// A message of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TransferRecord {
+    /// Job, by its place in the scenario.
+    pub job: u32,
+    /// Sending rank.
+    pub from: u32,
+    /// Receiving rank.
+    pub to: u32,
+    /// Sending task.
+    pub task: u32,
+    /// Tag.
+    pub tag: u32,
+    /// Bytes.
+    pub bytes: u64,
+    /// Time at which it was written.
+    pub start_ps: u64,
+    /// Time at which its last byte had arrived in order.
+    pub finish_ps: u64,
+    /// Flow of the connection.
+    pub flow: u32,
+}
+
 /// One point of a time series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
@@ -640,6 +701,10 @@ pub trait Recorder {
     fn pause(&mut self, event: PauseEvent, most: u32);
     /// A host's engine was full and dropped a data packet of a flow, in the measured interval.
     fn host_drop(&mut self, flow: u32);
-    /// A flow with an end, or the last query of a limited number, has finished.
+    /// An iteration of a rank of a job has ended, or the run ended before.
+    fn rank(&mut self, record: RankRecord);
+    /// A message of a job has arrived.
+    fn transfer(&mut self, record: TransferRecord);
+    /// A flow with an end, the last query of a limited number, or a rank of a job has finished.
     fn finish(&mut self, time_ps: u64);
 }

@@ -12,7 +12,7 @@ use crate::figure::{Figure, fill, fill_totals, rows, stated, stated_totals};
 use crate::flows::{self, Flows};
 use crate::messages::{self, Completions};
 use crate::statistics::seconds;
-use crate::{MessageKind, Outcome, PortRecord, hosts, ports, radios};
+use crate::{MessageKind, Outcome, PortRecord, hosts, jobs, ports, radios};
 
 /// Run and its names.
 struct Run<'a> {
@@ -64,6 +64,7 @@ pub fn figures() -> impl Iterator<Item = Stated> {
         .chain(stated(ports::FIGURES))
         .chain(stated(hosts::FIGURES))
         .chain(stated(radios::FIGURES))
+        .chain(stated(jobs::FIGURES))
         .chain([GROUPS, CROSSED])
         .chain(stated(flows::FLOWMONITOR))
 }
@@ -81,12 +82,18 @@ pub fn summarize(outcome: &Outcome, scenario: &str, version: &str) -> Value {
     fill(&mut summary, ports::FIGURES, outcome);
     fill(&mut summary, hosts::FIGURES, outcome);
     fill(&mut summary, radios::FIGURES, outcome);
+    if !outcome.jobs.is_empty() {
+        summary.insert("jobs".to_owned(), jobs::summary(outcome));
+    }
     summary.insert("groups".to_owned(), groups(outcome));
     if !outcome.failed_links.is_empty() {
         summary.insert("crossed_failure".to_owned(), crossed(outcome));
     }
     fill(&mut summary, flows::FLOWMONITOR, outcome);
-    let there = |f: &Stated| f.key != CROSSED.key || !outcome.failed_links.is_empty();
+    let there = |f: &Stated| match f.key {
+        key if key == CROSSED.key => !outcome.failed_links.is_empty(),
+        key => !key.starts_with("jobs.") || !outcome.jobs.is_empty(),
+    };
     let by_key = |text: fn(Stated) -> &'static str| {
         figures().filter(there).map(|f| (f.key.to_owned(), text(f).into())).collect()
     };

@@ -6,13 +6,13 @@
 pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
 use crate::packed::{FrameTable, Framed};
-use crate::{Outcome, entries, flows, hosts, messages, pauses, ports, radios, series, timeline};
+use crate::{Outcome, entries, flows, hosts, jobs, messages, pauses, ports, radios, series, timeline};
 
 /// Function that makes a table.
 pub type Make = fn(&Outcome) -> Vec<Column>;
 
 /// All tables, by file name.
-pub const TABLES: [(&str, Make); 15] = [
+pub const TABLES: [(&str, Make); 18] = [
     ("flows", flows),
     ("ports", ports),
     ("classes", ports::classes),
@@ -21,6 +21,9 @@ pub const TABLES: [(&str, Make); 15] = [
     ("radios", radios),
     ("queries", messages::queries),
     ("writes", messages::writes),
+    ("jobs", jobs::jobs),
+    ("ranks", jobs::ranks),
+    ("messages", jobs::messages),
     ("samples", samples),
     ("trace", trace),
     ("pauses", pauses),

@@ -2,6 +2,7 @@
 
 use crate::domain::closing_connections::ClosingConnection;
 use crate::domain::flow_frames::{ReceiverFrames, SenderFrames};
+use crate::domain::jobs::DomainJobs;
 use crate::domain::probe::{FlowProbe, observed, observed_tcp};
 use crate::domain::queries::{answered, query_record};
 use crate::event::order::Timer;
@@ -31,6 +32,8 @@ pub struct Endpoints {
     pub pacers: Pacers,
     /// Queries.
     pub queries: Vec<Query>,
+    /// Ranks of jobs, if any.
+    pub jobs: Option<Box<DomainJobs>>,
     pub(super) probes: Vec<FlowProbe>,
     /// Frames of receivers, with a timeline.
     pub(super) arrivals: Vec<ReceiverFrames>,
@@ -117,6 +120,9 @@ impl Endpoints {
         for query in self.queries.iter().filter(|q| q.waiting > 0) {
             rec.message(query_record(query, net, None));
         }
+        if let Some(jobs) = &mut self.jobs {
+            jobs.finish(end, net, rec);
+        }
     }
 
     /// Prefetches the data that a packet touches when it arrives at its host.
@@ -161,6 +167,9 @@ impl Endpoints {
             ctx.shared.repeated.count(packet, ctx.now, &ctx.net.interval);
         }
         self.deliver(ctx, packet, ext);
+        if self.jobs.is_some() {
+            self.job_progress(ctx, packet);
+        }
     }
 
     /// Delivers a packet of a two-way connection.
@@ -339,6 +348,7 @@ impl Endpoints {
         match timer {
             Timer::Query(query) => self.begin_query(ctx, query),
             Timer::RunQueue(flow) => self.run_queued(ctx, flow),
+            Timer::Rank(_) | Timer::Calculation(_) | Timer::Message(_) => self.job_timer(ctx, timer),
             Timer::Opening(opening) => {
                 for flow in net.triggers.flows(opening) {
                     let sender = &mut self.senders[net.ends[*flow].sender];

@@ -7,6 +7,7 @@ mod deadlock;
 pub mod endpoints;
 mod fast_paths;
 mod flow_frames;
+mod jobs;
 pub mod late_marking;
 mod nic_slots;
 mod outcome;

@@ -9,7 +9,7 @@
 
 use crate::event::packet::{Ext, NO_TIE_RANK, Packet};
 use crate::hash;
-use crate::ids::{CellId, EngineId, FlowId, LinkId, NodeId, OpeningId, QueryId, TriggerId};
+use crate::ids::{CellId, EngineId, FlowId, LinkId, NodeId, OpeningId, QueryId, RankId, StreamId, TaskId, TriggerId};
 use crate::spec::Ties;
 use incast_cc::Time;
 
@@ -57,6 +57,11 @@ impl Key {
             Ties::Link | Ties::Scheduled => 0,
         };
         Key { time, gen_phase: (generation as u32) << 8 | phase as u32, tie, entity, seq }
+    }
+
+    /// Key of a message to the host of a connection's receiver, the `number`th of the connection.
+    pub fn message(time: Time, flow: FlowId, number: u32) -> Key {
+        Key { time, gen_phase: phase::TIMER as u32, tie: 0, entity: flow.0, seq: number }
     }
 
     /// Generation of the event.
@@ -164,6 +169,12 @@ timers! {
     /// A link or the one in the other direction fails or recovers, or its port has been silent for long enough after
     /// that ([`pfc`](crate::node::pfc)). No effect while the network is empty.
     20 Transition(LinkId),
+    /// A job begins at a rank.
+    21 Rank(RankId),
+    /// A calculation of a rank ends.
+    22 Calculation(StreamId),
+    /// A message to a rank is coming: that of a task of another.
+    23 Message(TaskId),
 }
 
 impl Timer {

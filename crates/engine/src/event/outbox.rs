@@ -1,6 +1,6 @@
 //! Destination of a node's packets and timers, and the instant of an event.
 
-use crate::event::order::Timer;
+use crate::event::order::{Key, Timer};
 use crate::event::packet::{Ext, Packet};
 use crate::ids::{LinkId, NodeId};
 use incast_cc::Time;
@@ -47,6 +47,9 @@ pub trait Outbox {
     /// `message` reaches node `to` at `time`, as an event there. `time` is at least the longest latency of a link from
     /// now, so it lies in a later window.
     fn send_message(&mut self, to: NodeId, time: Time, message: Timer);
+    /// `message` reaches the host of a connection's receiver as the event of `key`: in this domain if `to` is `None`,
+    /// else at node `to`, in a later window.
+    fn announce(&mut self, _to: Option<NodeId>, _key: Key, _message: Timer) {}
     /// The port of `link` is to be [settled](crate::port::late_marking) when the next window opens.
     fn settle(&mut self, _link: LinkId) {}
     /// The port of `link` has [lazy service](crate::port::lazy_service) and work at `time`: it is visited at the end

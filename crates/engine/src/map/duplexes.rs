@@ -3,17 +3,19 @@
 use crate::host::messages::Duplex;
 use crate::ids::{FlowId, QueryId};
 use crate::spec::{About, RunError, Spec};
+use std::collections::BTreeSet;
 
 /// The role of every flow in a two-way connection. Empty where there is none.
 ///
 /// # Errors
 /// Two flows do not match, or a flow belongs to no connection or to two.
 pub fn of(spec: &Spec) -> Result<Vec<Option<Duplex>>, RunError> {
+    let of_jobs: BTreeSet<u32> = spec.jobs.iter().flat_map(|job| &job.connections).map(|c| c.flow).collect();
+    let homeless = |f: u32| spec.flows[f as usize].app.is_messages() && !of_jobs.contains(&f);
+    let text = |f: u32| format!("flow {f} carries messages but belongs to no query and no job");
+    let count = spec.flows.len() as u32;
     if spec.queries.is_empty() {
-        return match spec.flows.iter().position(|f| f.app.is_messages()) {
-            Some(f) => refused(f as u32, format!("flow {f} carries messages but belongs to no query")),
-            None => Ok(Vec::new()),
-        };
+        return (0..count).find(|f| homeless(*f)).map_or(Ok(Vec::new()), |f| refused(f, text(f)));
     }
     let mut duplexes = vec![None; spec.flows.len()];
     for (q, query) in (0..).map(QueryId).zip(&spec.queries) {
@@ -48,8 +50,8 @@ pub fn of(spec: &Spec) -> Result<Vec<Option<Duplex>>, RunError> {
             }
         }
     }
-    match (spec.flows.iter().zip(&duplexes)).position(|(f, j)| f.app.is_messages() && j.is_none()) {
-        Some(f) => refused(f as u32, format!("flow {f} carries messages but belongs to no query")),
+    match (0..count).find(|f| duplexes[*f as usize].is_none() && homeless(*f)) {
+        Some(f) => refused(f, text(f)),
         None => Ok(duplexes),
     }
 }

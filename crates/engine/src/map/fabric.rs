@@ -6,6 +6,7 @@ use crate::event::packet::Packet;
 use crate::host::messages::Duplex;
 use crate::ids::{DomainId, FlowId, NodeIx, PortIx, ReceiverIx, SenderIx};
 use crate::map::cells::CellMap;
+use crate::map::jobs::Jobs;
 use crate::map::mirror::Mirror;
 use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
@@ -80,6 +81,8 @@ pub struct FabricMap<'a> {
     pub queries: Vec<u32>,
     /// Numbering of paths.
     pub paths: Numbered,
+    /// Jobs.
+    pub jobs: Jobs,
     /// Stations of radio cells.
     pub cells: Vec<CellMap>,
     /// Reverse paths, with symmetric routing.

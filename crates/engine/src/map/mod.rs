@@ -12,6 +12,7 @@ pub mod failover;
 pub mod flow_ports;
 pub(crate) mod groups;
 pub mod ideal;
+pub(crate) mod jobs;
 pub(crate) mod latency;
 pub(crate) mod layout;
 pub(crate) mod locality;

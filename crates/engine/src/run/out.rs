@@ -108,6 +108,13 @@ impl Outbox for Out<'_, '_> {
         self.buckets.push_message(self.net.place[to].domain, key, message);
     }
 
+    fn announce(&mut self, to: Option<NodeId>, key: Key, message: Timer) {
+        match to {
+            Some(to) => self.buckets.push_message(self.net.place[to].domain, key, message),
+            None => self.queue.timer(key, message),
+        }
+    }
+
     fn settle(&mut self, link: LinkId) {
         self.buckets.due.push(link);
     }

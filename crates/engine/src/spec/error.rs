@@ -14,6 +14,8 @@ pub enum About {
     Cuts(u32),
     /// Application of a flow, by number.
     Application(u32),
+    /// Job, by number.
+    Job(u32),
     /// Transport, by number.
     Transport(u32),
     /// Program of nodes, by number.

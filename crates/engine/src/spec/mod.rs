@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 mod cell;
 mod error;
 mod host;
+mod job;
 mod keys;
 mod link;
 mod memory;
@@ -32,6 +33,7 @@ mod words;
 pub use cell::*;
 pub use error::*;
 pub use host::*;
+pub use job::*;
 pub use link::*;
 pub use memory::memory_of;
 pub use program::*;
@@ -84,8 +86,10 @@ pub struct Spec {
     pub buffer: Option<BufferSpec>,
     /// Triggers that open flows when others end; flows refer to them.
     pub triggers: Vec<TriggerSpec>,
-    /// Queries over two-way connections, which consist of the flows with [`App::Messages`].
+    /// Queries over two-way connections, which consist of flows with [`App::Messages`].
     pub queries: Vec<QuerySpec>,
+    /// Jobs. Their connections are flows with [`App::Messages`].
+    pub jobs: Vec<JobSpec>,
     /// Observations besides the records of flows and ports.
     pub observe: Observe,
     /// Time at which ports stamp packets that carry telemetry.
@@ -210,10 +214,10 @@ impl Spec {
         !self.programs.is_empty() || self.queues.iter().any(QueueSpec::returns)
     }
 
-    /// True if hosts run programs, have processing times, or count received packets by timeline frames.
+    /// True if hosts run programs or jobs, have processing times, or count received packets by timeline frames.
     pub fn hosts_differ(&self) -> bool {
         let programs = || (0..self.hosts).any(|host| self.runs_programs(host));
-        !self.host_costs.is_empty() || self.observe.timeline.is_some() || programs()
+        !self.host_costs.is_empty() || self.observe.timeline.is_some() || !self.jobs.is_empty() || programs()
     }
 
     /// Host that observes the end of a flow.

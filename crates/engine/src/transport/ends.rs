@@ -79,6 +79,14 @@ impl SendEndpoint {
         either!(self, end => end.on_message(ctx, bytes));
     }
 
+    /// Bytes of the application that are acknowledged in order.
+    pub fn acked(&self) -> u64 {
+        match self {
+            Self::Tcp(tcp) => tcp.acked(),
+            Self::Other(other) => other.acked(),
+        }
+    }
+
     /// Called when the NIC is free for this sender, which has waited for it.
     pub fn on_tx_ready(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Self::Other(other) = self {

@@ -155,6 +155,11 @@ impl OtherSender {
         });
     }
 
+    /// Bytes of the application that are acknowledged in order; none of datagrams are.
+    pub fn acked(&self) -> u64 {
+        of_any!(self, _udp => 0, end => end.base().app.acked())
+    }
+
     /// Called when the NIC is free for this sender.
     pub fn on_tx_ready(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         of_any!(self, _udp => {}, end => {

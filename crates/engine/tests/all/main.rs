@@ -16,6 +16,7 @@ mod failures;
 mod fast_paths;
 mod grid;
 mod homa;
+mod jobs;
 mod hosts;
 mod measurement;
 mod messages;

@@ -5,16 +5,17 @@ mod endpoints;
 mod place;
 mod ports;
 
-use crate::domain::Domain;
+use crate::domain::{Domain, jobs};
 use crate::event::interval::Interval;
 use crate::event::order::{Order, Timer};
 use crate::hash;
-use crate::ids::{CellId, DomainId, FlowId, QueryId};
+use crate::ids::{CellId, DomainId, FlowId, QueryId, RankId};
 use crate::map::back;
 use crate::map::cells;
 use crate::map::duplexes;
 use crate::map::fabric::FabricMap;
 use crate::map::ideal::{Fabric, FlowIdeal};
+use crate::map::jobs::Jobs;
 use crate::map::latency;
 use crate::map::layout::Layout;
 use crate::map::mirror::Mirror;
@@ -125,6 +126,7 @@ impl<'a> Simulation<'a> {
             envs,
             duplexes: duplexes::of(spec)?,
             triggers: Triggers::new(spec)?,
+            jobs: Jobs::new(spec, &latencies)?,
             // the same for any queue: explicit queues give the same outcome
             max_latency: spec.links.iter().map(|l| l.crossing(smallest)).fold(min, Time::max),
             quickest: latencies.iter().copied().min().unwrap_or(Time::NEVER),
@@ -146,9 +148,11 @@ impl<'a> Simulation<'a> {
             net.envs = Vec::new();
         }
         endpoints::queries(&mut net, &mut domains);
+        jobs::place(&mut net, &mut domains);
         endpoints::counts_and_probes(&mut net, &mut domains);
         let finite = spec.flows.iter().filter(|f| f.app.is_finite()).count()
-            + spec.queries.iter().filter(|q| q.count.is_some_and(|n| n > 0)).count();
+            + spec.queries.iter().filter(|q| q.count.is_some_and(|n| n > 0)).count()
+            + net.jobs.ranks.len();
         let lookahead = latency::lookahead(spec, &net.place, &latencies);
         if !monitor.set_up(1.0) {
             return Err(RunError::Stopped);
@@ -159,8 +163,11 @@ impl<'a> Simulation<'a> {
     /// Timers pending at the start of a run: domain, time and timer.
     pub fn first_timers(&self) -> impl Iterator<Item = (DomainId, Time, Timer)> {
         let (spec, place) = (self.net.spec, &self.net.place);
+        // the first message opens a connection of a job
         let flows = (0..).zip(spec.flows.iter().zip(&self.net.ends));
-        let flows = flows.map(move |(f, (flow, at))| (at.sender_domain, flow.start, Timer::Start(FlowId(f))));
+        let flows = flows
+            .filter(|(f, _)| self.net.jobs.of_flow(FlowId(*f)).is_none())
+            .map(move |(f, (flow, at))| (at.sender_domain, flow.start, Timer::Start(FlowId(f))));
         let queries = (0..).zip(&spec.queries);
         let queries =
             queries.map(move |(q, query)| (place[query.root as usize].domain, query.first, Timer::Query(QueryId(q))));
@@ -172,7 +179,10 @@ impl<'a> Simulation<'a> {
             (cell.domain, own.next(), Timer::Cell(CellId(number)))
         });
         let cells = cells.filter(|(_, at, _)| *at != Time::NEVER);
-        flows.chain(queries).chain(transitions).chain(cells)
+        let ranks = (0..).map(RankId).zip(&self.net.jobs.ranks);
+        let ranks = ranks
+            .map(move |(rank, own)| (place[own.host].domain, spec.jobs[own.job as usize].start, Timer::Rank(rank)));
+        flows.chain(queries).chain(ranks).chain(transitions).chain(cells)
     }
 
     /// Number of flows and queries of known size after which the run ends, if it ends then. Otherwise `u64::MAX`.

@@ -148,6 +148,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         buffer: None,
         triggers: Vec::new(),
         queries: Vec::new(),
+        jobs: Vec::new(),
         observe: Observe { queue_interval: Time::us(10), ..Observe::default() },
         stamps: Stamps::Arrival,
         ties: Ties::Hash,

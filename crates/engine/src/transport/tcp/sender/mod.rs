@@ -341,6 +341,11 @@ impl Sender {
         record.rtt_min_ps = self.rtt.min().into_iter().chain(self.stats.rtt_min).min().map(|t| t.0);
     }
 
+    /// Bytes of the application that are acknowledged in order.
+    pub fn acked(&self) -> u64 {
+        self.stats.written + self.snd.una
+    }
+
     /// Visits the state for time series: sizes in bytes, times in seconds.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("cwnd_bytes", self.window());

@@ -1,0 +1,278 @@
+//! One rank: its tasks, the streams of its calculations, and its receives.
+//!
+//! Source of the rules: GOAL as LogGOPSim has it (spcl/LogGOPSim 76451de), without its network. A task starts when all
+//! that it waits for has ended, or started. Calculations of one stream exclude each other, in the order in which they
+//! became ready, and at one instant in the order of their numbers. A receive takes the earliest message that has
+//! arrived with its source and tag, and a message the receive that was posted first.
+
+use super::account::Account;
+use incast_cc::Time;
+use incast_workload::{ANY, Kind, Rank};
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::take;
+
+/// What a rank does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Act {
+    /// A calculation on `stream` ends at `until`.
+    Calculate {
+        /// Stream.
+        stream: u8,
+        /// End.
+        until: Time,
+    },
+    /// The message of a task sets out.
+    Send {
+        /// The sending task.
+        task: u32,
+    },
+    /// All tasks of the iteration have ended.
+    Done,
+}
+
+/// Message that has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrived {
+    /// Rank that sent it.
+    pub from: u32,
+    /// Tag.
+    pub tag: u32,
+}
+
+/// Calculations of one stream.
+#[derive(Clone, Default, Debug)]
+struct Stream {
+    /// Task under way.
+    busy: Option<u32>,
+    /// Ready tasks, in order.
+    ready: VecDeque<u32>,
+}
+
+/// Things by source and tag, in the order in which they came.
+#[derive(Clone, Debug)]
+struct Matching<T> {
+    queues: BTreeMap<(u32, u32), VecDeque<(u64, T)>>,
+    came: u64,
+}
+
+impl<T> Default for Matching<T> {
+    fn default() -> Matching<T> {
+        Matching { queues: BTreeMap::new(), came: 0 }
+    }
+}
+
+impl<T> Matching<T> {
+    fn push(&mut self, key: (u32, u32), thing: T) {
+        self.queues.entry(key).or_default().push_back((self.came, thing));
+        self.came += 1;
+    }
+
+    /// Takes the first thing under one of `keys`.
+    fn take(&mut self, keys: impl Iterator<Item = (u32, u32)>) -> Option<T> {
+        let first = |key| Some((self.queues.get(&key)?.front()?.0, key));
+        let (_, key) = keys.filter_map(first).min()?;
+        let queue = self.queues.get_mut(&key)?;
+        let (_, thing) = queue.pop_front()?;
+        if queue.is_empty() {
+            self.queues.remove(&key);
+        }
+        Some(thing)
+    }
+
+    /// Takes the first thing with this source and tag, of which [`ANY`] stands for all.
+    fn take_by(&mut self, (from, tag): (u32, u32)) -> Option<T> {
+        if from != ANY && tag != ANY {
+            return self.take(std::iter::once((from, tag)));
+        }
+        let fits = |key: &(u32, u32)| [(from, key.0), (tag, key.1)].iter().all(|(own, of)| *own == ANY || own == of);
+        let keys: Vec<_> = self.queues.keys().copied().filter(fits).collect();
+        self.take(keys.into_iter())
+    }
+
+    /// Takes the first thing that takes this source and tag.
+    fn take_for(&mut self, (from, tag): (u32, u32)) -> Option<T> {
+        self.take([(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)].into_iter())
+    }
+
+    fn first(&self) -> Option<&T> {
+        self.queues.values().filter_map(VecDeque::front).min_by_key(|(came, _)| *came).map(|(_, thing)| thing)
+    }
+}
+
+/// State of a rank.
+#[derive(Clone, Default, Debug)]
+pub struct RankState {
+    /// Number that every task still waits for.
+    waits: Vec<u32>,
+    /// Tasks that have not ended.
+    left: u32,
+    /// Iterations that have ended.
+    pub ended: u32,
+    streams: Vec<Stream>,
+    /// Receives without a message.
+    posted: Matching<u32>,
+    /// Messages without a receive.
+    early: Matching<()>,
+    /// Tasks that are ready and not started.
+    ready: Vec<u32>,
+    /// Calculations take so many times as long.
+    factor: f64,
+    /// Start of the iteration.
+    pub begun: Time,
+    /// Time by what the rank does, in this iteration.
+    pub account: Account,
+}
+
+impl RankState {
+    /// State before the job begins. Calculations take `factor` times as long as the graph says.
+    pub fn new(rank: &Rank, factor: f64) -> RankState {
+        let streams = rank.iter().filter(|(_, task)| task.kind == Kind::Calc).map(|(_, task)| task.stream as usize + 1);
+        let streams = vec![Stream::default(); streams.max().unwrap_or(0)];
+        RankState { streams, factor, ..RankState::default() }
+    }
+
+    /// Begins an iteration at `now`.
+    pub fn begin(&mut self, rank: &Rank, now: Time, acts: &mut Vec<Act>) {
+        self.begun = now;
+        self.account.begin(now);
+        self.waits.clear();
+        self.waits.extend_from_slice(rank.all_waits());
+        self.left = rank.tasks() as u32;
+        self.ready.extend((0..self.left).filter(|i| rank.waits(*i) == 0));
+        if self.left == 0 {
+            self.end_iteration(now, acts);
+        }
+        self.go_on(rank, now, acts);
+    }
+
+    /// The calculation of `stream` ends at `now`.
+    pub fn calculated(&mut self, rank: &Rank, stream: u8, now: Time, acts: &mut Vec<Act>) {
+        let Some(task) = self.streams.get_mut(stream as usize).and_then(|stream| stream.busy.take()) else { return };
+        self.account.calculates(now, false);
+        self.end(rank, task, now, acts);
+        self.go_on(rank, now, acts);
+    }
+
+    /// The last byte of the message of `task` is acknowledged at `now`.
+    pub fn sent(&mut self, rank: &Rank, task: u32, now: Time, acts: &mut Vec<Act>) {
+        self.account.communicates(now, false);
+        self.end(rank, task, now, acts);
+        self.go_on(rank, now, acts);
+    }
+
+    /// The first byte of a message to this rank may arrive from `now` on.
+    pub fn coming(&mut self, now: Time) {
+        self.account.communicates(now, true);
+    }
+
+    /// The last byte of a message has arrived at `now`.
+    pub fn arrived(&mut self, rank: &Rank, message: Arrived, now: Time, acts: &mut Vec<Act>) {
+        self.account.communicates(now, false);
+        match self.posted.take_for((message.from, message.tag)) {
+            Some(task) => {
+                self.end(rank, task, now, acts);
+                self.go_on(rank, now, acts);
+            }
+            None => self.early.push((message.from, message.tag), ()),
+        }
+    }
+
+    /// True if an iteration is under way.
+    pub fn is_busy(&self) -> bool {
+        self.left > 0
+    }
+
+    /// Tasks that have not ended.
+    pub fn left(&self) -> u32 {
+        self.left
+    }
+
+    /// First receive that waits for its message.
+    pub fn waiting(&self) -> Option<u32> {
+        self.posted.first().copied()
+    }
+
+    /// Starts what is ready, and what becomes ready by that at this instant.
+    fn go_on(&mut self, rank: &Rank, now: Time, acts: &mut Vec<Act>) {
+        loop {
+            let mut ready = take(&mut self.ready);
+            ready.sort_unstable();
+            ready.drain(..).for_each(|task| self.start(rank, task, now, acts));
+            if self.ready.is_empty() {
+                self.ready = ready;
+            }
+            (0..self.streams.len()).for_each(|stream| self.serve(rank, stream, now, acts));
+            if self.ready.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn start(&mut self, rank: &Rank, task: u32, now: Time, acts: &mut Vec<Act>) {
+        let own = rank.task(task);
+        match own.kind {
+            Kind::Calc => return self.streams[own.stream as usize].ready.push_back(task),
+            Kind::Send => {
+                self.release(rank.successors(task).1);
+                self.account.communicates(now, true);
+                acts.push(Act::Send { task });
+            }
+            Kind::Recv => {
+                self.release(rank.successors(task).1);
+                match self.early.take_by((own.peer, own.tag)) {
+                    Some(()) => self.end(rank, task, now, acts),
+                    None => self.posted.push((own.peer, own.tag), task),
+                }
+            }
+            Kind::Nop | Kind::Collective => {
+                self.release(rank.successors(task).1);
+                self.end(rank, task, now, acts);
+            }
+        }
+    }
+
+    /// Begins the next calculation of a stream that is free.
+    fn serve(&mut self, rank: &Rank, stream: usize, now: Time, acts: &mut Vec<Act>) {
+        while self.streams[stream].busy.is_none() {
+            let Some(task) = self.streams[stream].ready.pop_front() else { return };
+            self.release(rank.successors(task).1);
+            let duration = self.takes(rank.task(task).duration());
+            if duration == Time::ZERO {
+                self.end(rank, task, now, acts);
+                continue;
+            }
+            self.streams[stream].busy = Some(task);
+            self.account.calculates(now, true);
+            acts.push(Act::Calculate { stream: stream as u8, until: now.saturating_add(duration) });
+        }
+    }
+
+    fn takes(&self, duration: Time) -> Time {
+        if self.factor == 1.0 { duration } else { Time((duration.0 as f64 * self.factor).round() as u64) }
+    }
+
+    fn end(&mut self, rank: &Rank, task: u32, now: Time, acts: &mut Vec<Act>) {
+        self.release(rank.successors(task).0);
+        self.left -= 1;
+        if self.left == 0 {
+            self.end_iteration(now, acts);
+        }
+    }
+
+    fn end_iteration(&mut self, now: Time, acts: &mut Vec<Act>) {
+        self.account.advance(now);
+        self.ended += 1;
+        acts.push(Act::Done);
+    }
+
+    /// Counts down what `tasks` wait for.
+    fn release(&mut self, tasks: &[u32]) {
+        for task in tasks {
+            let waits = &mut self.waits[*task as usize];
+            *waits -= 1;
+            if *waits == 0 {
+                self.ready.push(*task);
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Training jobs: graphs of tasks on hosts, and the connections of their messages.
+
+use incast_cc::Time;
+use incast_workload::Graph;
+use std::sync::Arc;
+
+/// Job.
+#[derive(Clone, Debug)]
+pub struct JobSpec {
+    /// Index into [`Spec::groups`](super::Spec::groups).
+    pub group: u32,
+    /// Tasks of all ranks. Collectives are expanded.
+    pub graph: Arc<Graph>,
+    /// Host of every rank. A host has one rank of a job at most.
+    pub hosts: Vec<u32>,
+    /// Start.
+    pub start: Time,
+    /// How often every rank runs through its tasks, at least once. A rank begins the next iteration when it has ended
+    /// one.
+    pub iterations: u32,
+    /// Calculations of a rank take so many times as long; ranks that are missing take the time of the graph.
+    pub slow: Vec<(u32, f64)>,
+    /// Connections, one for every pair of ranks with messages from the first to the second, in the order of the pairs.
+    pub connections: Vec<JobConnection>,
+}
+
+/// Connection of two ranks: a flow with [`App::Messages`](super::App::Messages), which stays open for all messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct JobConnection {
+    /// Sending rank.
+    pub from: u32,
+    /// Receiving rank.
+    pub to: u32,
+    /// Flow.
+    pub flow: u32,
+}
+
+impl JobSpec {
+    /// Pairs of ranks with messages from the first to the second, in order.
+    pub fn pairs(graph: &Graph) -> Vec<(u32, u32)> {
+        let sends = |(rank, tasks): (u32, &incast_workload::Rank)| {
+            let mut peers: Vec<u32> =
+                tasks.iter().filter(|(_, t)| t.kind == incast_workload::Kind::Send).map(|(_, t)| t.peer).collect();
+            peers.sort_unstable();
+            peers.dedup();
+            peers.into_iter().map(move |peer| (rank, peer))
+        };
+        graph.iter().flat_map(sends).collect()
+    }
+}

@@ -303,6 +303,20 @@ pub struct RankBuilder {
 }
 
 impl RankBuilder {
+    /// A rank of about so many tasks.
+    pub fn with_capacity(tasks: usize) -> RankBuilder {
+        RankBuilder {
+            kind: Vec::with_capacity(tasks),
+            stream: Vec::with_capacity(tasks),
+            nic: Vec::with_capacity(tasks),
+            peer: Vec::with_capacity(tasks),
+            tag: Vec::with_capacity(tasks),
+            size: Vec::with_capacity(tasks),
+            waits: Vec::with_capacity(tasks),
+            ..RankBuilder::default()
+        }
+    }
+
     /// Number of tasks so far.
     pub fn tasks(&self) -> usize {
         self.kind.len()

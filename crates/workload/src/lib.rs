@@ -23,6 +23,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod finding;
+pub mod goal;
 pub mod graph;
 
+pub use finding::{Code, Finding, Place, Report};
 pub use graph::{ANY, Builder, Collective, Graph, Kind, Pattern, Rank, RankBuilder, Refused, Task};

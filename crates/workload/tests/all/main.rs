@@ -1,3 +1,7 @@
 //! Tests of the crate, in one binary: it links once.
 
+mod fuzz;
+mod goal_binary;
+mod goal_text;
 mod graph;
+mod support;

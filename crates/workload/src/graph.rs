@@ -98,6 +98,10 @@ impl Task {
     pub const fn at_nic(self, nic: u8) -> Task {
         Task { nic, ..self }
     }
+    /// Returns whether a receive takes any source or any tag.
+    pub const fn is_wild(self) -> bool {
+        matches!(self.kind, Kind::Recv) && (self.peer == ANY || self.tag == ANY)
+    }
     /// Duration of a calculation; zero for others.
     pub const fn duration(self) -> Time {
         if matches!(self.kind, Kind::Calc) { Time(self.size) } else { Time::ZERO }

@@ -4,4 +4,5 @@ mod fuzz;
 mod goal_binary;
 mod goal_text;
 mod graph;
+mod loggops;
 mod support;

@@ -98,6 +98,10 @@ impl Task {
     pub const fn at_nic(self, nic: u8) -> Task {
         Task { nic, ..self }
     }
+    /// Returns whether a receive takes any source or any tag.
+    pub const fn is_wild(self) -> bool {
+        matches!(self.kind, Kind::Recv) && (self.peer == ANY || self.tag == ANY)
+    }
     /// Duration of a calculation; zero for others.
     pub const fn duration(self) -> Time {
         if matches!(self.kind, Kind::Calc) { Time(self.size) } else { Time::ZERO }
@@ -303,6 +307,20 @@ pub struct RankBuilder {
 }
 
 impl RankBuilder {
+    /// A rank of about so many tasks.
+    pub fn with_capacity(tasks: usize) -> RankBuilder {
+        RankBuilder {
+            kind: Vec::with_capacity(tasks),
+            stream: Vec::with_capacity(tasks),
+            nic: Vec::with_capacity(tasks),
+            peer: Vec::with_capacity(tasks),
+            tag: Vec::with_capacity(tasks),
+            size: Vec::with_capacity(tasks),
+            waits: Vec::with_capacity(tasks),
+            ..RankBuilder::default()
+        }
+    }
+
     /// Number of tasks so far.
     pub fn tasks(&self) -> usize {
         self.kind.len()

@@ -1,3 +1,8 @@
 //! Tests of the crate, in one binary: it links once.
 
+mod fuzz;
+mod goal_binary;
+mod goal_text;
 mod graph;
+mod loggops;
+mod support;

@@ -1,0 +1,300 @@
+//! Run of a graph on a network without contention: a message of b bytes arrives a latency and b / rate after its send
+//! starts, whatever else is under way.
+//!
+//! The meaning of tasks is the engine's: a receive ends when its message has arrived and it is posted; calculations of
+//! a stream exclude each other; communication takes no cpu. A message to the own rank arrives at once. A collective
+//! ends for all members a lower bound of its time after the last of them has started it.
+//!
+//! Without [`Rules::streams`] and with [`SendDone::Written`] the end is the critical path: no network of this latency and
+//! rate is faster.
+
+use super::started::{NAMED, Outcome, Stuck, Waits};
+use crate::graph::{Graph, Kind, Pattern};
+use crate::matching::Mailbox;
+use incast_cc::{Bytes, Rate, Time};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+/// Network of one latency and one rate for all pairs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Network {
+    /// Latency of a message.
+    pub latency: Time,
+    /// Rate of a host.
+    pub rate: Rate,
+}
+
+impl Network {
+    /// Network that takes no time.
+    pub const NONE: Network = Network { latency: Time::ZERO, rate: Rate::INFINITE };
+
+    /// Time of a message between two ranks.
+    pub fn message(self, bytes: Bytes) -> Time {
+        self.latency.saturating_add(self.rate.serialize(bytes.0))
+    }
+
+    /// Lower bound of the time of a collective of n members and S bytes in all: one latency, and the bytes that each
+    /// member at least has to send or to receive.
+    pub fn collective(self, pattern: Pattern, n: u64, bytes: Bytes) -> Time {
+        if n < 2 {
+            return Time::ZERO;
+        }
+        let part = (u128::from(bytes.0) * u128::from(n - 1) / u128::from(n)) as u64;
+        let moved = match pattern {
+            Pattern::AllReduce => part.saturating_mul(2),
+            Pattern::ReduceScatter | Pattern::AllGather | Pattern::AllToAll => part,
+            Pattern::Broadcast | Pattern::Reduce => bytes.0,
+            Pattern::Barrier => 0,
+        };
+        self.message(Bytes(moved))
+    }
+}
+
+/// End of a send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SendDone {
+    /// With its start: the data is handed over.
+    Written,
+    /// With the acknowledgement, a latency after the arrival.
+    Acked,
+    /// With the match: the receive is posted and the message is there.
+    Matched,
+}
+
+/// Rules of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    /// Network.
+    pub network: Network,
+    /// End of a send.
+    pub send_done: SendDone,
+    /// Exclusion of calculations of one stream.
+    pub streams: bool,
+    /// Record of the path to the last end, at 8 B a task.
+    pub path: bool,
+}
+
+/// A run, with the path that led to its end.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Run {
+    /// Result.
+    pub outcome: Outcome,
+    /// Tasks by (rank, task) from the first start to the last end, each the cause of the next; empty if not asked for.
+    pub path: Vec<(u32, u32)>,
+}
+
+const NOBODY: (u32, u32) = (u32::MAX, u32::MAX);
+
+/// Runs a graph.
+pub fn run(graph: &Graph, rules: Rules) -> Run {
+    let mut state = State::new(graph, rules);
+    for (rank, tasks) in graph.iter() {
+        for task in (0..tasks.tasks() as u32).filter(|i| tasks.waits(*i) == 0) {
+            state.now.push_back(Event::Ready(rank, task));
+        }
+    }
+    loop {
+        while let Some(event) = state.now.pop_front() {
+            state.carry_out(event);
+        }
+        let Some(Reverse((time, _, event))) = state.later.pop() else { break };
+        state.time = time;
+        state.now.push_back(event);
+        while let Some(Reverse((at, ..))) = state.later.peek() {
+            if *at != time {
+                break;
+            }
+            if let Some(Reverse((.., event))) = state.later.pop() {
+                state.now.push_back(event);
+            }
+        }
+    }
+    state.finish()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Event {
+    Ready(u32, u32),
+    Start(u32, u32),
+    End(u32, u32),
+    /// Arrival of the message of this send.
+    Arrival(u32, u32),
+}
+
+struct State<'g> {
+    graph: &'g Graph,
+    rules: Rules,
+    waits: Waits,
+    mail: Vec<Mailbox<(u32, u32)>>,
+    /// Time at which a stream is free, and its last calculation.
+    streams: HashMap<(u32, u8), (Time, u32)>,
+    /// Members of collectives that have come.
+    gathered: HashMap<u32, Vec<(u32, u32)>>,
+    time: Time,
+    now: VecDeque<Event>,
+    later: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    events: u64,
+    outcome: Outcome,
+    last: (u32, u32),
+    /// Task whose end, start or message came last before the end of each task.
+    causes: Vec<Vec<(u32, u32)>>,
+}
+
+impl<'g> State<'g> {
+    fn new(graph: &'g Graph, rules: Rules) -> State<'g> {
+        let wild = |rank: &crate::graph::Rank| rank.iter().any(|(_, task)| task.is_wild());
+        let cause = |(_, rank): (u32, &crate::graph::Rank)| vec![NOBODY; if rules.path { rank.tasks() } else { 0 }];
+        State {
+            graph,
+            rules,
+            waits: Waits::new(graph),
+            mail: graph.iter().map(|(_, rank)| Mailbox::new(wild(rank))).collect(),
+            streams: HashMap::new(),
+            gathered: HashMap::new(),
+            time: Time::ZERO,
+            now: VecDeque::new(),
+            later: BinaryHeap::new(),
+            events: 0,
+            outcome: Outcome { tasks: graph.total(), ..Outcome::default() },
+            last: NOBODY,
+            causes: graph.iter().map(cause).collect(),
+        }
+    }
+
+    fn at(&mut self, time: Time, event: Event) {
+        if time == self.time {
+            self.now.push_back(event);
+        } else {
+            self.events += 1;
+            self.later.push(Reverse((time, self.events, event)));
+        }
+    }
+
+    fn caused(&mut self, (rank, task): (u32, u32), by: (u32, u32)) {
+        if self.rules.path {
+            self.causes[rank as usize][task as usize] = by;
+        }
+    }
+
+    fn carry_out(&mut self, event: Event) {
+        match event {
+            Event::Ready(rank, task) => self.ready(rank, task),
+            Event::Start(rank, task) => {
+                self.release(rank, task, self.graph.successors(rank, task).1);
+            }
+            Event::End(rank, task) => {
+                self.outcome.ended += 1;
+                self.outcome.end = self.time;
+                self.last = (rank, task);
+                self.release(rank, task, self.graph.successors(rank, task).0);
+            }
+            Event::Arrival(rank, task) => {
+                let sent = self.graph.task(rank, task);
+                let Some(mail) = self.mail.get_mut(sent.peer as usize) else { return };
+                if let Some(receive) = mail.arrive((rank, sent.tag), (rank, task)) {
+                    self.caused(receive, (rank, task));
+                    self.matched((rank, task), receive);
+                }
+            }
+        }
+    }
+
+    fn release(&mut self, rank: u32, by: u32, successors: &[u32]) {
+        let (now, causes, path) = (&mut self.now, &mut self.causes[rank as usize], self.rules.path);
+        self.waits.count(rank, successors, |task| {
+            if path {
+                causes[task as usize] = (rank, by);
+            }
+            now.push_back(Event::Ready(rank, task));
+        });
+    }
+
+    fn matched(&mut self, (from, sent): (u32, u32), (to, receive): (u32, u32)) {
+        self.at(self.time, Event::End(to, receive));
+        if self.rules.send_done == SendDone::Matched {
+            self.at(self.time, Event::End(from, sent));
+        }
+    }
+
+    fn ready(&mut self, rank: u32, index: u32) {
+        let task = self.graph.task(rank, index);
+        let Rules { network, send_done, streams, .. } = self.rules;
+        let mut start = self.time;
+        if task.kind == Kind::Calc && streams {
+            let (free, last) = self.streams.get(&(rank, task.stream)).copied().unwrap_or((Time::ZERO, 0));
+            if free > start {
+                start = free;
+                self.caused((rank, index), (rank, last));
+            }
+            self.streams.insert((rank, task.stream), (start.saturating_add(task.duration()), index));
+        }
+        if !self.graph.successors(rank, index).1.is_empty() {
+            self.at(start, Event::Start(rank, index));
+        }
+        match task.kind {
+            Kind::Calc | Kind::Nop => self.at(start.saturating_add(task.duration()), Event::End(rank, index)),
+            Kind::Send => {
+                let own = task.peer == rank;
+                let arrival = start.saturating_add(if own { Time::ZERO } else { network.message(task.bytes()) });
+                self.at(arrival, Event::Arrival(rank, index));
+                match send_done {
+                    SendDone::Written => self.at(start, Event::End(rank, index)),
+                    SendDone::Acked => {
+                        let back = if own { Time::ZERO } else { network.latency };
+                        self.at(arrival.saturating_add(back), Event::End(rank, index));
+                    }
+                    SendDone::Matched => {}
+                }
+            }
+            Kind::Recv => {
+                if let Some(sent) = self.mail[rank as usize].post((task.peer, task.tag), (rank, index)) {
+                    self.matched(sent, (rank, index));
+                }
+            }
+            Kind::Collective => self.join(rank, index, task.tag),
+        }
+    }
+
+    /// Lets a member join a collective; the last one ends it for all.
+    fn join(&mut self, rank: u32, index: u32, collective: u32) {
+        let Some(what) = self.graph.collective(collective) else { return };
+        let members = self.graph.group(what.group).len();
+        let here = self.gathered.entry(collective).or_default();
+        here.push((rank, index));
+        if here.len() < members {
+            return;
+        }
+        let here = self.gathered.remove(&collective).unwrap_or_default();
+        let end = self.time.saturating_add(self.rules.network.collective(what.pattern, members as u64, what.bytes));
+        for member in here {
+            if member != (rank, index) {
+                self.caused(member, (rank, index));
+            }
+            self.at(end, Event::End(member.0, member.1));
+        }
+    }
+
+    fn finish(mut self) -> Run {
+        let mut stuck = [Vec::new(), Vec::new(), Vec::new()];
+        for mail in &self.mail {
+            let (receives, messages) = mail.left();
+            stuck[0].extend(receives.into_iter().map(|(rank, task)| Stuck::Recv(rank, task)));
+            stuck[1].extend(messages.into_iter().map(|(rank, task)| Stuck::Send(rank, task)));
+            stuck.iter_mut().for_each(|kind| kind.truncate(NAMED));
+        }
+        let mut waiting: Vec<_> = self.gathered.values().flatten().map(|(r, i)| Stuck::Collective(*r, *i)).collect();
+        waiting.sort_unstable();
+        waiting.truncate(NAMED);
+        stuck[2] = waiting;
+        self.outcome.stuck = stuck.concat();
+        let mut path = Vec::new();
+        let mut task = self.last;
+        while self.rules.path && task != NOBODY {
+            path.push(task);
+            // a cause lies before what it causes, so that no task comes twice
+            task = self.causes[task.0 as usize].get(task.1 as usize).copied().unwrap_or(NOBODY);
+        }
+        path.reverse();
+        Run { outcome: self.outcome, path }
+    }
+}

@@ -1,0 +1,10 @@
+//! Runs of a graph without a network of packets: every message takes a time that no other changes.
+//!
+//! [`delay`] has the meaning of tasks that the engine has; [`loggops`] that of LogGOPSim and of its copy in htsim.
+
+pub mod delay;
+mod heap;
+pub mod loggops;
+mod started;
+
+pub use started::{Outcome, Stuck};

@@ -27,7 +27,7 @@ pub mod evaluate;
 pub mod finding;
 pub mod goal;
 pub mod graph;
-mod matching;
+pub mod matching;
 
 pub use finding::{Code, Finding, Place, Report};
 pub use graph::{ANY, Builder, Collective, Graph, Kind, Pattern, Rank, RankBuilder, Refused, Task};

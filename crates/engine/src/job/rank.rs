@@ -7,8 +7,9 @@
 
 use super::account::Account;
 use incast_cc::Time;
+use incast_workload::matching::Mailbox;
 use incast_workload::{ANY, Kind, Rank};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::mem::take;
 
 /// What a rank does next.
@@ -48,59 +49,8 @@ struct Stream {
     ready: VecDeque<u32>,
 }
 
-/// Things by source and tag, in the order in which they came.
-#[derive(Clone, Debug)]
-struct Matching<T> {
-    queues: BTreeMap<(u32, u32), VecDeque<(u64, T)>>,
-    came: u64,
-}
-
-impl<T> Default for Matching<T> {
-    fn default() -> Matching<T> {
-        Matching { queues: BTreeMap::new(), came: 0 }
-    }
-}
-
-impl<T> Matching<T> {
-    fn push(&mut self, key: (u32, u32), thing: T) {
-        self.queues.entry(key).or_default().push_back((self.came, thing));
-        self.came += 1;
-    }
-
-    /// Takes the first thing under one of `keys`.
-    fn take(&mut self, keys: impl Iterator<Item = (u32, u32)>) -> Option<T> {
-        let first = |key| Some((self.queues.get(&key)?.front()?.0, key));
-        let (_, key) = keys.filter_map(first).min()?;
-        let queue = self.queues.get_mut(&key)?;
-        let (_, thing) = queue.pop_front()?;
-        if queue.is_empty() {
-            self.queues.remove(&key);
-        }
-        Some(thing)
-    }
-
-    /// Takes the first thing with this source and tag, of which [`ANY`] stands for all.
-    fn take_by(&mut self, (from, tag): (u32, u32)) -> Option<T> {
-        if from != ANY && tag != ANY {
-            return self.take(std::iter::once((from, tag)));
-        }
-        let fits = |key: &(u32, u32)| [(from, key.0), (tag, key.1)].iter().all(|(own, of)| *own == ANY || own == of);
-        let keys: Vec<_> = self.queues.keys().copied().filter(fits).collect();
-        self.take(keys.into_iter())
-    }
-
-    /// Takes the first thing that takes this source and tag.
-    fn take_for(&mut self, (from, tag): (u32, u32)) -> Option<T> {
-        self.take([(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)].into_iter())
-    }
-
-    fn first(&self) -> Option<&T> {
-        self.queues.values().filter_map(VecDeque::front).min_by_key(|(came, _)| *came).map(|(_, thing)| thing)
-    }
-}
-
 /// State of a rank.
-#[derive(Clone, Default, Debug)]
+#[derive(Debug)]
 pub struct RankState {
     /// Number that every task still waits for.
     waits: Vec<u32>,
@@ -109,10 +59,8 @@ pub struct RankState {
     /// Iterations that have ended.
     pub ended: u32,
     streams: Vec<Stream>,
-    /// Receives without a message.
-    posted: Matching<u32>,
-    /// Messages without a receive.
-    early: Matching<()>,
+    /// Receives and messages that wait for each other.
+    mailbox: Mailbox<u32>,
     /// Tasks that are ready and not started.
     ready: Vec<u32>,
     /// Calculations take so many times as long.
@@ -128,7 +76,18 @@ impl RankState {
     pub fn new(rank: &Rank, factor: f64) -> RankState {
         let streams = rank.iter().filter(|(_, task)| task.kind == Kind::Calc).map(|(_, task)| task.stream as usize + 1);
         let streams = vec![Stream::default(); streams.max().unwrap_or(0)];
-        RankState { streams, factor, ..RankState::default() }
+        let wild = rank.iter().any(|(_, task)| task.kind == Kind::Recv && [task.peer, task.tag].contains(&ANY));
+        RankState {
+            waits: Vec::new(),
+            left: 0,
+            ended: 0,
+            streams,
+            mailbox: Mailbox::new(wild),
+            ready: Vec::new(),
+            factor,
+            begun: Time::ZERO,
+            account: Account::default(),
+        }
     }
 
     /// Begins an iteration at `now`.
@@ -168,12 +127,9 @@ impl RankState {
     /// The last byte of a message has arrived at `now`.
     pub fn arrived(&mut self, rank: &Rank, message: Arrived, now: Time, acts: &mut Vec<Act>) {
         self.account.communicates(now, false);
-        match self.posted.take_for((message.from, message.tag)) {
-            Some(task) => {
-                self.end(rank, task, now, acts);
-                self.go_on(rank, now, acts);
-            }
-            None => self.early.push((message.from, message.tag), ()),
+        if let Some(task) = self.mailbox.arrive((message.from, message.tag), 0) {
+            self.end(rank, task, now, acts);
+            self.go_on(rank, now, acts);
         }
     }
 
@@ -189,7 +145,7 @@ impl RankState {
 
     /// First receive that waits for its message.
     pub fn waiting(&self) -> Option<u32> {
-        self.posted.first().copied()
+        self.mailbox.left().0.first().copied()
     }
 
     /// Starts what is ready, and what becomes ready by that at this instant.
@@ -219,9 +175,8 @@ impl RankState {
             }
             Kind::Recv => {
                 self.release(rank.successors(task).1);
-                match self.early.take_by((own.peer, own.tag)) {
-                    Some(()) => self.end(rank, task, now, acts),
-                    None => self.posted.push((own.peer, own.tag), task),
+                if self.mailbox.post((own.peer, own.tag), task).is_some() {
+                    self.end(rank, task, now, acts);
                 }
             }
             Kind::Nop | Kind::Collective => {

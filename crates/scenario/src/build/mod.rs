@@ -91,7 +91,8 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         }
     }
     refuse_above(most, flows.memory)?;
-    let Flows { controllers, mut transports, mut flows, failures: of_files, triggers, listed, queries, .. } = flows;
+    let Flows { controllers, mut transports, mut flows, failures: of_files, triggers, listed, queries, jobs, .. } =
+        flows;
     transport::derive(&mut transports, &flows, &queries);
     priorities::classify(doc, &transports, &mut flows, &mut problems);
     credits::classify(doc, &own_queues, &mut flows, &mut problems);
@@ -137,6 +138,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         flows,
         triggers,
         queries,
+        jobs,
         buffer: doc.buffer.as_ref().map(|buffer| buffer.spec(&doc.queue)),
         observe,
         host_costs,

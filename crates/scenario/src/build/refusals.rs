@@ -28,6 +28,10 @@ pub(crate) fn problem(doc: &Document, spec: &Spec, about: About, text: String) -
         About::Application(number) => {
             entry(number).map_or_else(|| "traffic".to_owned(), |entry| format!("traffic.{}.app.kind", entry.name()))
         }
+        About::Job(number) => {
+            let own = spec.jobs.get(number as usize).and_then(|job| doc.traffic.get(job.group as usize));
+            own.map_or_else(|| "traffic".to_owned(), |entry| format!("traffic.{}.job", entry.name()))
+        }
         About::Flow(number) => {
             let name = |node: u32| spec.node_names.get(node as usize).map_or("", String::as_str);
             let ends = spec.flows.get(number as usize).map_or(("", ""), |f| (name(f.src), name(f.dst)));

@@ -9,6 +9,7 @@ pub mod ecn_ramp;
 pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;
+pub mod job;
 pub mod links;
 pub(crate) mod pattern;
 pub mod program;

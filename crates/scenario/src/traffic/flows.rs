@@ -10,7 +10,7 @@ use crate::topology::network::Network;
 use incast_cc as cc;
 use incast_engine::spec;
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -44,6 +44,9 @@ pub(crate) struct Flows<'a> {
     /// File and line of waiting flows, if they come from one.
     pub(crate) listed: HashMap<u32, (Rc<str>, u64)>,
     pub(crate) queries: Vec<spec::QuerySpec>,
+    pub(crate) jobs: Vec<spec::JobSpec>,
+    /// Hosts of the jobs.
+    pub(crate) taken: BTreeSet<u32>,
     /// Flows announced so far.
     announced: u64,
     /// Largest memory of a run, and memory of one with the flows announced so far, in bytes.
@@ -74,6 +77,8 @@ impl<'a> Flows<'a> {
             triggers: Vec::new(),
             listed: HashMap::new(),
             queries: Vec::new(),
+            jobs: Vec::new(),
+            taken: BTreeSet::new(),
             announced: 0,
             most,
             memory: 0,

@@ -7,6 +7,7 @@ pub(crate) mod elephants;
 mod entry;
 mod file;
 pub(crate) mod flows;
+mod job;
 mod matrix;
 mod near;
 mod place;
@@ -14,6 +15,7 @@ mod queries;
 mod roots;
 mod shuffle;
 
+use crate::document::job::Job;
 use crate::document::pattern::Pattern;
 use crate::document::traffic::Traffic;
 use crate::text::problem::Errors;
@@ -30,6 +32,7 @@ impl Traffic {
             Pattern::Elephants { of, flows: n, placement } => Ok(self.add_elephants(of, n, placement, entry, flows)?),
             Pattern::AllToAll { members, order } => Ok(self.add_collective(members, Some(order), entry, flows)?),
             Pattern::RingAllreduce { members } => Ok(self.add_collective(members, None, entry, flows)?),
+            Pattern::Job { file, job } => self.add_job(file, job.unwrap_or(&Job::default()), entry, flows),
             placed => self.add_placed(placed, entry, flows),
         }
     }

@@ -1,0 +1,139 @@
+//! Flows of a training job: a connection for every pair of ranks with messages.
+
+use super::flows::Flows;
+use super::place::check_two_hosts;
+use super::shuffle::shuffled;
+use crate::document::job::{Job, RankPlacement};
+use crate::document::traffic::{HostRef, Traffic};
+use crate::files::read_named;
+use crate::text::problem::{Errors, Problem};
+use incast_engine::hash::{self, purpose};
+use incast_engine::spec::{self, JobConnection, JobSpec};
+use incast_workload::finding::Report;
+use incast_workload::{Graph, goal};
+use std::sync::Arc;
+
+impl Traffic {
+    /// Adds a job, and the connections of its ranks.
+    pub(crate) fn add_job(&self, file: &str, job: &Job, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
+        check_two_hosts(flows)?;
+        let key = format!("{}.file", flows.path);
+        let graph = read(&key, file, &read_named(&key, flows.dir, file)?)?;
+        let ranks = graph.ranks();
+        let hosts = match &job.hosts {
+            Some(hosts) => named(hosts, ranks, flows)?,
+            None => placed(job.placement, ranks, entry, flows)?,
+        };
+        let path = flows.path.clone();
+        let known = |rank: &u32| (*rank as usize) < ranks;
+        for (i, slow) in job.slow.iter().enumerate() {
+            if let Some(rank) = slow.ranks.iter().find(|rank| !known(rank)) {
+                let message = format!("expected ranks of the job, 0 to {}", ranks.max(1) - 1);
+                return Err(Problem::with_value(format!("{path}.job.slow.{i}.ranks"), rank, message).into());
+            }
+        }
+        let pairs = JobSpec::pairs(&graph);
+        let own = self.begin(entry, pairs.len() as u64, flows)?;
+        let mut connections = Vec::with_capacity(pairs.len());
+        for (from, to) in pairs {
+            let Some(ends) = hosts.get(from as usize).zip(hosts.get(to as usize)).map(|(a, b)| (*a, *b)) else {
+                let message = format!("rank {from} sends to rank {to}; expected a rank, 0 to {}", ranks.max(1) - 1);
+                return Err(Problem::quoted(key, file, message).into());
+            };
+            let flow = spec::FlowSpec { app: spec::App::Messages(spec::Messages), ..own.flow(ends, self.start.0) };
+            connections.push(JobConnection { from, to, flow: flows.push(flow) });
+        }
+        flows.taken.extend(&hosts);
+        let slow = job.slow.iter().flat_map(|slow| slow.ranks.iter().map(|rank| (*rank, slow.calc))).collect();
+        flows.jobs.push(JobSpec {
+            group: entry,
+            graph: Arc::new(graph),
+            hosts,
+            start: self.start.0,
+            iterations: job.iterations,
+            slow,
+            connections,
+        });
+        Ok(())
+    }
+}
+
+/// Reads tasks from GOAL text.
+fn read(key: &str, file: &str, text: &str) -> Result<Graph, Problem> {
+    let mut report = Report::default();
+    match goal::text::read(&mut text.as_bytes(), &mut report) {
+        Some(graph) if graph.ranks() > 0 => Ok(graph),
+        Some(_) => Err(Problem::quoted(key, file, "no ranks; expected at least one")),
+        None => {
+            let first = report.first_error().map_or("expected GOAL text".to_owned(), |finding| finding.to_string());
+            Err(Problem::quoted(key, file, first))
+        }
+    }
+}
+
+/// Hosts of the ranks, listed one by one.
+fn named(list: &[HostRef], ranks: usize, flows: &Flows) -> Result<Vec<u32>, Problem> {
+    let (key, all) = (format!("{}.job.hosts", flows.path), flows.network.hosts);
+    if list.len() != ranks {
+        let message = format!("{} hosts for {ranks} ranks; expected one for each", list.len());
+        return Err(Problem::new(key, message));
+    }
+    let mut hosts = Vec::with_capacity(ranks);
+    for own in list {
+        let host = match own {
+            HostRef::Number(host) => Some(*host),
+            HostRef::Name(name) => flows.node(name),
+        };
+        let wrong = |message: String| match own {
+            HostRef::Number(host) => Problem::with_value(&*key, host, message),
+            HostRef::Name(name) => Problem::quoted(&*key, name, message),
+        };
+        match host.filter(|host| *host < all) {
+            None => return Err(wrong(format!("expected a host, 0 to {}, or its name", all.max(1) - 1))),
+            Some(host) if hosts.contains(&host) => {
+                return Err(wrong("another rank has this host; expected one rank a host".to_owned()));
+            }
+            Some(host) => hosts.push(host),
+        }
+    }
+    Ok(hosts)
+}
+
+/// Hosts of the ranks, of those that no earlier job has.
+fn placed(placement: RankPlacement, ranks: usize, entry: u32, flows: &Flows) -> Result<Vec<u32>, Problem> {
+    let free: Vec<u32> = (0..flows.network.hosts).filter(|host| !flows.taken.contains(host)).collect();
+    if ranks > free.len() {
+        let taken = flows.network.hosts as usize - free.len();
+        let others = if taken > 0 { format!(", and earlier jobs have {taken} of them") } else { String::new() };
+        let message = format!(
+            "{ranks} ranks, and there are {} hosts{others}; expected a topology with a host for each rank",
+            flows.network.hosts
+        );
+        return Err(Problem::new(format!("{}.file", flows.path), message));
+    }
+    Ok(match placement {
+        RankPlacement::Packed => free[..ranks].to_vec(),
+        RankPlacement::Strided => (0..ranks).map(|i| free[i * free.len() / ranks]).collect(),
+        RankPlacement::Random => {
+            let draw = |i, n| hash::pick(hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, u64::from(i)), n);
+            let order = shuffled(free.len() as u32, draw);
+            order.into_iter().take(ranks).map(|i| free[i as usize]).collect()
+        }
+        RankPlacement::ByRack => by_rack(&free, &flows.network.racks).into_iter().take(ranks).collect(),
+    })
+}
+
+/// The hosts, one of each rack in turn.
+fn by_rack(free: &[u32], racks: &[u32]) -> Vec<u32> {
+    let mut seen = std::collections::BTreeMap::new();
+    let mut order: Vec<(u32, u32)> = free
+        .iter()
+        .map(|host| {
+            let turn: &mut u32 = seen.entry(racks[*host as usize]).or_default();
+            *turn += 1;
+            (*turn, *host)
+        })
+        .collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, host)| host).collect()
+}

@@ -1,7 +1,7 @@
 /** Why something was paused, in words, as python/incast/pauses/telling.py says it. */
 
 import { allOf, crosses, LEAST, type Arrivals, type Branch, type Explanation, type Flow } from "./blame";
-import { counted, short, way } from "./format";
+import { counted, seconds, short, way } from "./format";
 import type { Pauses } from "./pauses";
 import type { Run } from "./run";
 
@@ -32,7 +32,8 @@ export function arrivalsSaid(arrivals: Arrivals | null): string {
 export function ringSaid(run: Run, pauses: Pauses, ring: number[]): string {
   const names = ring.map((port) => way(run.names[port]!));
   const listed = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)!}` : names[0]!;
-  return `Deadlock since ${s(sinceOf(pauses, ring))}: ${listed} wait for one another in a ring, and never send again.`;
+  return `Deadlock since ${seconds(sinceOf(pauses, ring))}: ${listed} wait for one another in a ring, and never send `
+    + "again.";
 }
 
 /** Since when all ports of a ring stand still. */
@@ -46,7 +47,9 @@ export function sentenceOf(run: Run, found: Explanation, when: string): string {
   if (found.waited_s <= 0) return `${who} is not paused${then}.`;
   const text = `${who} is paused for ${s(found.waited_s)} of ${s(found.of_s)}${then}`;
   const root = found.roots[0]?.[0];
-  if (root === undefined) return `${text}; its pauses wait for one another in a ring.`;
+  if (root === undefined || beginnings(found).rings > 0.5) {
+    return `${text}; its ports wait for others that wait for one another in a ring.`;
+  }
   const passes = found.flow ? `, which it ${crosses(found) ? "crosses itself" : "does not cross"}` : "";
   return `${text}; the pauses begin at ${way(run.names[root]!)}${passes}: ${arrivalsSaid(found.arrivals)}.`;
 }
@@ -67,9 +70,11 @@ export function whySaid(branch: Branch, moment = false): string {
 /** How long and how often a port was paused; of a moment the whole of its pause. */
 export function pausedSaid(branch: Branch, paused_s: number, moment = false): string {
   const { pauses, first_s, last_s, begun_s, stops_s } = branch;
-  if (moment && pauses === 1) return `paused for ${s(stops_s - begun_s)}, from ${s(begun_s)} to ${s(stops_s)}`;
-  const times = pauses === 1 ? `once, from ${s(first_s)} to ${s(last_s)}`
-    : `${pauses.toLocaleString("en-US")} times between ${s(first_s)} and ${s(last_s)}`;
+  if (moment && pauses === 1) {
+    return `paused for ${s(stops_s - begun_s)}, from ${seconds(begun_s)} to ${seconds(stops_s)}`;
+  }
+  const times = pauses === 1 ? `once, from ${seconds(first_s)} to ${seconds(last_s)}`
+    : `${pauses.toLocaleString("en-US")} times between ${seconds(first_s)} and ${seconds(last_s)}`;
   return `paused for ${s(paused_s)}, ${times}`;
 }
 
@@ -92,6 +97,6 @@ export function beginnings({ branches, roots }: Explanation): { roots: [number, 
 
 /** What a port in a ring waits for. */
 export function waitsSaid(run: Run, pauses: Pauses, port: number, beyond: number): string {
-  return `paused since ${s(pauses.stuck.get(port)!)}, waits for ${way(run.names[beyond]!)}, at which `
-    + `${b(pauses.heldFor(port, beyond))} from it are held`;
+  return `paused since ${seconds(pauses.stuck.get(port)!)}; ${b(pauses.heldFor(port, beyond))} from it wait for `
+    + way(run.names[beyond]!);
 }

@@ -72,7 +72,7 @@ function Blamed({ run, port, flow, time_s, span, name, onPin }: Props) {
     <section aria-label="Who paused whom">
       <div class="choices">
         <h2>Who paused whom{name && `: ${name}`}</h2>
-        <Choices label="Who waits" all={choices} shown={subject} onChoose={setWhose} />
+        {choices.length > 1 && <Choices label="Who waits" all={choices} shown={subject} onChoose={setWhose} />}
         <Choices label="When" all={times} shown={when} onChoose={setWhen} />
       </div>
       {rings.map((ring) => <Ring run={run} pauses={pauses} ring={ring} pinned={port} onPin={onPin} />)}

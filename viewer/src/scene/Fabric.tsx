@@ -258,7 +258,7 @@ export function Fabric(props: Props) {
 
 /** What the strokes on a fabric say, in words. */
 export function pausedTold(count: number, isDead: boolean): string {
-  return `${isDead ? "deadlock, " : ""}${counted(count, "port")} paused`;
+  return `${isDead ? "deadlock, " : ""}${count ? counted(count, "port") : "no port"} paused`;
 }
 
 /** The scale of fabrics that have one together. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import pytest
 
 import pause_vectors
 from conftest import Command
-from incast import FolderError, Result, Scenario
+from incast import FolderError, IncastError, Result, Scenario
 from incast.pauses import explained, record, telling, tree
+from incast.pictures import deadlock, run_pictures
 from pause_runs import CLASSES, TEXT, chain, ring, scenario, two
 
 
@@ -113,10 +115,41 @@ def test_a_deadlock_is_told_as_a_ring(tmp_path: Path) -> None:
     assert names == [["s0>s1", "s1>s2", "s2>s3", "s3>s4", "s4>s0"]]
     told = list(telling.lines(known, found))
     assert "wait for one another in a ring, a deadlock that never ends" in told[0]
-    assert "  s4>s0, paused since" in "\n".join(told) and "waits for s0>s1, which holds" in told[-1]
+    ring_told = told[told.index("deadlock, each port waits for the next:") + 1 :]
+    assert [line[2:4] for line in ring_told] == ["┌▸", "│ ", "│ ", "│ ", "└─"]
+    assert ring_told[-1] == "  └─ s4>s0, paused since 37.9 µs; 12 kB from it wait for s0>s1"
     assert any(branch.is_ring for top in found.branches for branch in top.all())
     document = json.loads(telling.as_json(known, found))
     assert [len(own) for own in document["deadlocks"]] == [5] and document["tree"][0]["causes"]
+
+
+def test_a_deadlock_is_drawn_where_there_is_one(
+    tmp_path: Path, incast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_pictures, "PICTURES", {})
+    dead = ring(tmp_path).run()
+    dead.save(tmp_path / "run")
+    assert run_pictures.draw(dead, tmp_path / "run") == (["deadlock.png"], [])
+    figure = dead.plot("deadlock")
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert words[::2] == ["s0", "s1", "s2", "s3", "s4"] and set(words[1::2]) == {"12 kB\nsince 37.9 µs"}
+    assert figure.get_suptitle() == "Deadlock since 37.9 µs: 5 ports in a ring"
+    assert "incast plot run draws the ring" in incast("report", "run").out
+    result = two(tmp_path).run()
+    with pytest.raises(IncastError, match="the run has no ring of ports: no port is paused for good"):
+        result.plot("deadlock")
+    assert run_pictures.draw(result, tmp_path) == ([], [])
+    unknown = ring(tmp_path).changed({"measure": "{}"}).run()
+    with pytest.raises(IncastError, match=r"its ports recorded no pauses \(measure.pauses\)"):
+        unknown.plot("deadlock")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 12, 40])
+def test_the_arrows_of_a_ring_go_once_round_and_leave_room_for_its_switches(count: int) -> None:
+    found = deadlock.arcs(count)
+    assert len(found) == count and all(arc.begin < arc.middle < arc.end for arc in found)
+    gaps = [after.begin - arc.end for arc, after in itertools.pairwise([*found, deadlock.Arc(360 + found[0].begin, 0)])]
+    assert min(gaps) > 0 and sum(gaps) + sum(arc.end - arc.begin for arc in found) == pytest.approx(360)
 
 
 def test_a_record_that_ends_before_a_deadlock_says_so(tmp_path: Path) -> None:

@@ -81,6 +81,10 @@ class Record:
         """True if the run may have had more pauses than it recorded."""
         return self.asked >= self.limit
 
+    def held_for(self, port: int, beyond: int) -> int:
+        """Return the bytes from a port that wait for another one at the end of the run."""
+        return sum(waits.get(beyond, 0) for (own, _), waits in self.standing.items() if own == port)
+
     @cached_property
     def through(self) -> dict[int, list[Flow]]:
         """Flows by the ports that they pass."""

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from incast.errors import IncastError
-from incast.pictures import gallery, kinds
+from incast.pauses import explained, record
+from incast.pictures import deadlock, gallery, kinds
 from incast.pictures.by_name import ByName
 from incast.pictures.interval_plot import mark_end, until
 from incast.pictures.looks import look_of
@@ -123,6 +124,16 @@ class Pictures(ByName):
     def heat_map(self, style: str = "screen") -> Figure:
         """Heat map of the queues over simulated time: one row per port, colour = longest queue of each step."""
         return self.recorded_heat_map() if style == "screen" and self._has(QUEUES) else self._kind("heat-map", style)
+
+    def deadlock(self) -> Figure:
+        """Ring of ports that wait for one another at the end of the run, from the record of pauses; the first ring."""
+        known = record.of(self._result)
+        rings = [] if known is None else explained.rings(known)
+        if known is None or not rings:
+            stuck = self._result.summary["queues"].get("deadlocked")
+            why = "its ports recorded no pauses (measure.pauses)" if stuck else "no port is paused for good"
+            raise NothingToDraw(f"the run has no ring of ports: {why}")
+        return deadlock.draw(known, rings[0])
 
     def _kind(self, kind: str, style: str) -> Figure:
         """Draw a kind of picture; a run without the timeline that it needs is repeated with one."""
@@ -370,6 +381,8 @@ PICTURES: dict[str, Callable[[Pictures], Figure]] = {
     "heat-map": Pictures.recorded_heat_map,
 }
 """Pictures of a run by file name; those over time only of what the run recorded."""
+OF_DEADLOCKS: dict[str, Callable[[Pictures], Figure]] = {"deadlock": Pictures.deadlock}
+"""Further pictures of a run whose ports are paused for good."""
 
 
 SPREAD = {"throughput": "throughput_bps", "fct": "fct_s"}
@@ -388,7 +401,8 @@ def _alike(result: Result, column: str) -> str:
 def draw(result: Result, folder: Path, formats: Sequence[str] = ("png",)) -> tuple[list[str], list[str]]:
     """Write all pictures that the run has data for; return their files, and the reasons for missing ones."""
     canvases, reasons = {}, []
-    for name, picture in PICTURES.items():
+    further = OF_DEADLOCKS if result.summary["queues"].get("deadlocked") else {}
+    for name, picture in {**PICTURES, **further}.items():
         try:
             if name in SPREAD and (alike := _alike(result, SPREAD[name])):
                 raise NothingToDraw(alike)

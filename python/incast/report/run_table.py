@@ -54,7 +54,9 @@ def _pauses(result: Result, folder: Path) -> list[str]:
     if known is None or found is None:
         return []
     told = list(telling.lines(known, found))
-    more = [f"... (incast explain pauses {shlex.quote(str(folder))} has all)"] if len(told) > LINES else []
+    name = shlex.quote(str(folder))
+    more = [f"... (incast explain pauses {name} has all)"] if len(told) > LINES else []
+    more += [f"... (incast plot {name} draws the ring)"] if found.rings else []
     return ["", *told[:LINES], *more, ""]
 
 

@@ -74,18 +74,20 @@ export function Details(props: Props) {
   const [measure, setMeasure] = useState<Measure>("packets");
   const tabs = useRef<HTMLDivElement>(null);
   const [logs, setLogs] = useState<Record<string, boolean>>({});
-  // a port of the tree of pauses is pinned, and the tree stays in sight
-  const stays = useRef(false);
+  // a port of the tree of pauses that is being pinned: the tree stays in sight
+  const stays = useRef<number | null>(null);
   // what was chosen last is in sight; an address may choose several
   const before = useRef({ port, flow, span, latest });
   useEffect(() => {
     const last = before.current;
     const chose = flow !== last.flow ? flow !== null && "flow" : port !== last.port ? port !== null && "port"
       : latest !== last.latest && latest ? latest.what : null;
-    if (stays.current) stays.current = false;
-    else if (chose) setTab(chose);
+    // a port is told of as it is chosen, and there once it is read
+    const isOwn = chose === "port" && stays.current !== null && (port === last.port || port === stays.current);
+    if (!isOwn || port === stays.current) stays.current = null;
+    if (chose && !isOwn) setTab(chose);
     // of a stretch that is chosen in curves the curves stay
-    else if (span && !last.span) setTab((now) => (STAYING.has(now) ? now : "range"));
+    else if (!chose && span && !last.span) setTab((now) => (STAYING.has(now) ? now : "range"));
     before.current = { port, flow, span, latest };
   }, [port, flow, span, latest]);
   useEffect(() => { if (props.tab) setTab(props.tab); }, [props.tab]);
@@ -181,7 +183,7 @@ export function Details(props: Props) {
         {shown === "pauses" && (
           <PausesTab run={run} port={port} flow={flow} time_s={time_s} span={span} name={other?.names[0] ?? ""}
             onPin={(own) => {
-              stays.current = own !== port;
+              stays.current = own;
               props.onPin(own);
             }} />
         )}

@@ -56,6 +56,7 @@ export function Ring({ run, pauses, ring, pinned, onPin }: Props) {
             return (
               <g class={port === pinned ? "own" : ""} onClick={() => { onPin(port); }}>
                 <title>{`${way(run.names[port]!)}: ${words}`}</title>
+                <path class="hit" d={arrow.line} />
                 <path class="arc" d={arrow.line} />
                 <path class="head" d={arrow.head} />
                 {named && <text x={x} y={y + 4} text-anchor={side}>

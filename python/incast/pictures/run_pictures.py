@@ -16,7 +16,15 @@ from incast.pictures import deadlock, gallery, kinds
 from incast.pictures.by_name import ByName
 from incast.pictures.interval_plot import mark_end, until
 from incast.pictures.looks import look_of
-from incast.pictures.recorded import Frames, NothingToDraw, NotRecorded, busiest_first, refuse_zeros, series
+from incast.pictures.recorded import (
+    Frames,
+    NothingToDraw,
+    NotRecorded,
+    busiest_first,
+    is_endless,
+    refuse_zeros,
+    series,
+)
 from incast.pictures.style import GREY, INK, dress, line, new_canvas, time_unit
 from incast.runs import named_files, repeated
 from incast.runs.result import Result
@@ -237,6 +245,10 @@ class Pictures(ByName):
         self, name: str, key: str, scale: float, label: str, ends: Mapping[str, float] | None = None
     ) -> Figure:
         found = series(self._result, name, key)
+        if name == WINDOWS[0]:
+            found = {one: points for one, points in found.items() if not is_endless(points[1])}
+        if not found:
+            raise NothingToDraw("no recorded flow has a congestion window: nothing to draw")
         refuse_zeros(name, [values for _, values in found.values()])
         names = sorted(found, key=lambda one: -float(found[one][1].max(initial=0.0)))[:MOST_LINES]
         end = float(self._result.summary["run"]["sim_s"])
@@ -348,11 +360,13 @@ def _lines(axes: Axes, values: np.ndarray, edges: np.ndarray, names: Sequence[st
 
 def _spread(axes: Axes, values: np.ndarray, edges: np.ndarray, _names: Sequence[str]) -> None:
     """Draw the median of the rows at each step, and the middle 80 % as a band; steps without a value are left out."""
+    some = int((~np.isnan(values)).any(axis=1).sum())
+    of = "the flows" if some == len(values) else f"the {counted(some, 'flow')} with a window"
     known = ~np.isnan(values).all(axis=0)
     low, middle, high = (np.full(values.shape[1], np.nan) for _ in range(3))
     low[known], middle[known], high[known] = np.nanpercentile(values[:, known], [10, 50, 90], axis=0)
     look = _stairs(0)
-    axes.stairs(high, edges, baseline=low, fill=True, color=look["color"], alpha=0.15, label="middle 80 % of the flows")
+    axes.stairs(high, edges, baseline=low, fill=True, color=look["color"], alpha=0.15, label=f"middle 80 % of {of}")
     axes.stairs(middle, edges, baseline=None, label="median", **look)
     axes.legend(frameon=False, fontsize=7, ncols=2)
 

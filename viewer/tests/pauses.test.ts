@@ -14,7 +14,7 @@ import { along, nearest, place } from "../src/scene/draw";
 import { layout } from "../src/scene/layout";
 import { drawPaused, drawRing } from "../src/scene/paused";
 import { asSvg } from "../src/scene/pen";
-import { made, watched } from "./made";
+import { fatTree, made, watched } from "./made";
 
 type Told = Record<string, unknown>;
 interface Case {
@@ -168,6 +168,17 @@ describe("pictures of pauses", () => {
     expect([drawn.match(/<circle/g)?.length, drawn.includes("#0064a6")]).toEqual([2, true]);
     expect(svg((pen) => { drawPaused(pen, placed(run), [0], true); })).toContain("#6cb8ff");
     expect(svg((pen) => { drawPaused(pen, placed(run), [], false); })).not.toContain("<path");
+  });
+
+  it("have the lines of paused ports in their colour where many lines are in sight, and no signs", () => {
+    const tree = fatTree(8);
+    const all = new Aggregates(tree, layout(tree));
+    const own = place(all.picture(all.coarseness(9000)), (x, y) => [x * 9000, 20 + y * 260], 9000, 300, 9000);
+    expect(own.inSight.length).toBeGreaterThan(400);
+    const drawn = svg((pen) => { drawPaused(pen, own, [0, 5, 5], false); });
+    expect([drawn.includes("<circle"), drawn.match(/<path/g)?.length]).toEqual([false, 2]);
+    const [halves] = drawn.match(/<path d="[^"]*"/)!;
+    expect(halves.match(/M/g)).toHaveLength(2);
   });
 
   it("have an arrow for each port of a ring; a line along others of its row is bent around them", async () => {

@@ -29,9 +29,13 @@ function strokes(placed: Placed, line: number, half: number, signed: boolean): n
   }).flat();
 }
 
+/** Lines in sight, from frame to frame. */
+const seen = new WeakMap<Placed, Set<number>>();
+
 /** Lines of ports: each once, those in sight. */
-export function linesOf(placed: Placed, ports: number[]): number[] {
-  const inSight = new Set(placed.inSight);
+function linesOf(placed: Placed, ports: number[]): number[] {
+  let inSight = seen.get(placed);
+  if (!inSight) seen.set(placed, inSight = new Set(placed.inSight));
   return [...new Set(ports.map((port) => placed.picture.lineOf[port]!))].filter((line) => inSight.has(line));
 }
 
@@ -48,6 +52,12 @@ export function drawPaused(pen: Pen, placed: Placed, ports: number[], dark: bool
     if (isFree) signs.set(line, [x, y]);
   }
   const across = lines.flatMap((line) => strokes(placed, line, crowded ? 2.5 : HALF, signs.has(line)));
+  if (crowded) {
+    // short strokes alone would not tell whose they are
+    const halves: number[] = [];
+    for (const line of lines) piece(placed, line, 0.5, halves);
+    pen.lines(halves, paused, 1);
+  }
   pen.lines(across, paused, crowded ? 1 : 1.8);
   for (const [x, y] of signs.values()) {
     pen.dot(x, y, SIGN + 1.5, ground);

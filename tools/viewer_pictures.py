@@ -84,6 +84,7 @@ PICTURES = (
         "min-rtt", (dumbbell("epsilon 0", "0us"), dumbbell("epsilon auto", "auto")), "beside=1&flow=0&t=0.002", 1000
     ),
     Picture("pfc", (Run("PFC", "pfc-incast", TIMELINE),), "flow=8&m=paused&t=0.0003"),
+    Picture("pauses", (Run("PFC", "pfc-incast", TIMELINE | {"measure.pauses": "auto"}),), "tab=pauses&t=0.0003"),
     Picture(
         "link-failure",
         tuple(Run(kind, "link-failure", TIMELINE | {"routing.kind": kind}) for kind in ROUTINGS),

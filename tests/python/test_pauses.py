@@ -2,81 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import pause_vectors
 from conftest import Command
-from incast import FolderError, Result, Scenario
+from incast import FolderError, IncastError, Result, Scenario
 from incast.pauses import explained, record, telling, tree
-
-TEXT = """description = "pauses"
-controller = "newreno"
-
-[run]
-duration = "400us"
-
-[topology]
-kind = "graph"
-file = "graph.toml"
-
-[queue]
-kind = "drop-tail"
-limit = "none"
-
-[buffer]
-size = "100kB"
-pfc = {}
-
-[measure]
-pauses = "auto"
-
-[[traffic]]
-name = "flows"
-pattern = "file"
-file = "flows.csv"
-app = { kind = "udp", rate = "30%" }
-"""
-Link = tuple[str, str] | tuple[str, str, str]
-
-
-def scenario(folder: Path, hosts: Sequence[Link], fabric: Sequence[Link], flows: Sequence[tuple[str, str]]) -> Scenario:
-    """Make a scenario with hosts at switches, links between switches, and flows of datagrams."""
-    switches = dict.fromkeys(name for link in fabric for name in link[:2])
-    lines = [f"hosts = {json.dumps([link[0] for link in hosts])}", f"switches = {json.dumps(list(switches))}"]
-    for a, b, *rate in (*hosts, *fabric):
-        ends = f"a = {json.dumps(a)}\nb = {json.dumps(b)}"
-        lines.append(f'[[links]]\n{ends}\nrate = "{rate[0] if rate else "10Gbps"}"\ndelay = "1us"')
-    (folder / "graph.toml").write_text("\n".join(lines))
-    quoted = ["start,source,destination", *(f'0s,"{a}","{b}"'.replace('""', '"') for a, b in flows)]
-    (folder / "flows.csv").write_text("\n".join(quoted) + "\n")
-    (folder / "pauses.toml").write_text(TEXT)
-    return Scenario.load(folder / "pauses.toml")
-
-
-def two(folder: Path) -> Scenario:
-    """Two switches: three hosts fill a slow host's link, a fourth sends to another host over the same trunk."""
-    hosts = [("h0", "a"), ("h1", "a"), ("h2", "a"), ("h3", "b", "2Gbps"), ("h4", "b")]
-    return scenario(folder, hosts, [("a", "b")], [("h0", "h3"), ("h1", "h3"), ("h2", "h4")])
-
-
-def chain(folder: Path) -> Scenario:
-    """Three switches in a row, and a victim that leaves at the second one."""
-    hosts = [("h0", "a"), ("h1", "a"), ("h2", "b"), ("h3", "c", "2Gbps"), ("h4", "a"), ("h5", "b")]
-    flows = [("h0", "h3"), ("h1", "h3"), ("h2", "h3"), ("h4", "h5")]
-    return scenario(folder, hosts, [("a", "b"), ("b", "c")], flows)
-
-
-def ring(folder: Path) -> Scenario:
-    """Five switches in a ring, whose hosts send to the host two switches further."""
-    hosts = [(f"h{i}", f"s{i}") for i in range(5)]
-    fabric = [(f"s{i}", f"s{(i + 1) % 5}") for i in range(5)]
-    made = scenario(folder, hosts, fabric, [(f"h{i}", f"h{(i + 2) % 5}") for i in range(5)])
-    return made.changed({"traffic.flows.app.rate": "100%"})
+from incast.pictures import deadlock, run_pictures
+from pause_runs import CLASSES, TEXT, chain, ring, scenario, two
 
 
 def read(result: Result) -> record.Record:
@@ -138,45 +77,6 @@ def test_the_pauses_of_a_port_are_those_of_its_row(tmp_path: Path) -> None:
         assert not row["pauses"] or f"The port {row['port']} was paused for " in told[0]
 
 
-CLASSES = """description = "classes"
-controller = "newreno"
-
-[run]
-duration = "300us"
-
-[topology]
-kind = "dumbbell"
-senders = 3
-receivers = 3
-access_link = { rate = "10Gbps", delay = "1us" }
-bottleneck_link = { rate = "10Gbps", delay = "1us" }
-
-[queue]
-kind = "strict-priority"
-classes = [{ kind = "drop-tail", limit = "none" }, { kind = "drop-tail", limit = "none" }]
-
-[buffer]
-size = "100kB"
-pfc = {}
-
-[measure]
-pauses = "auto"
-
-[[traffic]]
-name = "low"
-pattern = "hotspot"
-receiver = "r0"
-flows = 2
-class = 1
-app = { kind = "udp", rate = "90%" }
-
-[[traffic]]
-name = "high"
-pattern = "pairs"
-app = { kind = "udp", rate = "20%" }
-"""
-
-
 def test_pauses_of_another_class_do_not_hold_up_a_flow() -> None:
     known = read(Scenario.from_toml(CLASSES, name="classes").run())
     found = [explained.of_flow(known, flow) for flow in known.flows]
@@ -215,10 +115,41 @@ def test_a_deadlock_is_told_as_a_ring(tmp_path: Path) -> None:
     assert names == [["s0>s1", "s1>s2", "s2>s3", "s3>s4", "s4>s0"]]
     told = list(telling.lines(known, found))
     assert "wait for one another in a ring, a deadlock that never ends" in told[0]
-    assert "  s4>s0, paused since" in "\n".join(told) and "waits for s0>s1, which holds" in told[-1]
+    ring_told = told[told.index("deadlock, each port waits for the next:") + 1 :]
+    assert [line[2:4] for line in ring_told] == ["┌▸", "│ ", "│ ", "│ ", "└─"]
+    assert ring_told[-1] == "  └─ s4>s0, paused since 37.9 µs; 12 kB from it wait for s0>s1"
     assert any(branch.is_ring for top in found.branches for branch in top.all())
     document = json.loads(telling.as_json(known, found))
     assert [len(own) for own in document["deadlocks"]] == [5] and document["tree"][0]["causes"]
+
+
+def test_a_deadlock_is_drawn_where_there_is_one(
+    tmp_path: Path, incast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_pictures, "PICTURES", {})
+    dead = ring(tmp_path).run()
+    dead.save(tmp_path / "run")
+    assert run_pictures.draw(dead, tmp_path / "run") == (["deadlock.png"], [])
+    figure = dead.plot("deadlock")
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert words[::2] == ["s0", "s1", "s2", "s3", "s4"] and set(words[1::2]) == {"12 kB\nsince 37.9 µs"}
+    assert figure.get_suptitle() == "Deadlock since 37.9 µs: 5 ports in a ring"
+    assert "incast plot run draws the ring" in incast("report", "run").out
+    result = two(tmp_path).run()
+    with pytest.raises(IncastError, match="the run has no ring of ports: no port is paused for good"):
+        result.plot("deadlock")
+    assert run_pictures.draw(result, tmp_path) == ([], [])
+    unknown = ring(tmp_path).changed({"measure": "{}"}).run()
+    with pytest.raises(IncastError, match=r"its ports recorded no pauses \(measure.pauses\)"):
+        unknown.plot("deadlock")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 12, 40])
+def test_the_arrows_of_a_ring_go_once_round_and_leave_room_for_its_switches(count: int) -> None:
+    found = deadlock.arcs(count)
+    assert len(found) == count and all(arc.begin < arc.middle < arc.end for arc in found)
+    gaps = [after.begin - arc.end for arc, after in itertools.pairwise([*found, deadlock.Arc(360 + found[0].begin, 0)])]
+    assert min(gaps) > 0 and sum(gaps) + sum(arc.end - arc.begin for arc in found) == pytest.approx(360)
 
 
 def test_a_record_that_ends_before_a_deadlock_says_so(tmp_path: Path) -> None:
@@ -322,3 +253,11 @@ def test_a_check_of_a_scenario_tells_of_little_headroom(tmp_path: Path, incast: 
     assert answer.status == 0 and answer.out == "pauses.toml: ok (scenario: 5 hosts, flows: 3)\n"
     assert answer.err.startswith('note: buffer.pfc.headroom = "1kB" is less than ')
     assert "note: pauses.toml: buffer.pfc.headroom" in incast("validate", "pauses.toml", "dumbbell").err
+
+
+VECTORS = json.loads(pause_vectors.FILE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", VECTORS, ids=[case["name"] for case in VECTORS])
+def test_the_vectors_that_the_viewer_shares_are_those_of_their_runs(tmp_path: Path, case: dict[str, object]) -> None:
+    assert json.loads(json.dumps(pause_vectors.case_of(str(case["name"]), tmp_path))) == case

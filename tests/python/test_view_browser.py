@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import incast
+import pause_runs
 import viewed
 from conftest import ROOT
 from incast.view import framed, levels, page, serving
@@ -52,6 +53,10 @@ def test_the_viewer_works_in_a_browser(tmp_path: Path, monkeypatch: pytest.Monke
     page.write([small, markup], tmp_path / "two.html")
     page.write([quiet(tmp_path / "quiet")], tmp_path / "quiet.html")
     page.write([without(tmp_path / "some", "queue_max_bytes", "paused")], tmp_path / "some.html")
+    (tmp_path / "ring").mkdir()
+    ring = pause_runs.ring(tmp_path / "ring").changed({"run.duration": "60us", "measure.timeline": "1us"})
+    ring.run().save(tmp_path / "pauses")
+    page.write([tmp_path / "pauses"], tmp_path / "pauses.html")
     gone = viewed.write(tmp_path / "gone", frames=5, flows=4)
     seen = incast.Scenario.load("dumbbell").with_(
         {"run.duration": "4ms", "run.warmup": "0s", "measure.timeline": "auto"}

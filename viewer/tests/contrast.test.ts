@@ -44,10 +44,11 @@ describe.each(THEMES)("the %s theme", (theme) => {
   const grounds = ["--page", "--ground", "--raised"] as const;
 
   it("has text of 4.5 to 1 on every ground", () => {
-    expect(used("color")).toEqual(new Set(["--ink", "--soft", "--faint", "--accent", "--onaccent", "--ground"]));
+    expect(used("color")).toEqual(new Set(["--ink", "--soft", "--faint", "--accent", "--onaccent", "--ground",
+      "--paused", "--bad"]));
     expect(used("background")).toEqual(new Set(
       ["--page", "--ground", "--raised", "--accent", "--tint", "--ink", "--edge", "--soft", "--warn", "--bad"]));
-    for (const text of ["--ink", "--soft", "--faint", "--accent"]) {
+    for (const text of ["--ink", "--soft", "--faint", "--accent", "--paused", "--bad"]) {
       for (const ground of grounds) {
         expect(contrast(at[text]!, at[ground]!), `${text} on ${ground}`).toBeGreaterThan(4.5);
       }
@@ -64,14 +65,14 @@ describe.each(THEMES)("the %s theme", (theme) => {
   });
 
   it("has edges of controls, the focus, marks and curves of 3 to 1", () => {
-    const { most, lit } = INKS[theme];
+    const { most, lit, paused, dead } = INKS[theme];
     for (const shape of ["--edge", "--accent", "--warn", "--bad"]) {
       for (const ground of grounds) {
         expect(contrast(at[shape]!, at[ground]!), `${shape} on ${ground}`).toBeGreaterThan(3);
       }
     }
     // curves and fabrics stand on the ground of panes
-    for (const shape of [most, lit, ...coloursOf(theme === "dark"), ...stateColours(theme === "dark")]) {
+    for (const shape of [most, lit, paused, dead, ...coloursOf(theme === "dark"), ...stateColours(theme === "dark")]) {
       for (const ground of ["--page", "--ground"]) {
         expect(contrast(shape, at[ground]!), `${shape} on ${ground}`).toBeGreaterThan(3);
       }

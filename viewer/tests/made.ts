@@ -2,7 +2,7 @@
 
 import { deflateSync } from "node:zlib";
 import { Framed } from "../src/data/framed";
-import { Run, type About, type Need, type Tables } from "../src/data/run";
+import { Run, type About, type Need, type Tables, type Timeline } from "../src/data/run";
 import { Columns, type Column, type Source } from "../src/data/unpack";
 
 export const list = (...values: number[]) => ({ values: Float64Array.from(values) });
@@ -18,9 +18,10 @@ interface More {
   records?: Table;
   packets?: Table;
   series?: Table;
+  pauses?: Table;
   /** Ports of a block of records, and flows of one of theirs. */
   size?: number;
-  timeline?: { frame_s?: number; frames?: number; start_s?: number };
+  timeline?: Partial<Timeline>;
   about?: About;
 }
 
@@ -95,6 +96,7 @@ function packed(more: More): [Run, Need, Pack] {
     ports: pack.table(more.ports ?? {}), records: pack.framed(own, "port", size), flows: maybe(more.flows),
     by_flow: more.byFlow ? pack.framed(more.byFlow, "flow", size) : null, events: maybe(more.events),
     paths: maybe(more.paths), series: maybe(more.series), packets: maybe(more.packets),
+    ...(more.pauses ? { pauses: pack.table(more.pauses) } : {}),
   };
   const named = { ...more, records: own, by_flow: more.byFlow };
   const all = Object.keys(tables).map((name) => [name, Object.keys(named[name as keyof typeof named] ?? {})]);

@@ -5,7 +5,7 @@ import type { Pin } from "../src/data/need";
 import { openingOf } from "../src/data/opening";
 import { Pair } from "../src/data/pair";
 import { rateOf, spanOf } from "../src/data/rates";
-import { hasWindow, stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
+import { hasWindow, isEndless, stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
 import { figuresOf, framesOf, spanBetween, worst } from "../src/data/stretch";
 import { chosen } from "../src/data/table";
 import { beside, panesOf, panesOfFlow, panesOfPort } from "../src/panes/curves";
@@ -69,6 +69,17 @@ describe("the states of a flow", async () => {
   it("go on until the last frame in which anything is recorded", async () => {
     const [plain, short] = [await made(), await made({ timeline: { frames: 2 } })];
     expect([run.busyFrames, plain.busyFrames, short.busyFrames]).toEqual([5, 3, 1]);
+  });
+
+  it("have a window, unless it is huge and the same all of the time, until the flow is over", async () => {
+    const rows = { starts: list(0, 2, 4, 6, 6, 6), flow: list(0, 1, 0, 1, 0, 1),
+      cwnd_bytes: list(1e9, 3e3, 1e9, 4e3, 1e9, 5e3) };
+    const own = await made({ timeline: { frames: 5, frame_s: 1, start_s: 0 }, byFlow: rows,
+      flows: { flow: list(0, 1), finish_s: list(NaN, 2.5) } });
+    expect([hasWindow(own, 0), hasWindow(own, 1), isEndless([]), isEndless([NaN, 1e9]), isEndless([1e9, 2e9])]).toEqual(
+      [false, true, false, true, false]);
+    expect(panesOfFlow(own, 0)).toEqual([]);
+    expect(Array.from(panesOfFlow(own, 1)[0]!.curves[0]!.values)).toEqual([3e3, 4e3, 5e3, NaN, NaN]);
   });
 
   it("are told in words, and timeouts by their times", () => {

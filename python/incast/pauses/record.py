@@ -81,6 +81,10 @@ class Record:
         """True if the run may have had more pauses than it recorded."""
         return self.asked >= self.limit
 
+    def held_for(self, port: int, beyond: int) -> int:
+        """Return the bytes from a port that wait for another one at the end of the run."""
+        return sum(waits.get(beyond, 0) for (own, _), waits in self.standing.items() if own == port)
+
     @cached_property
     def through(self) -> dict[int, list[Flow]]:
         """Flows by the ports that they pass."""
@@ -182,7 +186,6 @@ def _read(run: Result) -> Record:
     for own in pauses.values():
         own.sort(key=lambda pause: pause.begin_s)
     scenario = tomllib.loads(run.toml)
-    limit = scenario.get("measure", {}).get("pauses")
     return Record(
         end_s,
         [row["port"] for row in ports],
@@ -190,7 +193,7 @@ def _read(run: Result) -> Record:
         dict(pauses),
         list(_flows(run, scenario, len(ports), end_s)),
         len(asked),
-        limit if isinstance(limit, int) else MOST_PAUSES,
+        limit_of(scenario),
         {port: row["deadlocked_s"] for port, row in enumerate(ports) if row["deadlocked_s"] is not None},
         dict(standing),
     )
@@ -203,7 +206,7 @@ def _flows(run: Result, scenario: dict[str, Any], ports: int, end_s: float) -> I
         if not 0 <= row["port"] < ports:
             raise FolderError(f"timeline_paths.parquet is damaged: port {row['port']}, where there are {ports}")
         paths[row["flow"], bool(row["sprayed"])].append(row["port"])
-    classes = {entry["name"]: _class_of(entry, scenario["transport"]) for entry in scenario["traffic"]}
+    classes = classes_of(scenario)
     columns = ["flow", "group", "start_s", "finish_s", "stopped_s", "throughput_bps"]
     for row in run.flows.select(columns).to_pylist():
         ends = [at for at in (row["finish_s"], row["stopped_s"]) if at is not None]
@@ -211,6 +214,17 @@ def _flows(run: Result, scenario: dict[str, Any], ports: int, end_s: float) -> I
         if row["start_s"] < until:
             path, some = (tuple(paths.get((row["flow"], sprayed), ())) for sprayed in (False, True))
             yield Flow(row["flow"], row["group"], row["start_s"], until, path, some, classes.get(row["group"]))
+
+
+def limit_of(scenario: dict[str, Any]) -> int:
+    """Return the most pauses that a run of a resolved scenario records."""
+    limit = scenario.get("measure", {}).get("pauses")
+    return limit if isinstance(limit, int) else MOST_PAUSES
+
+
+def classes_of(scenario: dict[str, Any]) -> dict[str, int | None]:
+    """Return the traffic class of each entry's packets; ``None`` if they may have several."""
+    return {entry["name"]: _class_of(entry, scenario["transport"]) for entry in scenario["traffic"]}
 
 
 def _class_of(entry: dict[str, Any], transport: dict[str, Any]) -> int | None:

@@ -77,8 +77,8 @@ def _began(record: Record, found: Explanation) -> Iterator[str]:
 
 def _below(record: Record, branch: Branch, indent: str) -> Iterator[str]:
     """Yield why a branch was paused."""
-    held = f"{escaped(branch.node)} held up to {_b(branch.held)} from it, where it allows {_b(branch.threshold)}, for"
-    yield f"{indent}{held}"
+    allows = f"where it allows {size(branch.threshold)}"
+    yield f"{indent}{escaped(branch.node)} held up to {size(branch.held)} from it, {allows}, for"
     for below in branch.branches:
         yield f"{indent}  {_named(record, below)} ({said(percent(below.share))}): {_why(below)}"
         if below.pauses and not below.is_ring:
@@ -96,7 +96,7 @@ def _why(branch: Branch) -> str:
         return f"not paused itself, {own}"
     after_s = branch.passed_s - branch.paused_s
     parts = [
-        _paused(branch, branch.paused_s),
+        _paused(branch, branch.paused_s) if branch.paused_s > 0 else "",
         f"sends what had waited for {_s(after_s)}" if after_s >= LEAST * branch.waited_s else "",
         f"{own} for {_s(branch.root_s)}" if branch.root_s >= LEAST * branch.waited_s else "",
     ]
@@ -121,18 +121,22 @@ def _arrivals(arrivals: Arrivals | None) -> str:
 
 
 def _told_ring(record: Record, ring: Sequence[int]) -> Iterator[str]:
-    yield "deadlock:"
-    for port, beyond in zip(ring, [*ring[1:], ring[0]], strict=True):
-        held = sum(waits.get(beyond, 0) for (own, _), waits in record.standing.items() if own == port)
-        since, waits_for = _s(record.stuck[port]), f"waits for {_name(record, beyond)}, which holds {_b(held)} from it"
-        yield f"  {_name(record, port)}, paused since {since}, {waits_for}"
+    yield "deadlock, each port waits for the next:"
+    for at, (port, beyond) in enumerate(zip(ring, [*ring[1:], ring[0]], strict=True)):
+        held = f"{size(record.held_for(port, beyond))} from it wait for {_name(record, beyond)}"
+        sign = "┌▸" if at == 0 else "└─" if at == len(ring) - 1 else "│ "
+        yield f"  {sign} {_name(record, port)}, paused since {_s(record.stuck[port])}; {held}"
+
+
+def since(record: Record, ring: Sequence[int]) -> str:
+    """Say since when all ports of a ring stand still."""
+    return _s(max(record.stuck[port] for port in ring))
 
 
 def _ring(record: Record, ring: Sequence[int]) -> str:
     names = [_name(record, port) for port in ring]
     listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    since = max(record.stuck[port] for port in ring)
-    return f"since {_s(since)} {listed} wait for one another in a ring, a deadlock that never ends"
+    return f"since {since(record, ring)} {listed} wait for one another in a ring, a deadlock that never ends"
 
 
 def _whole(record: Record, found: Explanation) -> str:
@@ -164,7 +168,8 @@ def _s(seconds: float) -> str:
     return said(duration(seconds))
 
 
-def _b(number: float) -> str:
+def size(number: float) -> str:
+    """Say a number of bytes."""
     return said(quantity(number, "B"))
 
 

@@ -24,6 +24,15 @@ Series = dict[str, tuple[Numbers, Numbers]]
 """Times in seconds and values, by flow or port."""
 
 
+ENDLESS = 1e8
+"""Bytes of a window that limits nothing, as in ``viewer/src/data/states.ts``."""
+
+
+def is_endless(windows: Numbers) -> bool:
+    """Return whether windows stand for none: senders by rate have one and the same of this size all of the time."""
+    return len(windows) > 0 and bool(windows[0] >= ENDLESS and np.all(windows == windows[0]))
+
+
 class NothingToDraw(FolderError):
     """A run has no data for a picture."""
 
@@ -71,6 +80,15 @@ class Queue:
     largest: Numbers
 
 
+def _endless(rows: npt.NDArray[np.uint64], windows: Numbers, flows: int) -> npt.NDArray[np.bool_]:
+    """Return which flows have windows that stand for none."""
+    least, most = np.full(flows, np.inf), np.zeros(flows)
+    np.minimum.at(least, rows, windows)
+    np.maximum.at(most, rows, windows)
+    found: npt.NDArray[np.bool_] = (least == most) & (least >= ENDLESS)
+    return found
+
+
 def _busy(frames: npt.NDArray[np.int64], every: int) -> int:
     """Return the number of frames to draw: all, or those until the last flow ended, if it ended in the first half."""
     last = int(frames.max(initial=-1)) + 1
@@ -110,6 +128,7 @@ class Frames:
         np.add.at(windows, (rows, columns), sizes)
         np.add.at(count, (rows, columns), known.astype(float))
         self.windows = np.divide(windows, count, out=np.full(shape, np.nan), where=count > 0)
+        self.windows[_endless(rows[known], sizes[known], run.flows.num_rows)] = np.nan
 
     def queue(self, port: str | None = None) -> Queue | None:
         """Return the queue of a port (default: the busiest) in each step; ``None`` without a queue."""

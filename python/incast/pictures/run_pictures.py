@@ -11,11 +11,20 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from incast.errors import IncastError
-from incast.pictures import gallery, kinds
+from incast.pauses import explained, record
+from incast.pictures import deadlock, gallery, kinds
 from incast.pictures.by_name import ByName
 from incast.pictures.interval_plot import mark_end, until
 from incast.pictures.looks import look_of
-from incast.pictures.recorded import Frames, NothingToDraw, NotRecorded, busiest_first, refuse_zeros, series
+from incast.pictures.recorded import (
+    Frames,
+    NothingToDraw,
+    NotRecorded,
+    busiest_first,
+    is_endless,
+    refuse_zeros,
+    series,
+)
 from incast.pictures.style import GREY, INK, dress, line, new_canvas, time_unit
 from incast.runs import named_files, repeated
 from incast.runs.result import Result
@@ -124,6 +133,16 @@ class Pictures(ByName):
         """Heat map of the queues over simulated time: one row per port, colour = longest queue of each step."""
         return self.recorded_heat_map() if style == "screen" and self._has(QUEUES) else self._kind("heat-map", style)
 
+    def deadlock(self) -> Figure:
+        """Ring of ports that wait for one another at the end of the run, from the record of pauses; the first ring."""
+        known = record.of(self._result)
+        rings = [] if known is None else explained.rings(known)
+        if known is None or not rings:
+            stuck = self._result.summary["queues"].get("deadlocked")
+            why = "its ports recorded no pauses (measure.pauses)" if stuck else "no port is paused for good"
+            raise NothingToDraw(f"the run has no ring of ports: {why}")
+        return deadlock.draw(known, rings[0])
+
     def _kind(self, kind: str, style: str) -> Figure:
         """Draw a kind of picture; a run without the timeline that it needs is repeated with one."""
         look = look_of(style)
@@ -226,6 +245,10 @@ class Pictures(ByName):
         self, name: str, key: str, scale: float, label: str, ends: Mapping[str, float] | None = None
     ) -> Figure:
         found = series(self._result, name, key)
+        if name == WINDOWS[0]:
+            found = {one: points for one, points in found.items() if not is_endless(points[1])}
+        if not found:
+            raise NothingToDraw("no recorded flow has a congestion window: nothing to draw")
         refuse_zeros(name, [values for _, values in found.values()])
         names = sorted(found, key=lambda one: -float(found[one][1].max(initial=0.0)))[:MOST_LINES]
         end = float(self._result.summary["run"]["sim_s"])
@@ -337,11 +360,13 @@ def _lines(axes: Axes, values: np.ndarray, edges: np.ndarray, names: Sequence[st
 
 def _spread(axes: Axes, values: np.ndarray, edges: np.ndarray, _names: Sequence[str]) -> None:
     """Draw the median of the rows at each step, and the middle 80 % as a band; steps without a value are left out."""
+    some = int((~np.isnan(values)).any(axis=1).sum())
+    of = "the flows" if some == len(values) else f"the {counted(some, 'flow')} with a window"
     known = ~np.isnan(values).all(axis=0)
     low, middle, high = (np.full(values.shape[1], np.nan) for _ in range(3))
     low[known], middle[known], high[known] = np.nanpercentile(values[:, known], [10, 50, 90], axis=0)
     look = _stairs(0)
-    axes.stairs(high, edges, baseline=low, fill=True, color=look["color"], alpha=0.15, label="middle 80 % of the flows")
+    axes.stairs(high, edges, baseline=low, fill=True, color=look["color"], alpha=0.15, label=f"middle 80 % of {of}")
     axes.stairs(middle, edges, baseline=None, label="median", **look)
     axes.legend(frameon=False, fontsize=7, ncols=2)
 
@@ -370,6 +395,8 @@ PICTURES: dict[str, Callable[[Pictures], Figure]] = {
     "heat-map": Pictures.recorded_heat_map,
 }
 """Pictures of a run by file name; those over time only of what the run recorded."""
+OF_DEADLOCKS: dict[str, Callable[[Pictures], Figure]] = {"deadlock": Pictures.deadlock}
+"""Further pictures of a run whose ports are paused for good."""
 
 
 SPREAD = {"throughput": "throughput_bps", "fct": "fct_s"}
@@ -388,7 +415,8 @@ def _alike(result: Result, column: str) -> str:
 def draw(result: Result, folder: Path, formats: Sequence[str] = ("png",)) -> tuple[list[str], list[str]]:
     """Write all pictures that the run has data for; return their files, and the reasons for missing ones."""
     canvases, reasons = {}, []
-    for name, picture in PICTURES.items():
+    further = OF_DEADLOCKS if result.summary["queues"].get("deadlocked") else {}
+    for name, picture in {**PICTURES, **further}.items():
         try:
             if name in SPREAD and (alike := _alike(result, SPREAD[name])):
                 raise NothingToDraw(alike)

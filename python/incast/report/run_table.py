@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from incast.pauses import explained, record, telling
 from incast.runs.result import ENOUGH, MESSAGES, Result, high_of, links_of, unfinished
@@ -23,6 +24,9 @@ def show(result: Result, folder: Path, console: Console) -> None:
     length = said(duration(of_run["sim_s"]))
     table = _Figures(f"{output.escaped(of_run['scenario'])}, seed {of_run['seed']}: {length} simulated")
     table.add_flows(summary["flows"], summary["fct"])
+    for name, fct in _apart(result).items():
+        table.add_row(Text(name), "")
+        table.add_completions(fct, "  ")
     if summary.get("crossed_failure", {}).get("links"):
         table.add_crossed(summary["crossed_failure"])
     for what, figures in began.items():
@@ -43,6 +47,18 @@ def show(result: Result, folder: Path, console: Console) -> None:
     console.print(f"results: {folder}", highlight=False, soft_wrap=True)
 
 
+def _apart(result: Result) -> dict[str, dict[str, Any]]:
+    """Return the completion times of traffic entries by name, if several have some and differ in their controllers."""
+    with result.reading():
+        pairs = result.flows.select(["group", "controller"]).to_pylist()
+    controllers = dict.fromkeys((row["group"], row["controller"]) for row in pairs if row["controller"])
+    timed = {name: part["fct"] for name, part in result.summary["groups"].items() if part["fct"]["count"]}
+    named = {name: [own for group, own in controllers if group == name] for name in timed}
+    if len(timed) < 2 or len({tuple(own) for own in named.values()}) < 2:
+        return {}
+    return {f"{output.escaped(name)} ({', '.join(named[name])})": fct for name, fct in timed.items()}
+
+
 LINES = 12
 """Most lines about pauses."""
 
@@ -54,7 +70,9 @@ def _pauses(result: Result, folder: Path) -> list[str]:
     if known is None or found is None:
         return []
     told = list(telling.lines(known, found))
-    more = [f"... (incast explain pauses {shlex.quote(str(folder))} has all)"] if len(told) > LINES else []
+    name = shlex.quote(str(folder))
+    more = [f"... (incast explain pauses {name} has all)"] if len(told) > LINES else []
+    more += [f"... (incast plot {name} draws the ring)"] if found.rings else []
     return ["", *told[:LINES], *more, ""]
 
 

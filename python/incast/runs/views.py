@@ -45,6 +45,9 @@ class Pictures(Protocol):
     def heat_map(self) -> Figure:
         """Heat map of the recorded queues over time: one row per port."""
 
+    def deadlock(self) -> Figure:
+        """Ring of ports that wait for one another at the end of the run."""
+
 
 Run = Any
 """A ``Result``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from incast.pauses import record
 from incast.system import files
 
 FIGURES = (
@@ -32,7 +33,16 @@ def about(toml: str | None, summary: str | None) -> dict[str, Any]:
         "to_s": _number(run, "measure_to_s"),
         "figures": {name: value for name, value in figures.items() if value is not None} or None,
     }
-    return {name: value for name, value in parts.items() if value is not None}
+    known = {name: value for name, value in parts.items() if value is not None}
+    return known | (_of_pauses(scenario) if "pauses" in _table(scenario, "measure") else {})
+
+
+def _of_pauses(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Return what explains recorded pauses: classes of traffic entries, and the most pauses of a record."""
+    try:
+        return {"classes": record.classes_of(scenario), "most_pauses": record.limit_of(scenario)}
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return {}
 
 
 def _parsed(text: str | None, parse: Any) -> dict[str, Any]:

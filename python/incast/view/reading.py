@@ -35,6 +35,12 @@ EVENTS = ("time_s", "kind", "what", "subject")
 PATHS = ("flow", "position", "port")
 TRACE = ("time_s", "flow", "place", "event", "seq", "ack", "payload_bytes", "flags")
 SERIES = ("entity", "name", "starts", "time_s", "value")
+PAUSES = (
+    *("pause", "begin_s", "end_s", "port", "class", "account_bytes", "threshold_bytes", "moment", "through"),
+    "through_bytes",
+)
+WITH_PAUSES = {"ports": ("deadlocked_s",), "flows": ("stopped_s",), "timeline_paths": ("sprayed",)}
+"""Columns of other tables that only a run with recorded pauses has in a view."""
 NAMED = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
 """Optional parts of a run, with their names in messages."""
 METRICS = {
@@ -45,16 +51,19 @@ METRICS = {
 NEEDED = {
     "ports": ("port",), "timeline_ports": ("frame", "port"), "timeline_flows": ("frame", "flow"),
     "flows": ("flow", "src", "dst"), "timeline_events": EVENTS, "timeline_paths": PATHS,
-    "samples": ("entity", "name", "time_s", "value"), "trace": TRACE,
+    "samples": ("entity", "name", "time_s", "value"), "trace": TRACE, "pauses": PAUSES,
 }  # fmt: skip
 """Required columns of tables."""
 OF = {
     ("flows", "flow"): "flow", ("flows", "src"): "node", ("flows", "dst"): "node",
-    ("timeline_paths", "flow"): "flow", ("timeline_paths", "port"): "port",
+    ("timeline_paths", "flow"): "flow", ("timeline_paths", "port"): "port", ("pauses", "port"): "port",
+    ("pauses", "through"): "port", ("pauses", "class"): "class",
 }  # fmt: skip
 """Columns of indices, and what they index."""
 MOST_FRAMES = 2**20
 """Most frames: more than a scenario can request, a million."""
+MOST_CLASSES = 2**8
+"""Upper limit of traffic classes."""
 MOST_FLOWS = 2**32
 """Upper limit of flow numbers."""
 
@@ -77,16 +86,19 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     )
     flows = _shape(run, "flows")
     most = {"port": ports.rows, "node": len(timeline["nodes"]), "flow": MOST_FLOWS if flows is None else flows.rows}
+    most["class"] = MOST_CLASSES
+    pauses = _shape(run, "pauses")
+    more = WITH_PAUSES if pauses and pauses.rows else {}
     parts: dict[str, Any] = {
         "timeline": pack.add(text.encode),
-        "ports": _table(run, "ports", ports, PORTS, most, pack),
+        "ports": _table(run, "ports", ports, (*PORTS, *more.get("ports", ())), most, pack),
         "levels": _levels(run, frames, timeline["frames"], ports.rows, pack),
     }
     for part, name, shown in (
         ("flows", "flows", FLOWS), ("events", "timeline_events", EVENTS), ("paths", "timeline_paths", PATHS)
     ):  # fmt: skip
         shape = _shape(run, name)
-        parts[part] = None if shape is None else _table(run, name, shape, shown, most, pack)
+        parts[part] = None if shape is None else _table(run, name, shape, (*shown, *more.get(name, ())), most, pack)
     missing: list[str] = []
     parts["told"] = pack.text(lambda: {"label": label, "missing": missing, "about": run.about()})
     pack.first = len(pack)
@@ -95,6 +107,8 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     samples, trace = _shape(run, "samples"), _shape(run, "trace")
     parts["series"] = _later(partial(_series, run), SERIES, pack) if samples and samples.rows else None
     parts["packets"] = _later(partial(_packets, run, timeline), PACKETS, pack) if trace and trace.rows else None
+    if pauses and pauses.rows:
+        parts["pauses"] = _table(run, "pauses", pauses, PAUSES, most, pack)
     missing += [words for part, words in NAMED if parts[part] is None]
     missing += [words for name, words in METRICS.items() if name not in frames.columns]
     return parts

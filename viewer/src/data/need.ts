@@ -42,6 +42,11 @@ const ofFlow = (flow: number): Need => ({
 /** What all ports and flows add up to. */
 export const TOTALS: Need = { records: ["queue_mean_bytes", "queue_max_bytes", "drops", "marks"],
   by_flow: ["flow", "delivered_bytes"], flows: ["flow", "src", "dst"], paths: ["flow", "port", "position"] };
+/** Which ports are paused when; and whose paths lead over them. Runs without a record of pauses need none of it. */
+export const PAUSED: Need = { ports: ["port", "rate_bps", "deadlocked_s"], pauses: ["pause", "begin_s", "end_s", "port",
+  "class", "account_bytes", "threshold_bytes", "moment", "through", "through_bytes"] };
+export const BLAMED: Need = { ...PAUSED, paths: ["flow", "port", "position", "sprayed"],
+  flows: ["flow", "group", "start_s", "finish_s", "stopped_s"] };
 const OF_STRETCH: Need = {
   records: ["marks", "drops", "pauses", "queue_max_bytes"], by_flow: ["flow", "delivered_bytes"],
 };

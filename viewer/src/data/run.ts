@@ -38,6 +38,8 @@ export interface Tables<Table, Rows> {
   packets: Table | null;
   /** The figure with which a page opens, pooled; large runs alone have it. */
   levels?: Table | null;
+  /** Pauses of flow control with their causes, where they are recorded. */
+  pauses?: Table | null;
 }
 
 type Names = { readonly [Name in keyof Tables<Columns, Framed>]?: readonly string[] };
@@ -94,6 +96,9 @@ export interface About {
   /** The measured interval. */
   from_s?: number;
   to_s?: number;
+  /** Traffic classes of entries where pauses are recorded (null: several), and the most pauses of a record. */
+  classes?: Record<string, number | null>;
+  most_pauses?: number;
   /** Figures of the summary by name, such as `flows.goodput_total_bps`; those that are missing are not there. */
   figures?: Record<string, number>;
 }
@@ -459,5 +464,6 @@ export async function opened(source: Source, run: Described): Promise<Run> {
     ports: table(run.ports), records: Framed.told(run.records, source), flows: maybe(run.flows),
     by_flow: run.by_flow && Framed.told(run.by_flow, source), events: maybe(run.events), paths: maybe(run.paths),
     series: maybe(run.series), packets: maybe(run.packets), levels,
+    pauses: maybe(run.pauses ?? null),
   }, about, levels && new Levels(run.levels!.metric, levels));
 }

@@ -18,14 +18,28 @@ export function endOf(run: Run, flow: number): number {
   return finish_s === undefined || Number.isNaN(finish_s) ? run.end_s : finish_s;
 }
 
-/** Whether a flow has a congestion window: senders of datagrams have none, nor what goes with it. */
-export function hasWindow(run: Run, flow: number): boolean {
+/** Whether a flow has a sender with states: those of datagrams have neither a window nor what goes with it. */
+function hasStates(run: Run, flow: number): boolean {
   return !run.byFlow?.has("cwnd_bytes") || run.flowOver("cwnd_bytes", flow).some((bytes) => bytes > 0);
+}
+
+/** Bytes of a window that limits nothing, as in python/incast/pictures/recorded.py. */
+const ENDLESS = 1e8;
+
+/** Whether windows stand for none: senders by rate have one and the same of this size all of the time. */
+export function isEndless(windows: ArrayLike<number>): boolean {
+  const known = Array.from(windows).filter((bytes) => !Number.isNaN(bytes));
+  return known.length > 0 && known[0]! >= ENDLESS && known.every((bytes) => bytes === known[0]);
+}
+
+/** Whether a flow has a congestion window. */
+export function hasWindow(run: Run, flow: number): boolean {
+  return hasStates(run, flow) && !(run.byFlow?.has("cwnd_bytes") && isEndless(run.flowOver("cwnd_bytes", flow)));
 }
 
 /** The states of a flow, those of neighbouring frames together. */
 export function stretchesOf(run: Run, flow: number): Stretch[] {
-  if (!hasWindow(run, flow)) return [];
+  if (!hasStates(run, flow)) return [];
   const over = run.flowOver("state", flow);
   const found: Stretch[] = [];
   over.forEach((state, frame) => {

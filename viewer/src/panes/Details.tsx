@@ -17,6 +17,7 @@ import { beside, panesOfFlow, panesOfPins, panesOfPort, panesOfTotals, whyOf, wh
   type Pane } from "./curves";
 import { FlowTable } from "./FlowTable";
 import { Ladder } from "./Ladder";
+import { PausesTab } from "./Pauses";
 import { Plot, stateColours, type Strip } from "./Plot";
 import { StretchFigures } from "./Stretch";
 import { Tabs } from "./Tabs";
@@ -60,6 +61,8 @@ const MANY_PORTS = 12;
 const IN_SIGHT = 3;
 const [LEAST, MOST, HEAD, HEAD_OF_TWO, ABOVE] = [60, 190, 48, 82, 88];
 
+/** Tabs that stay as a stretch of time is chosen. */
+const STAYING: ReadonlySet<Tab> = new Set(["flow", "packets", "port", "plot", "pauses"]);
 const NO_PINS: Pin[] = [];
 const NONE: Pane[] = [];
 
@@ -71,15 +74,20 @@ export function Details(props: Props) {
   const [measure, setMeasure] = useState<Measure>("packets");
   const tabs = useRef<HTMLDivElement>(null);
   const [logs, setLogs] = useState<Record<string, boolean>>({});
+  // a port of the tree of pauses that is being pinned: the tree stays in sight
+  const stays = useRef<number | null>(null);
   // what was chosen last is in sight; an address may choose several
   const before = useRef({ port, flow, span, latest });
   useEffect(() => {
     const last = before.current;
     const chose = flow !== last.flow ? flow !== null && "flow" : port !== last.port ? port !== null && "port"
       : latest !== last.latest && latest ? latest.what : null;
-    if (chose) setTab(chose);
+    // a port is told of as it is chosen, and there once it is read
+    const isOwn = chose === "port" && stays.current !== null && (port === last.port || port === stays.current);
+    if (!isOwn || port === stays.current) stays.current = null;
+    if (chose && !isOwn) setTab(chose);
     // of a stretch that is chosen in curves the curves stay
-    else if (span && !last.span) setTab((now) => (["flow", "packets", "port", "plot"].includes(now) ? now : "range"));
+    else if (!chose && span && !last.span) setTab((now) => (STAYING.has(now) ? now : "range"));
     before.current = { port, flow, span, latest };
   }, [port, flow, span, latest]);
   useEffect(() => { if (props.tab) setTab(props.tab); }, [props.tab]);
@@ -97,6 +105,7 @@ export function Details(props: Props) {
     ["port", `Port ${port === null ? "" : way(run.names[port]!)}`, port !== null],
     ["range", "Time range", span !== null],
     ["plot", `Plot of ${pins.length}`, pins.length > 0], ["flows", "All flows", true], ["totals", "Totals", true],
+    ["pauses", "Pauses", Boolean(run.tables.pauses)],
   ];
   const there = all.filter(([, , has]) => has);
   const shown = there.some(([own]) => own === tab) ? tab : there[0]![0];
@@ -170,6 +179,13 @@ export function Details(props: Props) {
             )}
             <FlowTable run={run} selected={flow} whose={other?.names[0] ?? ""} onSelect={props.onFlow} />
           </>
+        )}
+        {shown === "pauses" && (
+          <PausesTab run={run} port={port} flow={flow} time_s={time_s} span={span} name={other?.names[0] ?? ""}
+            onPin={(own) => {
+              stays.current = own;
+              props.onPin(own);
+            }} />
         )}
         {shown === "totals" && <OfAll run={run} other={other} plots={plots} />}
       </div>

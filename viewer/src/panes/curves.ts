@@ -4,7 +4,7 @@ import { exact, seconds, way } from "../data/format";
 import type { Pin } from "../data/need";
 import { goodputOf, rateOf, spanOf } from "../data/rates";
 import type { Metric, Run } from "../data/run";
-import { endOf, hasWindow } from "../data/states";
+import { endOf, hasWindow, isEndless } from "../data/states";
 import type { Curve, Line } from "./Plot";
 
 export interface Pane {
@@ -37,7 +37,8 @@ export function panesOf(run: Run, flow: number, measure: Measure = "bytes"): Pan
   const { packet_bytes } = run.about;
   const samples = run.samplesOf(`flow ${flow}`).filter(({ name, value }) => (
     // sums dwarf a window
-    name !== "acked_bytes" && name !== "offered_bytes" && Array.from(value).some((own) => !Number.isNaN(own))));
+    name !== "acked_bytes" && name !== "offered_bytes" && !(isWindow(name) && isEndless(value))
+    && Array.from(value).some((own) => !Number.isNaN(own))));
   const names = samples.map(({ name }) => name);
   const target = names.some((name) => name.includes("target"));
   const compared = COMPARED.find((name) => names.includes(name));
@@ -102,7 +103,9 @@ export function panesOfFlow(run: Run, flow: number, measure: Measure = "bytes"):
     && !panes.some((pane) => pane.curves.some((curve) => curve.label === "cwnd"))) {
     const { packet_bytes } = run.about;
     const inPackets = measure === "packets" && packet_bytes !== undefined;
-    const bytes = run.flowOver("cwnd_bytes", flow);
+    const end_s = endOf(run, flow);
+    // a flow that is over has none
+    const bytes = run.flowOver("cwnd_bytes", flow).map((own, frame) => (run.timeOf(frame) > end_s ? NaN : own));
     const values = inPackets ? bytes.map((own) => own / packet_bytes) : bytes;
     panes.push({ title: "Window", unit: inPackets ? "packets" : "B", ...(inPackets ? { lines: ONE_PACKET } : {}),
       curves: [{ label: "cwnd", time_s: timesOf(run), values, stepped: true }] });

@@ -2,14 +2,17 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ofPort } from "../data/need";
+import { ofPort, PAUSED } from "../data/need";
+import { pausesOf } from "../data/pauses";
+import { sinceOf } from "../data/reasons";
 import type { Metric, Run } from "../data/run";
-import { figure, recorded, seconds, TITLES, way } from "../data/format";
+import { counted, figure, recorded, seconds, TITLES, way } from "../data/format";
 import { Aggregates } from "./aggregate";
 import { drawBusy, drawIdle, drawNodes, drawPods, drawTiers, middleOf, nearest, place, valuesOf } from "./draw";
 import { layout } from "./layout";
 import { Legend } from "./Legend";
 import { scale } from "./palette";
+import { drawPaused, drawRing } from "./paused";
 import { useRead } from "./read";
 import { asSvg, onCanvas, type Pen } from "./pen";
 import { fileName, save, savePng } from "./save";
@@ -63,6 +66,16 @@ export function Fabric(props: Props) {
       left + (x * w + view.x) * view.zoom, TOP + (y * h + view.y) * view.zoom,
     ], width, height, across);
   }, [aggregates, width, height, view, left, pods]);
+  // pauses come once the picture is there, of runs that recorded them
+  const pauses = useRead(run, run.tables.pauses ? PAUSED : null, run) === "ready" && run.tables.pauses
+    ? pausesOf(run) : null;
+  const until_s = Math.min(run.end_s, run.timeOf(frame + 1));
+  const paused = useMemo(() => pauses?.within(run.timeOf(frame), until_s) ?? [], [pauses, frame]);
+  const rings = useMemo(() => pauses?.rings.filter((ring) => sinceOf(pauses, ring) < until_s) ?? [], [pauses, frame]);
+  const overlay = (pen: Pen) => {
+    for (const ring of rings) drawRing(pen, placed, ring, dark);
+    drawPaused(pen, placed, paused, dark);
+  };
   const layers = useRef<[HTMLCanvasElement, HTMLCanvasElement] | null>(null);
 
   // what stays from frame to frame is drawn once, on canvases of its own
@@ -95,13 +108,15 @@ export function Fabric(props: Props) {
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
     drawBusy(onCanvas(context, smallLetters()), placed, valuesOf(run, placed, metric, frame, values),
       { dark, metric, largest }, path, pinned);
+    overlay(onCanvas(context, smallLetters()));
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.drawImage(nodes, 0, 0);
     if (canvas.current) canvas.current.dataset.frame = String(frame);
-  }, [run, frame, metric, pinned, path, dark, largest, placed]);
+  }, [run, frame, metric, pinned, path, dark, largest, placed, paused, rings]);
+  const told = pauses && pausedTold(paused.length, rings.length > 0);
   const caption = () => [
     `${run.label} at ${seconds(run.timeOf(frame))}: ${TITLES[metric]} of ports, up to ${figure(metric, largest)}; `
-      + "square-root colour scale"];
+      + "square-root colour scale", ...(told ? [`${told}: strokes across the lines of these ports`] : [])];
   const saveSvg = () => {
     const context = canvas.current?.getContext("2d");
     if (!context) return;
@@ -110,6 +125,7 @@ export function Fabric(props: Props) {
     drawPods(pen, placed, pods, dark, smallLetters());
     drawIdle(pen, placed, dark, (line) => own[line]! > 0);
     drawBusy(pen, placed, own, { dark, metric, largest }, path, pinned);
+    overlay(pen);
     drawNodes(pen, placed, view.zoom, run.timeline.nodes, dark, smallLetters());
     drawTiers(pen, placed, tiers, dark, smallLetters());
     const { backgroundColor, color } = getComputedStyle(document.body);
@@ -164,8 +180,8 @@ export function Fabric(props: Props) {
     return [event.clientX - left, event.clientY - top];
   };
 
-  const told = hover && placed.picture.lines[hover.line];
-  const under = told ? worstOf(hover.line) : null;
+  const pointedAt = hover && placed.picture.lines[hover.line];
+  const under = pointedAt ? worstOf(hover.line) : null;
   const need = useMemo(() => (under === null ? null : ofPort(under)), [under]);
   const rest = useRead(run, need, hover);
   return (
@@ -174,6 +190,7 @@ export function Fabric(props: Props) {
         {label ? <strong title={label}>{label}</strong> : <h2>Fabric</h2>}
         {children}
         <span class="tools">
+          {told && <span class={rings.length ? "halts dead" : "halts"}>{told}</span>}
           {legend && <FabricLegend metric={metric} largest={largest} dark={dark} />}
           <button class="icon" aria-label="Zoom out of the fabric" title="Zoom out around the pinned port"
             onClick={() => { zoom(1 / 1.5); }}>−</button>
@@ -190,8 +207,8 @@ export function Fabric(props: Props) {
         ref={canvas} width={width * devicePixelRatio} height={height * devicePixelRatio} style={{ width, height }}
         role="application" id={id ?? "fabric"} tabIndex={0} onKeyDown={keyed}
         aria-label={`Fabric of ${run.timeline.nodes.length} nodes and ${run.timeline.ports.length} ports, `
-          + `coloured by ${TITLES[metric]}; ${worstNow()}. The list of ports gives the same as text. Plus and minus `
-          + "zoom, up and down move, with Shift sideways"}
+          + `coloured by ${TITLES[metric]}; ${worstNow()}${told ? `; ${told}` : ""}. The list of ports gives the `
+          + "same as text. Plus and minus zoom, up and down move, with Shift sideways"}
         onMouseDown={(event) => { drag.current = { x: event.clientX, y: event.clientY, moved: false }; }}
         onMouseMove={(event) => {
           const held = drag.current;
@@ -220,12 +237,13 @@ export function Fabric(props: Props) {
           zoomAt(Math.exp(-event.deltaY / 400), ...pointed(event));
         }}
       />
-      {told && under !== null && (
+      {pointedAt && under !== null && (
         <div class="tip" role="status" style={{ left: Math.min(hover.x + 14, width - 250), top: hover.y + 14 }}>
-          {told.ports.length > 1 && (
+          {pointedAt.ports.length > 1 && (
             <p>
-              {told.ports.length.toLocaleString("en-US")} ports from {placed.picture.groups[told.from]!.name} to{" "}
-              {placed.picture.groups[told.to]!.name}, with the colour of the worst; zoom in to see each. The worst:
+              {pointedAt.ports.length.toLocaleString("en-US")} ports from{" "}
+              {placed.picture.groups[pointedAt.from]!.name} to {placed.picture.groups[pointedAt.to]!.name}, with the
+              colour of the worst; zoom in to see each. The worst:
             </p>
           )}
           <PortFigures run={run} port={under} frame={frame}
@@ -236,6 +254,11 @@ export function Fabric(props: Props) {
       </div>
     </div>
   );
+}
+
+/** What the strokes on a fabric say, in words. */
+export function pausedTold(count: number, isDead: boolean): string {
+  return `${isDead ? "deadlock, " : ""}${count ? counted(count, "port") : "no port"} paused`;
 }
 
 /** The scale of fabrics that have one together. */

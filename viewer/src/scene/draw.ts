@@ -14,6 +14,8 @@ export interface Placed {
   /** The middles of groups, in pixels. */
   x: Float64Array;
   y: Float64Array;
+  /** Pixels by which the middle of a line lies below its ends: a line along a row would hide behind what is there. */
+  bend: Float64Array;
   /** Lines of which something is in sight. */
   inSight: Uint32Array;
   width: number;
@@ -43,6 +45,7 @@ export function place(
   const x = new Float64Array(groups.length);
   const y = new Float64Array(groups.length);
   groups.forEach((group, i) => { [x[i], y[i]] = at(group.x, group.y) as [number, number]; });
+  const bend = bends(picture, x, y, height);
   const inSight: number[] = [];
   lines.forEach(({ from, to }, i) => {
     // the half of a line near its beginning
@@ -51,21 +54,60 @@ export function place(
     if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > width || Math.max(y0, y1) < 0 || Math.min(y0, y1) > height) return;
     inSight.push(i);
   });
-  return { picture, x, y, inSight: Uint32Array.from(inSight), width, height, across, at };
+  return { picture, x, y, bend, inSight: Uint32Array.from(inSight), width, height, across, at };
+}
+
+/** Most pixels of a bend, and its part of the length. */
+const [DEEP, STEEP] = [64, 0.16];
+
+/** Bends of lines between nodes of one row that have others between them; towards the middle of the page. */
+function bends({ groups, lines }: Picture, x: Float64Array, y: Float64Array, height: number): Float64Array {
+  const rows = new Map<number, number[]>();
+  groups.forEach((_, i) => {
+    const row = rows.get(Math.round(y[i]!));
+    if (row) row.push(x[i]!);
+    else rows.set(Math.round(y[i]!), [x[i]!]);
+  });
+  return Float64Array.from(lines, ({ from, to }) => {
+    if (Math.round(y[from]!) !== Math.round(y[to]!)) return 0;
+    const [left, right] = [Math.min(x[from]!, x[to]!) + 1, Math.max(x[from]!, x[to]!) - 1];
+    if (!rows.get(Math.round(y[from]!))!.some((one) => one > left && one < right)) return 0;
+    return Math.min(DEEP, STEEP * (right - left)) * (y[from]! < height / 2 ? 1 : -1);
+  });
+}
+
+/** Where a line is at a part of its way. */
+export function along({ picture, x, y, bend }: Placed, line: number, part: number): [number, number] {
+  const { from, to } = picture.lines[line]!;
+  const deep = 4 * bend[line]! * part * (1 - part);
+  return [x[from]! + part * (x[to]! - x[from]!), y[from]! + part * (y[to]! - y[from]!) + deep];
+}
+
+/** Straight pieces of a bent line. */
+const PIECES = 12;
+
+/** Puts a line up to a part of its way into a list of ends. */
+export function piece(placed: Placed, line: number, part: number, into: number[]): void {
+  const pieces = placed.bend[line] ? PIECES : 1;
+  for (let i = 0; i < pieces; i++) {
+    into.push(...along(placed, line, (part * i) / pieces), ...along(placed, line, (part * (i + 1)) / pieces));
+  }
 }
 
 /** Puts the half of a line near its beginning into a list of ends. */
-function half({ picture, x, y }: Placed, line: number, into: number[]): void {
+function half(placed: Placed, line: number, into: number[]): void {
+  const { picture, x, y, bend } = placed;
   const { from, to } = picture.lines[line]!;
-  const [x0, y0] = [x[from]!, y[from]!];
-  into.push(x0, y0, (x0 + x[to]!) / 2, (y0 + y[to]!) / 2);
+  if (bend[line]) piece(placed, line, 0.5, into);
+  else into.push(x[from]!, y[from]!, (x[from]! + x[to]!) / 2, (y[from]! + y[to]!) / 2);
 }
 
 /** Where a port's half of a line has its middle; null where that is out of sight. */
-export function middleOf({ picture, x, y, width, height }: Placed, port: number): [number, number] | null {
-  const line = picture.lines[picture.lineOf[port] ?? -1];
-  if (!line) return null;
-  const at: [number, number] = [0.75 * x[line.from]! + 0.25 * x[line.to]!, 0.75 * y[line.from]! + 0.25 * y[line.to]!];
+export function middleOf(placed: Placed, port: number): [number, number] | null {
+  const { picture, width, height } = placed;
+  const line = picture.lineOf[port] ?? -1;
+  if (!picture.lines[line]) return null;
+  const at = along(placed, line, 0.25);
   return at[0] >= 0 && at[0] <= width && at[1] >= 0 && at[1] <= height ? at : null;
 }
 
@@ -153,17 +195,19 @@ export function drawBusy(
 /** Lines of one path; those of a sprayed flow are more, and thinner. */
 const SPRAYED = 12;
 
-/** Both ends of a line. */
-function whole({ picture, x, y }: Placed, line: number): number[] {
-  const { from, to } = picture.lines[line]!;
-  return [x[from]!, y[from]!, x[to]!, y[to]!];
+/** A line with both of its halves. */
+function whole(placed: Placed, line: number): number[] {
+  const ends: number[] = [];
+  piece(placed, line, 1, ends);
+  return ends;
 }
 
 /** The head of an arrow on a line: its tip and its direction; none on a short one. */
-function head(placed: Placed, line: number): number[] {
-  const [x0, y0, x1, y1] = whole(placed, line) as [number, number, number, number];
+export function head(placed: Placed, line: number): number[] {
+  const [[x0, y0], [x1, y1]] = [along(placed, line, 0), along(placed, line, 1)];
   if (Math.hypot(x1 - x0, y1 - y0) < 22) return [];
-  return [x0 + 0.64 * (x1 - x0), y0 + 0.64 * (y1 - y0), Math.atan2(y1 - y0, x1 - x0)];
+  const [tip, back] = [along(placed, line, 0.64), along(placed, line, 0.6)];
+  return [...tip, Math.atan2(tip[1] - back[1], tip[0] - back[0])];
 }
 
 /** More stations than these are not looked at one by one. */
@@ -207,18 +251,20 @@ export function drawNodes(
 }
 
 /** The line in sight whose half near its beginning is nearest to a place, within a reach. */
-export function nearest(
-  { picture, x: xs, y: ys, inSight }: Placed, x: number, y: number, reach: number,
-): number | null {
+export function nearest(placed: Placed, x: number, y: number, reach: number): number | null {
   let best = reach;
   let found: number | null = null;
-  for (const line of inSight) {
-    const { from, to } = picture.lines[line]!;
-    const [x0, y0] = [xs[from]!, ys[from]!];
-    const [dx, dy] = [(xs[to]! - x0) / 2, (ys[to]! - y0) / 2];
-    const along = Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1)));
-    const away = Math.hypot(x - x0 - along * dx, y - y0 - along * dy);
-    if (away < best) [best, found] = [away, line];
+  const ends: number[] = [];
+  for (const line of placed.inSight) {
+    ends.length = 0;
+    half(placed, line, ends);
+    for (let i = 0; i < ends.length; i += 4) {
+      const [x0, y0] = [ends[i]!, ends[i + 1]!];
+      const [dx, dy] = [ends[i + 2]! - x0, ends[i + 3]! - y0];
+      const part = Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1)));
+      const away = Math.hypot(x - x0 - part * dx, y - y0 - part * dy);
+      if (away < best) [best, found] = [away, line];
+    }
   }
   return found;
 }

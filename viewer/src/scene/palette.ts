@@ -75,6 +75,9 @@ interface Inks {
   idle: string;
   edge: string;
   grid: string;
+  /** Ports that are paused, and those that wait for one another for good. */
+  paused: string;
+  dead: string;
 }
 
 /** What is drawn on canvases beside colours of figures. */
@@ -82,9 +85,11 @@ export const INKS: { light: Inks; dark: Inks } = {
   light: {
     ground: "#ffffff", pod: "#f6f7f9", ink: "#161b22", soft: "#505a68", most: "#161b22", lit: "#5a36c8",
     glow: "#d3c9f3", idle: "#b9c0ca", edge: "#aeb5bf", grid: "#e8ebef",
+    paused: "#0064a6", dead: "#a8322a",
   },
   dark: {
     ground: "#0f1318", pod: "#0a0d11", ink: "#e9edf2", soft: "#aab3bf", most: "#ffffff", lit: "#b3a6ff",
     glow: "#3b3462", idle: "#46505c", edge: "#525d6a", grid: "#1e252d",
+    paused: "#6cb8ff", dead: "#ff8f85",
   },
 };

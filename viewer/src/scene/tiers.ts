@@ -17,6 +17,9 @@ const NAMES: Record<string, string> = {
   core: "Core", c: "Core", leaf: "Leaves", spine: "Spines", s: "Senders", r: "Receivers",
 };
 
+/** Those that no switch has. */
+const ENDS = new Set(["Hosts", "Senders", "Receivers"]);
+
 /** The name of a tier: of hosts their kind, of switches what their names begin with. */
 function nameOf(nodes: Node[]): string {
   const kinds = new Set(nodes.map(({ kind }) => kind));
@@ -24,8 +27,10 @@ function nameOf(nodes: Node[]): string {
   const [kind] = [...kinds];
   if (kinds.size === 1 && kind === "host") return "Hosts";
   const [own] = [...letters];
-  if (letters.size === 1 && own && NAMES[own]) return NAMES[own];
-  return kinds.size === 1 && kind === "switch" ? "Switches" : "Nodes";
+  const switches = kinds.size === 1 && kind === "switch";
+  // switches that are called s0 send nothing of their own
+  if (letters.size === 1 && own && NAMES[own] && !(switches && ENDS.has(NAMES[own]))) return NAMES[own];
+  return switches ? "Switches" : "Nodes";
 }
 
 const made = new WeakMap<Node[], Tier[]>();

@@ -103,8 +103,10 @@ impl fmt::Display for Place {
 /// One finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// Code, with severity, title and reason.
+    /// Code, with title and reason.
     pub code: Code,
+    /// Severity: whether it stops a run.
+    pub error: bool,
     /// Place.
     pub place: Place,
     /// Fact found, with its values.
@@ -123,18 +125,25 @@ impl fmt::Display for Finding {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Report {
     found: Vec<Finding>,
-    counts: Vec<u64>,
+    counts: Vec<[u64; 2]>,
 }
 
 impl Report {
-    /// Adds a finding; the texts are made only where it is kept.
+    /// Adds a finding with the severity of its code; the texts are made only where it is kept.
     pub fn add(&mut self, code: Code, place: Place, texts: impl FnOnce() -> (String, String)) {
-        self.counts.resize(Code::ALL.len(), 0);
-        let count = &mut self.counts[code as usize];
-        *count += 1;
-        if *count <= KEPT as u64 {
+        self.put(code, code.is_error(), place, texts);
+    }
+    /// Adds a finding as a warning, whatever its code.
+    pub fn warn(&mut self, code: Code, place: Place, texts: impl FnOnce() -> (String, String)) {
+        self.put(code, false, place, texts);
+    }
+    fn put(&mut self, code: Code, error: bool, place: Place, texts: impl FnOnce() -> (String, String)) {
+        self.counts.resize(Code::ALL.len(), [0; 2]);
+        let counts = &mut self.counts[code as usize];
+        counts[usize::from(error)] += 1;
+        if counts[0] + counts[1] <= KEPT as u64 {
             let (what, remedy) = texts();
-            self.found.push(Finding { code, place, what, remedy });
+            self.found.push(Finding { code, error, place, what, remedy });
         }
     }
     /// Kept findings.
@@ -143,18 +152,18 @@ impl Report {
     }
     /// Number of findings of a code, kept or not.
     pub fn count(&self, code: Code) -> u64 {
-        self.counts.get(code as usize).copied().unwrap_or(0)
+        self.counts.get(code as usize).map_or(0, |counts| counts[0] + counts[1])
     }
     /// Number of findings that stop a run.
     pub fn errors(&self) -> u64 {
-        Code::ALL.iter().filter(|c| c.is_error()).map(|c| self.count(*c)).sum()
+        self.counts.iter().map(|counts| counts[1]).sum()
     }
     /// Number of findings that do not.
     pub fn warnings(&self) -> u64 {
-        Code::ALL.iter().filter(|c| !c.is_error()).map(|c| self.count(*c)).sum()
+        self.counts.iter().map(|counts| counts[0]).sum()
     }
     /// The first finding that stops a run.
     pub fn first_error(&self) -> Option<&Finding> {
-        self.found.iter().find(|f| f.code.is_error())
+        self.found.iter().find(|f| f.error)
     }
 }

@@ -27,6 +27,7 @@ pub mod evaluate;
 pub mod finding;
 pub mod goal;
 pub mod graph;
+pub mod lint;
 pub mod matching;
 
 pub use finding::{Code, Finding, Place, Report};

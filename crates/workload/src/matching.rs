@@ -9,7 +9,7 @@ pub type Key = (u32, u32);
 
 type Queues<T> = HashMap<Key, VecDeque<(u64, T)>>;
 
-/// What has arrived at a rank and what it has posted.
+/// Messages that have arrived at a rank, and receives that it has posted.
 #[derive(Debug)]
 pub struct Mailbox<T> {
     posted: Queues<T>,

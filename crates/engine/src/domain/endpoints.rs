@@ -2,9 +2,9 @@
 
 use crate::domain::closing_connections::ClosingConnection;
 use crate::domain::flow_frames::{ReceiverFrames, SenderFrames};
-use crate::domain::jobs::DomainJobs;
 use crate::domain::probe::{FlowProbe, observed, observed_tcp};
 use crate::domain::queries::{answered, query_record};
+use crate::domain::ranks::DomainJobs;
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::messages::Query;

@@ -1,85 +1,16 @@
-//! Jobs on the hosts of a domain: what ranks do becomes timers and bytes of connections, and the other way round.
+//! Jobs on the hosts of a domain: acts of ranks become timers and bytes of connections, and the other way round.
 
 use crate::domain::endpoints::Endpoints;
 use crate::domain::probe::observed;
+use crate::domain::ranks::record;
 use crate::event::order::{Key, Timer};
 use crate::event::outbox::Outbox;
 use crate::event::packet::Packet;
 use crate::ids::{FlowId, RankId, StreamId, TaskId};
-use crate::job::{Account, Act, Arrived, RankState};
-use crate::map::fabric::FabricMap;
-use crate::map::jobs::Jobs;
+use crate::job::{Act, Arrived, RankState};
 use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;
-use incast_record::{RankRecord, Recorder, TransferRecord};
-use std::collections::VecDeque;
-
-/// Messages of a connection that are written and not yet acknowledged.
-#[derive(Clone, Default, Debug)]
-struct Outgoing {
-    /// Sending tasks, with the byte after each message.
-    messages: VecDeque<(u32, u64)>,
-    /// Bytes and messages written.
-    bytes: u64,
-    written: u32,
-}
-
-/// Messages of a connection that are coming.
-#[derive(Clone, Default, Debug)]
-struct Incoming {
-    /// Sending tasks, with the byte after each message, and the time at which it was written.
-    messages: VecDeque<(TaskId, u64, Time)>,
-    /// Bytes of all messages so far.
-    bytes: u64,
-}
-
-/// Ranks of a domain, and its ends of their connections.
-#[derive(Debug, Default)]
-pub struct DomainJobs {
-    ranks: Vec<(RankId, RankState)>,
-    outgoing: Vec<Outgoing>,
-    incoming: Vec<Incoming>,
-    /// Memory reused from event to event.
-    acts: Vec<Act>,
-}
-
-/// Puts the ranks of all jobs into the domains of their hosts.
-pub fn place(net: &mut FabricMap, domains: &mut [super::Domain]) {
-    let (spec, mut jobs) = (net.spec, std::mem::take(&mut net.jobs));
-    let of = |rank: RankId, jobs: &Jobs| net.place[jobs.ranks[rank].host].domain;
-    for rank in (0..jobs.ranks.len() as u32).map(RankId) {
-        let (job, own) = (jobs.ranks[rank].job as usize, jobs.ranks[rank].rank);
-        let slow = spec.jobs[job].slow.iter().find(|(rank, _)| *rank == own);
-        let state = RankState::new(jobs.tasks(spec, rank), slow.map_or(1.0, |(_, factor)| *factor));
-        let here = domains[of(rank, &jobs)].endpoints.jobs.get_or_insert_default();
-        jobs.ranks[rank].local = here.ranks.len() as u32;
-        here.ranks.push((rank, state));
-    }
-    for i in 0..jobs.connections.len() {
-        let (from, to) = (jobs.connections[i].from, jobs.connections[i].to);
-        let sending = domains[of(from, &jobs)].endpoints.jobs.get_or_insert_default();
-        let outgoing = sending.outgoing.len() as u32;
-        sending.outgoing.push(Outgoing::default());
-        let receiving = domains[of(to, &jobs)].endpoints.jobs.get_or_insert_default();
-        (jobs.connections[i].outgoing, jobs.connections[i].incoming) = (outgoing, receiving.incoming.len() as u32);
-        receiving.incoming.push(Incoming::default());
-    }
-    net.jobs = jobs;
-}
-
-impl DomainJobs {
-    fn rank(&mut self, jobs: &Jobs, rank: RankId) -> &mut RankState {
-        &mut self.ranks[jobs.ranks[rank].local as usize].1
-    }
-
-    /// Records the iterations that are unfinished at `end`.
-    pub fn finish(&mut self, end: Time, net: &FabricMap, rec: &mut impl Recorder) {
-        for (rank, state) in self.ranks.iter_mut().filter(|(_, state)| state.is_busy()) {
-            state.account.advance(end);
-            rec.rank(record(net, *rank, state, None));
-        }
-    }
-}
+use incast_record::{Recorder, TransferRecord};
 
 impl Endpoints {
     /// Handles a timer of a job.
@@ -231,32 +162,5 @@ impl Endpoints {
         } else {
             ctx.rec.finish(ctx.now.0);
         }
-    }
-}
-
-/// Record of an iteration of a rank that ended at `finish`, or is unfinished at the end of the run.
-fn record(net: &FabricMap, rank: RankId, state: &RankState, finish: Option<Time>) -> RankRecord {
-    let (place, tasks) = (&net.jobs.ranks[rank], net.jobs.tasks(net.spec, rank));
-    let Account { compute, exposed, idle, communication, .. } = state.account;
-    let waits = || {
-        let task = state.waiting()?;
-        let waits = tasks.task(task);
-        let any = |number: u32| if number == incast_workload::ANY { "any".to_owned() } else { number.to_string() };
-        Some(format!("task {task}: a message of rank {} with tag {}", any(waits.peer), any(waits.tag)))
-    };
-    RankRecord {
-        job: place.job,
-        rank: place.rank,
-        host: place.host.0,
-        iteration: state.ended - finish.is_some() as u32,
-        start_ps: state.begun.0,
-        finish_ps: finish.map(|at| at.0),
-        compute_ps: compute.0,
-        exposed_ps: exposed.0,
-        idle_ps: idle.0,
-        communication_ps: communication.0,
-        tasks: tasks.tasks() as u32,
-        left: state.left(),
-        waits_for: if finish.is_none() { waits() } else { None },
     }
 }

@@ -14,6 +14,7 @@ mod outcome;
 mod probe;
 mod programs;
 mod queries;
+mod ranks;
 mod reconnect;
 mod timeline;
 mod timeline_events;

@@ -12,7 +12,7 @@ use incast_workload::{ANY, Kind, Rank};
 use std::collections::VecDeque;
 use std::mem::take;
 
-/// What a rank does next.
+/// Next act of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
     /// A calculation on `stream` ends at `until`.
@@ -167,7 +167,7 @@ impl RankState {
     fn start(&mut self, rank: &Rank, task: u32, now: Time, acts: &mut Vec<Act>) {
         let own = rank.task(task);
         match own.kind {
-            Kind::Calc => return self.streams[own.stream as usize].ready.push_back(task),
+            Kind::Calc => self.streams[own.stream as usize].ready.push_back(task),
             Kind::Send => {
                 self.release(rank.successors(task).1);
                 self.account.communicates(now, true);

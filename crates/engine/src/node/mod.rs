@@ -2,6 +2,7 @@
 
 pub mod context;
 mod credits;
+mod departure;
 pub mod host;
 pub mod late_marking;
 pub mod lazy_service;

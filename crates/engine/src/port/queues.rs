@@ -78,6 +78,7 @@ pub(super) struct Queues {
     /// Space that the packet whose transmission has just begun gives back, not yet reported.
     pub freed: Option<Taken>,
     /// Memory of extensions that have left.
+    #[allow(clippy::vec_box)] // the boxes are kept, not their contents
     spare: Vec<Box<Ext>>,
     gone: VecDeque<Gone>,
     gone_bytes: u64,

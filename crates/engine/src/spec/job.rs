@@ -15,8 +15,8 @@ pub struct JobSpec {
     pub hosts: Vec<u32>,
     /// Start.
     pub start: Time,
-    /// How often every rank runs through its tasks, at least once. A rank begins the next iteration when it has ended
-    /// one.
+    /// Number of times that every rank runs through its tasks, at least 1. A rank begins the next iteration when it has
+    /// ended one.
     pub iterations: u32,
     /// Calculations of a rank take so many times as long; ranks that are missing take the time of the graph.
     pub slow: Vec<(u32, f64)>,

@@ -91,12 +91,11 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         }
     }
     refuse_above(most, flows.memory)?;
-    let Flows { controllers, mut transports, mut flows, failures: of_files, triggers, listed, queries, jobs, .. } =
-        flows;
+    failures.append(&mut flows.failures);
+    let Flows { controllers, mut transports, mut flows, triggers, listed, queries, jobs, .. } = flows;
     transport::derive(&mut transports, &flows, &queries);
     priorities::classify(doc, &transports, &mut flows, &mut problems);
     credits::classify(doc, &own_queues, &mut flows, &mut problems);
-    failures.extend(of_files);
     checks::ports(doc, &network, &own_queues, &transports, &mut problems);
     let programs = program::programs(&doc.program, &network, &transports, &mut problems);
     let host_costs = doc.hosts.as_ref().map_or(Vec::new(), |hosts| hosts.spec(&network, &mut problems));

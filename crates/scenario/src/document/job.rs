@@ -1,6 +1,5 @@
 //! Training jobs in a scenario: where ranks are, how often they run through their tasks, which of them are slow.
 
-use crate::document::traffic::HostRef;
 use crate::text::problem::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +26,16 @@ fn one() -> u32 {
     1
 }
 
+/// A host by number or name.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum HostRef {
+    /// Number.
+    Number(u32),
+    /// Name, `last` or `random`.
+    Name(String),
+}
+
 /// Ranks with other calculation times.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -34,7 +43,7 @@ pub struct Slow {
     /// Ranks.
     #[schemars(length(min = 1))]
     pub ranks: Vec<u32>,
-    /// Their calculations take so many times as long as the tasks say.
+    /// Factor of their calculation times.
     #[schemars(range(min = 0))]
     pub calc: f64,
 }

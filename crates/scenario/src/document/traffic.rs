@@ -6,6 +6,7 @@
 use super::app::App;
 
 use crate::document::arrivals::Arrivals;
+pub use crate::document::job::HostRef;
 use crate::document::job::Job;
 use crate::document::roots::Roots;
 use crate::document::transport::Transport;
@@ -167,16 +168,6 @@ pub enum Order {
     Rounds,
     /// All at once.
     AtOnce,
-}
-
-/// A host by number or name.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum HostRef {
-    /// Number.
-    Number(u32),
-    /// Name, `last` or `random`.
-    Name(String),
 }
 
 /// Selection of the flows that become elephants.

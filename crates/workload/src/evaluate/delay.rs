@@ -5,8 +5,8 @@
 //! a stream exclude each other; communication takes no cpu. A message to the own rank arrives at once. A collective
 //! ends for all members a lower bound of its time after the last of them has started it.
 //!
-//! Without [`Rules::streams`] and with [`SendDone::Written`] the end is the critical path: no network of this latency and
-//! rate is faster.
+//! Without [`Rules::streams`] and with [`SendDone::Written`] the end is the critical path: no network of this latency
+//! and rate is faster.
 
 use super::started::{NAMED, Outcome, Stuck, Waits};
 use crate::graph::{Graph, Kind, Pattern};

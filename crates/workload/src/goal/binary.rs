@@ -7,8 +7,8 @@
 //!                 u32 number and u32 place of the successors after its end, the same of those after its start
 //! ```
 //!
-//! Places are indices into the appendix of the rank. Any source and any tag are 2^32 - 1. A file with the cookie 2342 was
-//! changed by a run of the reference and cannot be used again.
+//! Places are indices into the appendix of the rank. Any source and any tag are 2^32 - 1. A file with the cookie 2342
+//! was changed by a run of the reference and cannot be used again.
 
 use super::written::{Failed, NS, Written, check, in_ns};
 use crate::finding::{Code, Place, Report};

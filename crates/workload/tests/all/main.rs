@@ -4,5 +4,6 @@ mod fuzz;
 mod goal_binary;
 mod goal_text;
 mod graph;
+mod lint;
 mod loggops;
 mod support;

@@ -1,7 +1,7 @@
 //! Ends of flows at their hosts, their connections, trigger counts, and time series.
 
-use crate::domain::Domain;
 use crate::domain::timeline::frame;
+use crate::domain::{Domain, ranks};
 use crate::host::messages::{Query, Tcb};
 use crate::ids::{FlowId, QueryId, ReceiverIx, SenderIx};
 use crate::map::fabric::{Ends, FabricMap};
@@ -49,8 +49,9 @@ pub fn flows(
     made.map(|_| ())
 }
 
-/// Builds queries, and both sides of each of their connections.
+/// Builds ranks of jobs, queries, and both sides of each of their connections.
 pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
+    ranks::place(net, |domain, change| change(domains[domain].endpoints.jobs.get_or_insert_default()));
     for (q, query) in (0..).map(QueryId).zip(&net.spec.queries) {
         let domain = &mut domains[net.place[query.root as usize].domain];
         net.queries.push(domain.endpoints.queries.len() as u32);

@@ -5,7 +5,7 @@ mod endpoints;
 mod place;
 mod ports;
 
-use crate::domain::{Domain, jobs};
+use crate::domain::Domain;
 use crate::event::interval::Interval;
 use crate::event::order::{Order, Timer};
 use crate::hash;
@@ -109,7 +109,6 @@ impl<'a> Simulation<'a> {
         let facts =
             thread_pool.list_monitored(spec.flows.len(), &mut monitor.step(FACTS), facts).ok_or(RunError::Stopped)?;
         let (envs, ideals) = facts.into_iter().unzip();
-
         // length of windows for a single domain without any delay
         let min = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY } else { Time::ns(1) };
         let Layout { place, port_of, .. } = layout;
@@ -148,7 +147,6 @@ impl<'a> Simulation<'a> {
             net.envs = Vec::new();
         }
         endpoints::queries(&mut net, &mut domains);
-        jobs::place(&mut net, &mut domains);
         endpoints::counts_and_probes(&mut net, &mut domains);
         let finite = spec.flows.iter().filter(|f| f.app.is_finite()).count()
             + spec.queries.iter().filter(|q| q.count.is_some_and(|n| n > 0)).count()

@@ -1,0 +1,55 @@
+//! Records of training jobs: iterations of ranks, and messages.
+
+/// An iteration of a rank of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RankRecord {
+    /// Job, by its place in the scenario.
+    pub job: u32,
+    /// Rank.
+    pub rank: u32,
+    /// Host of the rank.
+    pub host: u32,
+    /// Number of the iteration, from 0.
+    pub iteration: u32,
+    /// Start.
+    pub start_ps: u64,
+    /// End of the last task; `None` if the run ended before.
+    pub finish_ps: Option<u64>,
+    /// Time with a calculation under way.
+    pub compute_ps: u64,
+    /// Time with a message to or from the rank under way, and no calculation.
+    pub exposed_ps: u64,
+    /// Time with neither.
+    pub idle_ps: u64,
+    /// Time with a message under way.
+    pub communication_ps: u64,
+    /// Tasks of an iteration.
+    pub tasks: u32,
+    /// Tasks that have not ended.
+    pub left: u32,
+    /// First receive that waits at the end of the run, in words.
+    pub waits_for: Option<String>,
+}
+
+/// A message of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TransferRecord {
+    /// Job, by its place in the scenario.
+    pub job: u32,
+    /// Sending rank.
+    pub from: u32,
+    /// Receiving rank.
+    pub to: u32,
+    /// Sending task.
+    pub task: u32,
+    /// Tag.
+    pub tag: u32,
+    /// Bytes.
+    pub bytes: u64,
+    /// Time at which it was written.
+    pub start_ps: u64,
+    /// Time at which its last byte had arrived in order.
+    pub finish_ps: u64,
+    /// Flow of the connection.
+    pub flow: u32,
+}

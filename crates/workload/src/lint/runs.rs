@@ -1,0 +1,53 @@
+//! Runs without packets: deadlocks (E07, E05 of collectives), and jobs whose time no network changes (W03).
+
+use super::options::Options;
+use crate::evaluate::delay::{Network, Rules, SendDone, run};
+use crate::evaluate::{Outcome, Stuck};
+use crate::finding::{Code, Place, Report};
+use crate::graph::{Graph, Kind};
+
+/// Runs a graph with sends that end at once, with sends that wait for their receives, and on a network.
+pub(super) fn check(graph: &Graph, options: &Options, report: &mut Report) {
+    let still = Rules { network: Network::NONE, send_done: SendDone::Written, streams: true, path: false };
+    let eager = run(graph, still).outcome;
+    if !eager.is_whole() {
+        return deadlock(&eager, "although sends do not wait", report);
+    }
+    let posted = run(graph, Rules { send_done: SendDone::Matched, ..still }).outcome;
+    if !posted.is_whole() {
+        return deadlock(&posted, "where a send waits for its receive", report);
+    }
+    if graph.total() == 0 {
+        let remedy = || "give the job tasks".to_string();
+        return report.add(Code::W03, Place::Job, || ("no task at all".into(), remedy()));
+    }
+    let path = run(graph, Rules { network: options.network, path: true, ..still }).path;
+    let is_shared = |(rank, task): &(u32, u32)| {
+        let task = graph.task(*rank, *task);
+        let group = graph.collective(task.tag).map_or(0, |collective| graph.group(collective.group).len());
+        task.kind == Kind::Collective && group > 1
+    };
+    let crosses = path.windows(2).any(|pair| pair[0].0 != pair[1].0) || path.iter().any(is_shared);
+    if !crosses {
+        let place = path.last().map_or(Place::Job, |(rank, task)| Place::Task(*rank, *task));
+        report.add(Code::W03, place, || {
+            let what = "no message lies on the longest path to the last task, which ends here".to_string();
+            (what, "look whether sizes (bytes) and durations (ns) have the units that the file expects".into())
+        });
+    }
+}
+
+fn deadlock(outcome: &Outcome, when: &str, report: &mut Report) {
+    let left = outcome.tasks - outcome.ended;
+    for stuck in &outcome.stuck {
+        let (code, place, what) = match *stuck {
+            Stuck::Recv(rank, task) => (Code::E07, (rank, task), "a receive waits for its message"),
+            Stuck::Send(rank, task) => (Code::E07, (rank, task), "a send waits for its receive"),
+            Stuck::Collective(rank, task) => (Code::E05, (rank, task), "a member of a collective waits for others"),
+        };
+        report.add(code, Place::Task(place.0, place.1), || {
+            let remedy = "change the order: post receives first, and collectives alike at all members";
+            (format!("{what} for ever, {when}; tasks that never end: {left}"), remedy.into())
+        });
+    }
+}

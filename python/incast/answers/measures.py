@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from incast.answers.paired import Apart, Ranking, apart, ranked
-from incast.comparisons.comparison import Band, Comparison, Run
+from incast.comparisons.comparison import Band, Comparison, Run, jobs_of
 from incast.comparisons.ranking import MATTERS, delivers
 from incast.runs.completions import NAMES, Reading, name_of
 from incast.runs.result import COMPLETIONS
@@ -116,9 +116,10 @@ def _maximum(comparison: Comparison, scenario: str, measure: Measure) -> Measure
 def _measures(comparison: Comparison, scenario: str) -> list[Measure]:
     runs = [run for case, run in comparison.runs.items() if case.scenario == scenario]
     parts = [part for part in COMPLETIONS if any(run.figure(f"{part}.count") for run in runs)]
+    of_jobs = list(_of_jobs(runs))
     if not parts:
-        return list(_endless())
-    found = list(_by_size(comparison, scenario))
+        return of_jobs or list(_endless())
+    found = [*of_jobs, *_by_size(comparison, scenario)]
     for part in parts:
         if part != "fct" or not found:
             found += _completion(part)
@@ -131,6 +132,14 @@ def _measures(comparison: Comparison, scenario: str) -> list[Measure]:
     if any(run.figure(PAUSES) for run in runs):
         found.append(Measure(PAUSES, "pauses by flow control", "", "lower"))
     return found
+
+
+def _of_jobs(runs: list[Run]) -> Iterator[Measure]:
+    """Yield the figures of training jobs: iteration time, then exposed communication."""
+    for job in jobs_of(runs):
+        yield Measure(f"jobs.{job}.iteration_mean_s", f"iteration time of {job}", "s", "lower")
+    for job in jobs_of(runs):
+        yield Measure(f"jobs.{job}.exposed_mean_s", f"exposed communication of {job}", "s", "lower")
 
 
 def throughput_of(runs: list[Run]) -> str:

@@ -67,7 +67,8 @@ def run(
 ) -> None:
     """Simulate a scenario once and write a run folder.
 
-    Hints about the scenario are printed to standard error as notes; they are not errors.
+    Hints about the scenario are printed to standard error as notes; they are not errors. Exit status 1: a training job
+    of the scenario did not end.
     """
     _refuse(scenario, extra, cc)
     if dry_run:
@@ -176,6 +177,8 @@ def _show(result: Result, folder: Path, json: bool, quiet: bool) -> None:
         elif not quiet:
             run_table.show(result, folder, out)
             next_steps(quiet, *_next(result, folder))
+    if result.unfinished_jobs():
+        raise typer.Exit(1)
 
 
 def _next(result: Result, folder: Path) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -105,6 +105,11 @@ class Run:
         if name == "jain":
             return jain(self.rates)
         return float(sum(part[name] for part in parts)) if name == "timeouts" else None
+
+
+def jobs_of(runs: Iterable[Run]) -> list[str]:
+    """Return the names of the training jobs of runs, in order."""
+    return list(dict.fromkeys(job for run in runs for job in run.summary.get("jobs", {})))
 
 
 @dataclass(frozen=True)

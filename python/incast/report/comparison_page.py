@@ -18,7 +18,7 @@ from incast.pictures import gallery, inline
 from incast.report import badges, first_screen, locality, reproduce, run_index, scenario_pairs, slowdowns, tables
 from incast.report.badges import Marks
 from incast.report.document import PAGE, Page, contents, document, drawn
-from incast.report.figures import OVER_TIME, PICTURES, ZERO, Figure, axis_name, draw_all, figures_of
+from incast.report.figures import JOB, OVER_TIME, PICTURES, ZERO, Figure, axis_name, draw_all, figures_of
 from incast.report.notes import notes_of, without_datagrams
 from incast.report.numbers import is_clear_of_zero, share_of, shown_reading
 from incast.report.page_tables import MOST_COLUMNS, Cells, cell_of, even, heading, meaning, table
@@ -49,7 +49,7 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
 
 def is_picture(name: str) -> bool:
     """Return whether a file of this name, without extension, is a picture of a report."""
-    return name in PICTURES or slowdowns.is_picture(name)
+    return name in PICTURES or name.startswith(JOB) or slowdowns.is_picture(name)
 
 
 BEST = "*"

@@ -9,7 +9,7 @@ from itertools import product
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from incast.comparisons.comparison import Comparison, Run, Series, samples_of
+from incast.comparisons.comparison import Comparison, Run, Series, jobs_of, samples_of
 from incast.errors import FolderError
 from incast.pictures.interval_plot import (
     Footnote,
@@ -155,6 +155,24 @@ COMPLETION_FIGURES = [
 ]
 """Figures of flows, queries and writes that complete, shown if a run has any."""
 
+
+JOB = "job-"
+"""Beginning of the names of pictures of a job."""
+
+
+def job_figures(number: int, job: str) -> list[Figure]:
+    """Return the figures of a training job, the ``number``th of a comparison."""
+    kinds = (
+        ("iteration_mean_s", "iteration", f"Mean iteration time of {job}", f"{job}\niteration ms"),
+        ("exposed_mean_s", "exposed", f"Exposed communication of {job}, mean over ranks", f"{job}\nexposed ms"),
+        ("idle_mean_s", "idle", f"Idle time of {job}, mean over ranks", f"{job}\nidle ms"),
+    )
+    return [
+        Figure(f"jobs.{job}.{key}", f"{JOB}{number}-{name}", title, short, "ms", 1e3, True, "lower")
+        for key, name, title, short in kinds
+    ]
+
+
 PAUSE_FIGURES = [
     Figure("queues.pauses", "pauses", "Pauses by flow control", "pauses\nper run", "per run", 1.0, False, "lower"),
     Figure("queues.paused_s", "paused", "Time paused, all ports", "paused\nms", "ms", 1e3, False, "lower"),
@@ -182,6 +200,7 @@ def figures_of(comparison: Comparison, scenario: str | None = None, everything: 
         )  # a completion time over all sizes mostly describes the largest flows: show slowdowns by size
     shown = [ACTIVE if figure.name == "throughput" and sizes and _known(runs) else figure for figure in FIGURES]
     shown = [*shown, *(figure for figure in COMPLETION_FIGURES if figure.key.partition(".")[0] in there)]
+    shown = [*(figure for i, job in enumerate(jobs_of(runs)) for figure in job_figures(i, job)), *shown]
     if any(run.figure("queues.pauses") for run in runs):
         shown += PAUSE_FIGURES
     shown = ordered(shown, all(is_sized(run) for run in runs), everything)
@@ -201,8 +220,8 @@ def named(figure: Figure, readings: Sequence[Reading | None]) -> Figure:
 
 
 ORDER = {
-    True: ("fct", "queries", "writes", "throughput", "loss", "queue", "delay", "timeouts", "paus"),
-    False: ("fct", "queries", "writes", "throughput", "delay", "loss", "queue", "fairness", "timeouts", "paus"),
+    True: ("job", "fct", "queries", "writes", "throughput", "loss", "queue", "delay", "timeouts", "paus"),
+    False: ("job", "fct", "queries", "writes", "throughput", "delay", "loss", "queue", "fairness", "timeouts", "paus"),
 }
 """Beginnings of the names of figures in the order of a report, by whether all flows have a size."""
 

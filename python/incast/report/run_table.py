@@ -31,6 +31,8 @@ def show(result: Result, folder: Path, console: Console) -> None:
         table.add_crossed(summary["crossed_failure"])
     for what, figures in began.items():
         table.add_messages(what, figures)
+    for name, figures in summary.get("jobs", {}).items():
+        table.add_job(name, figures)
     table.add_queues(summary["queues"])
     table.add_hosts(summary["hosts"]["busiest"], summary["flows"])
     table.add_section()
@@ -134,6 +136,18 @@ class _Figures(Table):
         self.add_bound(f"  completion time, {high_of(figures)}", figures, "p99{}_s", "s")
         self.add("  deadlines missed", figures.get("deadlines_missed_pct"), "%")
         self.add("  with a timeout", figures["with_timeout"] if figures["finished"] else None)
+
+    def add_job(self, name: str, figures: dict[str, Any]) -> None:
+        self.add_row(Text(f"job {name}"), "")
+        self.add("  iterations", figures["iterations"])
+        self.add("  finished", figures["finished"])
+        for what, key in (
+            ("iteration time, mean", "iteration_mean_s"),
+            ("compute", "compute_mean_s"),
+            ("exposed communication", "exposed_mean_s"),
+            ("idle", "idle_mean_s"),
+        ):
+            self.add(f"  {what}", figures[key], "s")
 
     def add_queues(self, queues: dict[str, Any]) -> None:
         busiest = queues["busiest"]

@@ -254,6 +254,7 @@ _PATTERNS = {
     "poisson": "between random hosts",
     "all-to-all": "from all hosts to all",
     "ring-allreduce": "around a ring of hosts",
+    "job": "between the ranks of a job",
 }
 
 

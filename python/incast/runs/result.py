@@ -214,6 +214,21 @@ class Result:
         return Table(self._table("writes"))
 
     @cached_property
+    def jobs(self) -> Table:
+        """One row per training job and iteration that began; empty without jobs."""
+        return Table(self._table("jobs"))
+
+    @cached_property
+    def ranks(self) -> Table:
+        """One row per job, iteration and rank; empty without jobs."""
+        return Table(self._table("ranks"))
+
+    @cached_property
+    def messages(self) -> Table:
+        """One row per message of a job that has arrived; empty without jobs."""
+        return Table(self._table("messages"))
+
+    @cached_property
     def samples(self) -> Table:
         """Requested time series: one row per point."""
         return Table(self._table("samples"))
@@ -296,7 +311,7 @@ class Result:
                 f"{fct['finished']:,d} of {fct['count']:,d} finite flows finished ({share}): the summary's "
                 "completion times cover these only, except those named at_least"
             )
-        return [*notes, *self._deadlocks(), *cut_pauses(self), *self.reasons()]
+        return [*notes, *self.unfinished_jobs(), *self._deadlocks(), *cut_pauses(self), *self.reasons()]
 
     def reasons(self) -> list[str]:
         """Return the reasons why finite flows did not finish, and a note if a single flow dominates the interval."""
@@ -304,6 +319,17 @@ class Result:
 
         with self.reading():
             return run_notes.reasons(self.summary, self.toml, self.flows) if self.summary["fct"]["count"] else []
+
+    def unfinished_jobs(self) -> list[str]:
+        """Return a sentence for every job that did not end, with the rank and the task that wait."""
+        if not self.summary.get("jobs"):
+            return []
+        told = []
+        for row in self.jobs.select(["job", "iteration", "finish_s", "critical_rank", "waits_for"]).to_pylist():
+            if row["finish_s"] is None:
+                waits = row["waits_for"] or f"rank {row['critical_rank']} has tasks left, and none waits for a message"
+                told.append(f"job {row['job']}: iteration {row['iteration']} has not ended: {waits}")
+        return told
 
     def _deadlocks(self) -> list[str]:
         if not self.summary["queues"].get("deadlocked"):

@@ -4,6 +4,7 @@ use crate::ids::{DomainId, RankId, TaskId};
 use crate::job::{Account, Act, RankState};
 use crate::map::fabric::FabricMap;
 use crate::map::jobs::Jobs;
+use crate::spec::SendDone;
 use incast_cc::Time;
 use incast_record::{RankRecord, Recorder};
 use std::collections::VecDeque;
@@ -43,12 +44,12 @@ pub fn place(net: &mut FabricMap, mut with: impl FnMut(DomainId, &mut dyn FnMut(
     let (spec, mut jobs) = (net.spec, std::mem::take(&mut net.jobs));
     let domain = |rank: RankId, jobs: &Jobs| net.place[jobs.ranks[rank].host].domain;
     for rank in (0..jobs.ranks.len() as u32).map(RankId) {
-        let (job, own) = (jobs.ranks[rank].job as usize, jobs.ranks[rank].rank);
-        let slow = spec.jobs[job].slow.iter().find(|(rank, _)| *rank == own);
+        let (job, own) = (&spec.jobs[jobs.ranks[rank].job as usize], jobs.ranks[rank].rank);
+        let slow = job.slow.iter().find(|(rank, _)| *rank == own);
         let factor = slow.map_or(1.0, |(_, factor)| *factor);
         let at = domain(rank, &jobs);
         with(at, &mut |here| {
-            let state = RankState::new(jobs.tasks(spec, rank), factor);
+            let state = RankState::new(jobs.tasks(spec, rank), factor, job.send_done == SendDone::Written);
             jobs.ranks[rank].local = here.ranks.len() as u32;
             here.ranks.push((rank, state));
         });

@@ -65,6 +65,8 @@ pub struct RankState {
     ready: Vec<u32>,
     /// Calculations take so many times as long.
     factor: f64,
+    /// True if a send ends when it is written.
+    written: bool,
     /// Start of the iteration.
     pub begun: Time,
     /// Time by what the rank does, in this iteration.
@@ -72,8 +74,9 @@ pub struct RankState {
 }
 
 impl RankState {
-    /// State before the job begins. Calculations take `factor` times as long as the graph says.
-    pub fn new(rank: &Rank, factor: f64) -> RankState {
+    /// State before the job begins. Calculations take `factor` times as long as the graph says; a send ends when it is
+    /// `written`, or else acknowledged.
+    pub fn new(rank: &Rank, factor: f64, written: bool) -> RankState {
         let streams = rank.iter().filter(|(_, task)| task.kind == Kind::Calc).map(|(_, task)| task.stream as usize + 1);
         let streams = vec![Stream::default(); streams.max().unwrap_or(0)];
         let wild = rank.iter().any(|(_, task)| task.kind == Kind::Recv && [task.peer, task.tag].contains(&ANY));
@@ -85,6 +88,7 @@ impl RankState {
             mailbox: Mailbox::new(wild),
             ready: Vec::new(),
             factor,
+            written,
             begun: Time::ZERO,
             account: Account::default(),
         }
@@ -115,8 +119,10 @@ impl RankState {
     /// The last byte of the message of `task` is acknowledged at `now`.
     pub fn sent(&mut self, rank: &Rank, task: u32, now: Time, acts: &mut Vec<Act>) {
         self.account.communicates(now, false);
-        self.end(rank, task, now, acts);
-        self.go_on(rank, now, acts);
+        if !self.written {
+            self.end(rank, task, now, acts);
+            self.go_on(rank, now, acts);
+        }
     }
 
     /// The first byte of a message to this rank may arrive from `now` on.
@@ -172,6 +178,9 @@ impl RankState {
                 self.release(rank.successors(task).1);
                 self.account.communicates(now, true);
                 acts.push(Act::Send { task });
+                if self.written {
+                    self.end(rank, task, now, acts);
+                }
             }
             Kind::Recv => {
                 self.release(rank.successors(task).1);

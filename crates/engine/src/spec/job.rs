@@ -18,10 +18,21 @@ pub struct JobSpec {
     /// Number of times that every rank runs through its tasks, at least 1. A rank begins the next iteration when it has
     /// ended one.
     pub iterations: u32,
+    /// End of a send.
+    pub send_done: SendDone,
     /// Calculations of a rank take so many times as long; ranks that are missing take the time of the graph.
     pub slow: Vec<(u32, f64)>,
     /// Connections, one for every pair of ranks with messages from the first to the second, in the order of the pairs.
     pub connections: Vec<JobConnection>,
+}
+
+/// End of a send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SendDone {
+    /// Acknowledgement of the last byte.
+    Acked,
+    /// Writing of the last byte, which is at once: a connection takes any number of messages.
+    Written,
 }
 
 /// Connection of two ranks: a flow with [`App::Messages`](super::App::Messages), which stays open for all messages.

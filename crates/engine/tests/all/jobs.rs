@@ -39,6 +39,7 @@ fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
         hosts: placement.to_vec(),
         start: Time::ZERO,
         iterations: 1,
+        send_done: SendDone::Acked,
         slow: Vec::new(),
         connections,
     });
@@ -106,6 +107,21 @@ fn a_message_ends_at_its_receiver_with_the_last_byte_and_at_its_sender_with_the_
     assert_eq!((second.compute_ps, second.exposed_ps), (4_000_000, calc + arrives - links));
     assert_eq!((o.transfers[0].start_ps, o.transfers[0].finish_ps), (calc, calc + arrives));
     assert_eq!((o.flows.len(), o.flows[0].delivered), (1, 20_000));
+}
+
+#[test]
+fn a_send_may_end_when_it_is_written() {
+    let job = graph(2, |job| {
+        chain(job, 0, &[Task::send(Bytes(20_000), 1), Task::calc(Time::us(2)), Task::send(Bytes(5_000), 1).tagged(1)]);
+        chain(job, 1, &[Task::recv(Bytes(20_000), 0), Task::recv(Bytes(5_000), 0).tagged(1)]);
+    });
+    let mut spec = on_star(2, job, &[0, 1]);
+    spec.jobs[0].send_done = SendDone::Written;
+    let o = compared(&spec);
+    let (first, second) = (rank(&o, 0), rank(&o, 1));
+    assert_eq!((first.finish_ps, first.compute_ps, first.exposed_ps), (Some(2_000_000), 2_000_000, 0));
+    // the second message follows the first without a gap
+    assert_eq!(second.finish_ps, Some(message(25)[0]));
 }
 
 #[test]

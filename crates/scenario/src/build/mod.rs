@@ -5,6 +5,7 @@ mod checks;
 mod credits;
 pub mod extent;
 mod failures;
+mod jobs;
 pub mod layout;
 mod mirror;
 mod observe;

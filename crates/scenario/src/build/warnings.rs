@@ -2,7 +2,7 @@
 //! without effect, flows that never start.
 
 use super::failures::{self, changes_nothing};
-use super::{Built, credits, pauses, ranks, triggers};
+use super::{Built, credits, jobs, pauses, ranks, triggers};
 use crate::LeftOut;
 use crate::document::Document;
 use crate::document::app::{App, Bulk};
@@ -49,6 +49,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     }
     found.extend(nothing_demoted(doc, spec).or_else(|| without_priorities(doc, spec)));
     found.extend(ranks::without_effect(doc, spec));
+    found.extend(jobs::delayed(doc, spec));
     found.extend(transport::notes(spec));
     found.extend(credits::without_effect(doc, &spec.transports));
     found.extend(threads_not_taken(doc, spec));

@@ -1,6 +1,7 @@
 //! Training jobs in a scenario: where ranks are, how often they run through their tasks, which of them are slow.
 
 use crate::text::problem::Report;
+use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,9 @@ pub struct Job {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub iterations: u32,
+    /// End of a send.
+    #[serde(default)]
+    pub send_done: SendDone,
     /// Ranks whose calculations take longer, or shorter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<Slow>,
@@ -48,6 +52,27 @@ pub struct Slow {
     pub calc: f64,
 }
 
+/// End of a send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SendDone {
+    /// With the acknowledgement of its last byte. A transport that delays acknowledgements delays it too.
+    #[default]
+    Acked,
+    /// At once: its bytes are handed to the connection.
+    Written,
+}
+
+impl SendDone {
+    /// The rule for the engine.
+    pub(crate) fn spec(self) -> spec::SendDone {
+        match self {
+            SendDone::Acked => spec::SendDone::Acked,
+            SendDone::Written => spec::SendDone::Written,
+        }
+    }
+}
+
 /// Hosts of the ranks of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -71,10 +96,10 @@ impl Job {
         }
         for (i, slow) in self.slow.iter().enumerate() {
             if !(slow.calc.is_finite() && slow.calc >= 0.0) {
-                at.value(&format!("slow.{i}.calc"), slow.calc, "expected a number >= 0: so many times as long");
+                at.value(format!("slow.{i}.calc"), slow.calc, "expected a number >= 0: so many times as long");
             }
             if slow.ranks.is_empty() {
-                at.key(&format!("slow.{i}.ranks"), "missing; expected numbers of ranks, from 0");
+                at.key(format!("slow.{i}.ranks"), "missing; expected numbers of ranks, from 0");
             }
         }
     }

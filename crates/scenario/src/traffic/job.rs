@@ -51,6 +51,7 @@ impl Traffic {
             hosts,
             start: self.start.0,
             iterations: job.iterations,
+            send_done: job.send_done.spec(),
             slow,
             connections,
         });

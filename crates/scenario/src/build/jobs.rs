@@ -1,0 +1,24 @@
+//! Notes on training jobs.
+
+use crate::document::Document;
+use incast_engine::spec::{JobSpec, SendDone, Spec};
+
+/// Notes on jobs whose sends wait for delayed acknowledgements.
+pub(crate) fn delayed<'a>(doc: &'a Document, spec: &'a Spec) -> impl Iterator<Item = String> + 'a {
+    let note = |job: &JobSpec| {
+        let flow = &spec.flows[job.connections.first()?.flow as usize];
+        let transport = &spec.transports[flow.transport as usize];
+        let delays = !transport.protocol.numbers_packets() && transport.acks.delayed_ack > 1;
+        if job.send_done != SendDone::Acked || !delays {
+            return None;
+        }
+        let name = doc.traffic.get(job.group as usize)?.name();
+        Some(format!(
+            "traffic.{name}.job.send_done = \"acked\": a send ends with the acknowledgement of its last byte, which the \
+             receiver delays by up to transport.delayed_ack_timeout, {}; expected \"written\", or \
+             transport.delayed_ack = 1",
+            transport.acks.delayed_ack_timeout
+        ))
+    };
+    spec.jobs.iter().filter_map(note)
+}

@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod collective;
 pub mod evaluate;
 pub mod finding;
 pub mod goal;

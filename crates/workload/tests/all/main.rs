@@ -1,5 +1,6 @@
 //! Tests of the crate, in one binary: it links once.
 
+mod collective;
 mod fuzz;
 mod goal_binary;
 mod goal_text;

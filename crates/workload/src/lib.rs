@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bound;
 pub mod collective;
 pub mod evaluate;
 pub mod finding;
@@ -30,6 +31,7 @@ pub mod goal;
 pub mod graph;
 pub mod lint;
 mod matching;
+pub mod stats;
 
 pub use finding::{Code, Finding, Place, Report};
 pub use graph::{ANY, Builder, Collective, Graph, Kind, Pattern, Rank, RankBuilder, Refused, Task};

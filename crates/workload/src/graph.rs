@@ -8,6 +8,7 @@
 
 use incast_cc::{Bytes, Time};
 use std::fmt;
+use std::sync::Arc;
 
 /// Any source, or any tag, of a [`Kind::Recv`].
 pub const ANY: u32 = u32::MAX;
@@ -165,6 +166,15 @@ pub struct Collective {
     pub bytes: Bytes,
     /// Position of the root in the group, of a broadcast or a reduce.
     pub root: u32,
+    /// Bytes of each pair of an all-to-all with sizes of its own, n rows of a sender's n parts by position.
+    pub sizes: Option<Arc<[u64]>>,
+}
+
+impl Collective {
+    /// Collective of a group with this total; the root is at position 0.
+    pub fn new(pattern: Pattern, group: u32, bytes: Bytes) -> Collective {
+        Collective { pattern, group, bytes, root: 0, sizes: None }
+    }
 }
 
 /// Refusal of a graph: the text says what was wrong and what was expected.

@@ -23,12 +23,15 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bound;
+pub mod collective;
 pub mod evaluate;
 pub mod finding;
 pub mod goal;
 pub mod graph;
 pub mod lint;
 pub mod matching;
+pub mod stats;
 
 pub use finding::{Code, Finding, Place, Report};
 pub use graph::{ANY, Builder, Collective, Graph, Kind, Pattern, Rank, RankBuilder, Refused, Task};

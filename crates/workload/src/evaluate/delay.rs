@@ -8,8 +8,9 @@
 //! Without [`Rules::streams`] and with [`SendDone::Written`] the end is the critical path: no network of this latency
 //! and rate is faster.
 
+use super::least;
 use super::started::{NAMED, Outcome, Stuck, Waits};
-use crate::graph::{Graph, Kind, Pattern};
+use crate::graph::{Collective, Graph, Kind};
 use crate::matching::Mailbox;
 use incast_cc::{Bytes, Rate, Time};
 use std::cmp::Reverse;
@@ -33,20 +34,9 @@ impl Network {
         self.latency.saturating_add(self.rate.serialize(bytes.0))
     }
 
-    /// Lower bound of the time of a collective of n members and S bytes in all: one latency, and the bytes that each
-    /// member at least has to send or to receive.
-    pub fn collective(self, pattern: Pattern, n: u64, bytes: Bytes) -> Time {
-        if n < 2 {
-            return Time::ZERO;
-        }
-        let part = (u128::from(bytes.0) * u128::from(n - 1) / u128::from(n)) as u64;
-        let moved = match pattern {
-            Pattern::AllReduce => part.saturating_mul(2),
-            Pattern::ReduceScatter | Pattern::AllGather | Pattern::AllToAll => part,
-            Pattern::Broadcast | Pattern::Reduce => bytes.0,
-            Pattern::Barrier => 0,
-        };
-        self.message(Bytes(moved))
+    /// Lower bound of the time of a collective of n members: one latency, and the bytes of [`least::moved`].
+    pub fn collective(self, what: &Collective, n: u64) -> Time {
+        if n < 2 { Time::ZERO } else { self.message(least::moved(what, n)) }
     }
 }
 
@@ -265,7 +255,7 @@ impl<'g> State<'g> {
             return;
         }
         let here = self.gathered.remove(&collective).unwrap_or_default();
-        let end = self.time.saturating_add(self.rules.network.collective(what.pattern, members as u64, what.bytes));
+        let end = self.time.saturating_add(self.rules.network.collective(what, members as u64));
         for member in here {
             if member != (rank, index) {
                 self.caused(member, (rank, index));

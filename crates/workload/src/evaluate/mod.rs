@@ -4,6 +4,7 @@
 
 pub mod delay;
 mod heap;
+pub mod least;
 pub mod loggops;
 mod started;
 

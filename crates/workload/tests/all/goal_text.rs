@@ -46,7 +46,7 @@ fn durations_are_rounded_to_nanoseconds_and_counted() {
 fn collectives_are_not_written() {
     let mut job = Builder::new(1).unwrap();
     let group = job.group([0]);
-    let index = job.collective(Collective { pattern: Pattern::Barrier, group, bytes: Bytes(0), root: 0 });
+    let index = job.collective(Collective::new(Pattern::Barrier, group, Bytes(0)));
     job.task(0, Task::collective(index, 0, Bytes(0))).unwrap();
     let refused = goal::text::write(&job.finish(), &mut Vec::new()).unwrap_err().to_string();
     assert_eq!(refused, "task 0:0: GOAL has no collectives; expected a graph that is expanded");

@@ -89,7 +89,7 @@ fn a_task_takes_28_bytes_and_a_dependency_4() {
 fn groups_and_collectives_are_found_by_index() {
     let mut job = Builder::new(4).unwrap();
     let group = job.group(vec![3, 1, 2, 0]);
-    let made = Collective { pattern: Pattern::AllReduce, group, bytes: Bytes(1 << 20), root: 0 };
+    let made = Collective::new(Pattern::AllReduce, group, Bytes(1 << 20));
     let index = job.collective(made.clone());
     let graph = job.finish();
     assert_eq!(graph.group(group), [3, 1, 2, 0]);

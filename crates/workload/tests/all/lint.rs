@@ -135,7 +135,7 @@ fn collectives(group: &[u32], orders: [&[u32]; 2]) -> Graph {
     let mut job = Builder::new(2).unwrap();
     let group = job.group(group);
     for _ in 0..2 {
-        job.collective(Collective { pattern: Pattern::AllReduce, group, bytes: Bytes(1 << 20), root: 0 });
+        job.collective(Collective::new(Pattern::AllReduce, group, Bytes(1 << 20)));
     }
     for (rank, order) in (0..).zip(orders) {
         let tasks = order.iter().map(|index| job.task(rank, Task::collective(*index, rank, Bytes(1 << 20))).unwrap());

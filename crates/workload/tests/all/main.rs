@@ -1,5 +1,7 @@
 //! Tests of the crate, in one binary: it links once.
 
+mod collective;
+mod figures;
 mod fuzz;
 mod goal_binary;
 mod goal_text;

@@ -1,5 +1,16 @@
 //! Records of training jobs: iterations of ranks, and messages.
 
+/// A job, as known before the run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobRecord {
+    /// Name.
+    pub name: String,
+    /// Bytes of its collective, and bytes over its busiest link for each of these; `None`: no collective.
+    pub collective: Option<(u64, f64)>,
+    /// Lower bound of the time of an iteration.
+    pub bound_ps: Option<u64>,
+}
+
 /// An iteration of a rank of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankRecord {

@@ -1,9 +1,9 @@
 //! Figures of training jobs: `jobs.parquet`, `ranks.parquet`, `messages.parquet`, and the part `jobs` of the summary.
 
-use crate::figure::Of::{F64, Index, OptTime, Text, Time, U32, U64};
+use crate::figure::Of::{F64, Index, OptTime, Text, Time, U32, U64, Whole};
 use crate::figure::{Column, Figure, Quantity, columns, rows};
 use crate::statistics::{PS, ratio, seconds};
-use crate::{Outcome, RankRecord, TransferRecord};
+use crate::{JobRecord, Outcome, RankRecord, TransferRecord};
 use serde_json::{Map, Value};
 
 /// An iteration of a job: its ranks' records.
@@ -50,11 +50,23 @@ fn iterations(outcome: &Outcome) -> impl Iterator<Item = Iteration<'_>> {
 }
 
 fn names(outcome: &Outcome) -> Vec<String> {
-    outcome.jobs.clone()
+    outcome.jobs.iter().map(|job| job.name.clone()).collect()
+}
+
+/// Bytes of the collective over the time of an iteration, per second; times the factor of buses if `bus`.
+fn bandwidth(iteration: &Iteration<'_>, outcome: &Outcome, bus: bool) -> Option<f64> {
+    let (bytes, factor) = outcome.jobs.get(iteration.0[0].job as usize)?.collective?;
+    let bytes = bytes as f64 * if bus { factor } else { 1.0 };
+    ratio(bytes, seconds(iteration.time()?))
+}
+
+/// Lower bound of the time of an iteration, in seconds.
+fn bound(iteration: &Iteration<'_>, outcome: &Outcome) -> Option<f64> {
+    outcome.jobs.get(iteration.0[0].job as usize)?.bound_ps.map(seconds)
 }
 
 /// Columns of `jobs.parquet`.
-fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 13] {
+fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 17] {
     rows! {
         "job" [""] = Index(|i| i.0[0].job, names), "Job.";
         "iteration" [""] = U32(|i| i.0[0].iteration), "Number of the iteration, from 0.";
@@ -63,10 +75,21 @@ fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 13] {
         "finish_s" ["s"] = OptTime(Iteration::finish),
             "Simulated time at which the last rank ends it; missing if the run ended before.";
         "time_s" ["s"] = OptTime(Iteration::time), "Iteration time: finish_s - start_s.";
+        "bound_s" ["s"] = Whole(bound),
+            "Lower bound of time_s: the longest of the critical path with no contention, the bytes of the busiest host \
+             over the rate of its link, and the calculations of the busiest stream; missing with ranks that calculate \
+             faster than the tasks say.";
+        "efficiency" ["1"] = Whole(|i, o| ratio(bound(i, o)?, seconds(i.time()?))), "bound_s / time_s, at most 1.";
+        "algbw_Bps" ["B/s"] = Whole(|i, o| bandwidth(i, o, false)),
+            "Bytes of the collective over time_s; missing for a job that is no collective.";
+        "busbw_Bps" ["B/s"] = Whole(|i, o| bandwidth(i, o, true)),
+            "algbw_Bps times 2(n-1)/n for an all-reduce, (n-1)/n for a reduce-scatter, an all-gather and an \
+             all-to-all, 1 for a broadcast and a reduce, of n ranks: the rate of the busiest link of a ring.";
         "compute_s" ["s"] = F64(|i| i.mean(|rank| rank.compute_ps)),
             "Time with a calculation under way, mean over ranks.";
         "exposed_s" ["s"] = F64(|i| i.mean(|rank| rank.exposed_ps)),
-            "Exposed communication: time with a message from or to the rank under way and no calculation, mean over ranks.";
+            "Exposed communication: time with a message from or to the rank under way and no calculation, mean over \
+             ranks.";
         "exposed_max_s" ["s"] = Time(|i| i.most(|rank| rank.exposed_ps)), "The same, of the rank with most.";
         "idle_s" ["s"] = F64(|i| i.mean(|rank| rank.idle_ps)),
             "Time with neither: a rank waits for others, mean over ranks.";
@@ -131,6 +154,8 @@ pub(crate) fn messages(outcome: &Outcome) -> Vec<Column> {
 pub(crate) struct Job<'o> {
     finished: Vec<Iteration<'o>>,
     began: usize,
+    bus: Option<f64>,
+    efficiency: Option<f64>,
 }
 
 impl Job<'_> {
@@ -153,6 +178,10 @@ pub(crate) const FIGURES: &[Figure<OfJob>] = &rows! {
     "jobs.*.iteration_mean_s" ["s"] = |j| ratio(j.times().sum::<u64>() as f64, j.finished.len() as f64 * PS),
         "Mean iteration time: from the start of the first rank to the end of the last.";
     "jobs.*.iteration_max_s" ["s"] = |j| j.times().max().map(seconds), "Longest iteration time.";
+    "jobs.*.busbw_mean_Bps" ["B/s"] = |j| j.bus,
+        "Mean bus bandwidth of a collective over the iterations; null for a job that is no collective.";
+    "jobs.*.efficiency_mean" ["1"] = |j| j.efficiency,
+        "Mean of the lower bound over the iteration time; at most 1.";
     "jobs.*.compute_mean_s" ["s"] = |j| j.mean(|i| i.mean(|rank| rank.compute_ps)),
         "Time of a rank with a calculation under way, mean over ranks and iterations.";
     "jobs.*.exposed_mean_s" ["s"] = |j| j.mean(|i| i.mean(|rank| rank.exposed_ps)),
@@ -165,10 +194,17 @@ pub(crate) const FIGURES: &[Figure<OfJob>] = &rows! {
 /// Figures of every job by name.
 pub(crate) fn summary(outcome: &Outcome) -> Value {
     let mut figures = Map::new();
-    for (number, name) in (0u32..).zip(&outcome.jobs) {
+    for (number, JobRecord { name, .. }) in (0u32..).zip(&outcome.jobs) {
         let own: Vec<Iteration<'_>> = iterations(outcome).filter(|i| i.0[0].job == number).collect();
         let began = own.len();
-        let job = Job { finished: own.into_iter().filter(|i| i.finish().is_some()).collect(), began };
+        let finished: Vec<Iteration<'_>> = own.into_iter().filter(|i| i.finish().is_some()).collect();
+        let mean = |of: &dyn Fn(&Iteration<'_>) -> Option<f64>| {
+            let all: Option<Vec<f64>> = finished.iter().map(of).collect();
+            all.and_then(|all| ratio(all.iter().sum(), all.len() as f64))
+        };
+        let bus = mean(&|i| bandwidth(i, outcome, true));
+        let efficiency = mean(&|i| ratio(bound(i, outcome)?, seconds(i.time()?)));
+        let job = Job { finished, began, bus, efficiency };
         let of = FIGURES.iter().map(|figure| {
             let key = figure.stated.key.rsplit('.').next().unwrap_or_default();
             (key.to_owned(), (figure.value)(&job))

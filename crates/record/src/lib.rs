@@ -35,7 +35,7 @@ use std::sync::Arc;
 pub use collector::Collector;
 pub use flow_frame::{FlowFrame, FlowState};
 pub use histogram::Histogram;
-pub use job_records::{RankRecord, TransferRecord};
+pub use job_records::{JobRecord, RankRecord, TransferRecord};
 pub use name::Name;
 use packed::FrameTable;
 pub use pause_event::{PauseEvent, PauseEvents, PauseKey, PauseRequest, PauseRow, PauseStep, Pauses, Waiting};
@@ -90,8 +90,8 @@ pub struct Outcome {
     pub monitored: Option<u32>,
     /// Queries and writes, ordered by (kind, group, host, flow, number).
     pub messages: Vec<MessageRecord>,
-    /// Names of the jobs.
-    pub jobs: Vec<String>,
+    /// Jobs.
+    pub jobs: Vec<JobRecord>,
     /// Iterations of ranks of jobs, ordered by (job, iteration, rank).
     pub ranks: Vec<RankRecord>,
     /// Messages of jobs that have arrived, ordered by (job, start, from, to).

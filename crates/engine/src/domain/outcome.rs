@@ -197,7 +197,7 @@ impl Simulation<'_> {
             flows,
             failed_links: crossings::failed_links(spec, end),
             labels: spec.labels.clone(),
-            jobs: spec.jobs.iter().map(|job| spec.groups[job.group as usize].clone()).collect(),
+            jobs: spec.jobs.iter().map(|job| job.record(&spec.groups)).collect(),
             ports: self.port_records(&stuck, end, &interval),
             port_frames,
             frame_ps,

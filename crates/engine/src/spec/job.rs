@@ -1,6 +1,7 @@
 //! Training jobs: graphs of tasks on hosts, and the connections of their messages.
 
 use incast_cc::Time;
+use incast_record::JobRecord;
 use incast_workload::Graph;
 use std::sync::Arc;
 
@@ -22,6 +23,11 @@ pub struct JobSpec {
     pub send_done: SendDone,
     /// Calculations of a rank take so many times as long; ranks that are missing take the time of the graph.
     pub slow: Vec<(u32, f64)>,
+    /// Bytes of the collective that an iteration consists of, and bytes over the busiest link for each of these;
+    /// `None`: other tasks.
+    pub collective: Option<(u64, f64)>,
+    /// Lower bound of the time of an iteration; `None`: unknown.
+    pub bound: Option<Time>,
     /// Connections, one for every pair of ranks with messages from the first to the second, in the order of the pairs.
     pub connections: Vec<JobConnection>,
 }
@@ -47,6 +53,15 @@ pub struct JobConnection {
 }
 
 impl JobSpec {
+    /// Facts for the results; `groups` are the names of traffic entries.
+    pub(crate) fn record(&self, groups: &[String]) -> JobRecord {
+        JobRecord {
+            name: groups[self.group as usize].clone(),
+            collective: self.collective,
+            bound_ps: self.bound.map(|bound| bound.0),
+        }
+    }
+
     /// Pairs of ranks with messages from the first to the second, in order.
     pub fn pairs(graph: &Graph) -> Vec<(u32, u32)> {
         let sends = |(rank, tasks): (u32, &incast_workload::Rank)| {

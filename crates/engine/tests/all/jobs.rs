@@ -41,6 +41,8 @@ fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
         iterations: 1,
         send_done: SendDone::Acked,
         slow: Vec::new(),
+        collective: None,
+        bound: None,
         connections,
     });
 }

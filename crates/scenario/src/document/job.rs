@@ -1,14 +1,20 @@
 //! Training jobs in a scenario: where ranks are, how often they run through their tasks, which of them are slow.
 
 use crate::text::problem::Report;
+use crate::text::quantity::{Rate, Size};
+use crate::text::words::{Word, words};
 use incast_engine::spec;
+use incast_workload::Pattern;
+use incast_workload::collective::{Algorithm, Method};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Job of the pattern `job`: tasks of ranks, one rank a host.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Job {
+    /// Collective that an iteration consists of; default: the tasks are in `file`.
+    pub collective: Option<Collective>,
     /// Hosts of the ranks, of those that no earlier job has.
     #[serde(default)]
     pub placement: RankPlacement,
@@ -26,8 +32,121 @@ pub struct Job {
     pub slow: Vec<Slow>,
 }
 
+impl Default for Job {
+    fn default() -> Job {
+        let (collective, hosts, slow) = (None, None, Vec::new());
+        let (placement, send_done) = (RankPlacement::default(), SendDone::default());
+        Job { collective, placement, hosts, iterations: one(), send_done, slow }
+    }
+}
+
 fn one() -> u32 {
     1
+}
+
+/// Collective of all ranks: what an iteration consists of.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Collective {
+    /// Pattern of the data.
+    pub kind: Word<Pattern>,
+    /// Total: the data of a member before a reduction, the gathered data after an all-gather, the data that a member
+    /// sends in an all-to-all, its own part included.
+    pub size: Size,
+    /// Number of ranks; default: one for each host without a job.
+    #[schemars(range(min = 2))]
+    pub ranks: Option<u32>,
+    /// Algorithm; default: a ring, for an all-to-all `pairwise`, for a broadcast or a reduce `chain`.
+    pub algorithm: Option<Word<Algorithm>>,
+    /// Channels, each with its share of the data; of `ring`, `tree`, `chain` and `hierarchical`.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub channels: u32,
+    /// Largest part of a step of a ring, or piece of a tree or chain; default: a share is one piece.
+    pub chunk: Option<Size>,
+    /// Messages of a connection that have started and not ended, of the same algorithms; 0: any number.
+    #[serde(default)]
+    pub credits: u32,
+    /// Rate of a reduction of received data, which then takes a calculation; default: no time.
+    pub reduce: Option<Rate>,
+    /// Rounds under way of `windowed`.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub window: u32,
+    /// Members of a server, of `hierarchical`: ranks k g to k g + g - 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub server: u32,
+    /// Order of a ring, each rank once; default: the order of the ranks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<u32>,
+}
+
+impl Collective {
+    /// Pattern, algorithm and parameters.
+    pub(crate) fn method(&self) -> Method {
+        let algorithm = self.algorithm.map_or(Algorithm::usual(self.kind.0), |word| word.0);
+        Method {
+            algorithm,
+            channels: self.channels,
+            chunk: self.chunk.map(|chunk| chunk.0),
+            credits: self.credits,
+            reduce: self.reduce.map(|rate| rate.0),
+            window: self.window,
+            server: self.server,
+            order: self.order.clone(),
+        }
+    }
+}
+
+words! {
+    /// Pattern of a collective.
+    "CollectiveKind" Pattern {
+        /// Sum of all members' data, at all members.
+        "all-reduce" => Pattern::AllReduce,
+        /// Sum of all members' data, a part at each member.
+        "reduce-scatter" => Pattern::ReduceScatter,
+        /// Data of all members, at all members.
+        "all-gather" => Pattern::AllGather,
+        /// A part of each member's data to each other member.
+        "all-to-all" => Pattern::AllToAll,
+        /// Data of rank 0, at all members.
+        "broadcast" => Pattern::Broadcast,
+        /// Sum of all members' data, at rank 0.
+        "reduce" => Pattern::Reduce,
+        /// No data: nobody goes on before all have come.
+        "barrier" => Pattern::Barrier,
+    }
+}
+
+words! {
+    /// Algorithm of a collective.
+    "CollectiveAlgorithm" Algorithm {
+        /// Parts go round a ring: n-1 steps to reduce, n-1 to gather.
+        "ring" => Algorithm::Ring,
+        /// Double binary tree: half of the data up and down each tree, in chunks (NCCL).
+        "tree" => Algorithm::Tree,
+        /// Recursive halving to reduce, recursive doubling to gather; n is a power of two.
+        "halving-doubling" => Algorithm::HalvingDoubling,
+        /// Exchanges at distances 1, 2, 4 ...; n is a power of two.
+        "recursive-doubling" => Algorithm::RecursiveDoubling,
+        /// Reduce-scatter in each server, all-reduce along each rail, all-gather in each server.
+        "hierarchical" => Algorithm::Hierarchical,
+        /// From member to member, in chunks.
+        "chain" => Algorithm::Chain,
+        /// Binomial tree from the root, or to it.
+        "binomial" => Algorithm::Binomial,
+        /// n-1 rounds; in round i to the member i further.
+        "pairwise" => Algorithm::Pairwise,
+        /// As pairwise, with the distances in NCCL's order.
+        "nccl-grouped" => Algorithm::NcclGrouped,
+        /// All messages at once.
+        "at-once" => Algorithm::AtOnce,
+        /// Rounds as pairwise, `window` of them under way.
+        "windowed" => Algorithm::Windowed,
+        /// Rounds without data, of a barrier.
+        "dissemination" => Algorithm::Dissemination,
+    }
 }
 
 /// A host by number or name.

@@ -33,7 +33,7 @@ pub(crate) enum Pattern<'t> {
     Elephants { of: &'t str, flows: u64, placement: Placement },
     AllToAll { members: Option<u32>, order: Order },
     RingAllreduce { members: Option<u32> },
-    Job { file: &'t str, job: Option<&'t Job> },
+    Job { file: Option<&'t str>, job: Option<&'t Job> },
 }
 
 impl Traffic {
@@ -70,7 +70,7 @@ impl Traffic {
             Name::Elephants => Pattern::Elephants { of: self.of.as_deref()?, flows: flows?, placement: self.placement },
             Name::AllToAll => Pattern::AllToAll { members: self.members, order: self.order },
             Name::RingAllreduce => Pattern::RingAllreduce { members: self.members },
-            Name::Job => Pattern::Job { file: file?, job: self.job.as_ref() },
+            Name::Job => Pattern::Job { file, job: self.job.as_ref() },
         })
     }
 
@@ -91,12 +91,11 @@ impl Traffic {
             Name::File => Some("a CSV file of flows"),
             Name::ConnectionMatrix => Some("a connection matrix (.cm)"),
             Name::Matrix => Some("a CSV file with a traffic matrix"),
-            Name::Job => Some("a file of tasks, GOAL as text"),
             _ => None,
         };
         match (what, &self.file) {
             (Some(what), None) => at.key("file", format!("missing; expected the name of {what}")),
-            (None, Some(_)) if !is(&[Name::Poisson]) => {
+            (None, Some(_)) if !is(&[Name::Poisson, Name::Job]) => {
                 at.key("file", format!("not used by the pattern {word}; expected pattern = \"file\""));
             }
             _ => {}
@@ -281,6 +280,13 @@ impl Traffic {
             return;
         }
         self.job.iter().for_each(|job| job.check(&mut at.below("job")));
+        match (&self.file, self.job.as_ref().and_then(|job| job.collective.as_ref())) {
+            (None, None) => at.key("file", "missing; expected a file of tasks, GOAL as text, or job.collective"),
+            (Some(file), Some(_)) => {
+                at.text("file", file, "the tasks are those of job.collective; expected one of both")
+            }
+            _ => {}
+        }
         if let Some(n) = self.flows {
             at.value("flows", n, "a job has a connection for each pair of ranks with messages; expected none");
         }

@@ -52,7 +52,8 @@ pub struct Traffic {
     #[serde(default)]
     pub to_itself: ToItself,
     /// CSV file of the patterns `file` and `matrix`, matrix of `connection-matrix`, or parts of the load of
-    /// `poisson`, or tasks of `job`, relative to the scenario file; or `builtin:` and the name of one that comes with the program.
+    /// `poisson`, or tasks of `job`, relative to the scenario file; or `builtin:` and the name of one that comes with
+    /// the program.
     pub file: Option<String>,
     /// Unit of the starts in the file of the pattern `connection-matrix`; required, because htsim's programs
     /// disagree.
@@ -61,7 +62,7 @@ pub struct Traffic {
     pub arrivals: Option<Arrivals>,
     /// Roots and workers of the pattern `partition-aggregate`.
     pub roots: Option<Roots>,
-    /// Ranks of the pattern `job`; its tasks are in `file`, GOAL as text.
+    /// Ranks of the pattern `job`; its tasks are in `file`, GOAL as text, or a collective.
     pub job: Option<Job>,
     /// Opening of the first flow. For files, `start`, `stagger` and `jitter` are added to the times in the file.
     #[serde(default = "microseconds::<0>")]

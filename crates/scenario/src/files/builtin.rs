@@ -24,6 +24,7 @@ builtin!(
     "sccp-table",
     "pfc-incast",
     "mixed-rdma-tcp",
+    "two-jobs",
     "ns3-hotspot",
     "ns3-random-hotspot",
     "ns3-random-pairs",

@@ -3,23 +3,34 @@
 use super::flows::Flows;
 use super::place::check_two_hosts;
 use super::shuffle::shuffled;
+use crate::document::job as document;
 use crate::document::job::{Job, RankPlacement};
 use crate::document::traffic::{HostRef, Traffic};
 use crate::files::read_named;
 use crate::text::problem::{Errors, Problem};
+use incast_cc as cc;
 use incast_engine::hash::{self, purpose};
 use incast_engine::spec::{self, JobConnection, JobSpec};
-use incast_workload::finding::Report;
-use incast_workload::{Graph, goal};
+use incast_workload::bound::bound;
+use incast_workload::collective::{Methods, alone, bus_factor, expand};
+use incast_workload::evaluate::delay::Network;
+use incast_workload::lint::{Options, lint};
+use incast_workload::{Collective, Graph, Kind, Refused, Report, Task, goal};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Traffic {
     /// Adds a job, and the connections of its ranks.
-    pub(crate) fn add_job(&self, file: &str, job: &Job, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
+    pub(crate) fn add_job(&self, file: Option<&str>, job: &Job, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
         check_two_hosts(flows)?;
         let key = format!("{}.file", flows.path);
-        let graph = read(&key, file, &read_named(&key, flows.dir, file)?)?;
+        let graph = match (&job.collective, file) {
+            (Some(collective), _) => expanded(collective, flows)?,
+            (None, Some(file)) => read(&key, file, &read_named(&key, flows.dir, file)?)?,
+            (None, None) => return Ok(()),
+        };
         let ranks = graph.ranks();
+        let collective = job.collective.as_ref().map(|c| (c.size.0.0, bus_factor(c.kind.0, ranks as u64)));
         let hosts = match &job.hosts {
             Some(hosts) => named(hosts, ranks, flows)?,
             None => placed(job.placement, ranks, entry, flows)?,
@@ -38,12 +49,13 @@ impl Traffic {
         for (from, to) in pairs {
             let Some(ends) = hosts.get(from as usize).zip(hosts.get(to as usize)).map(|(a, b)| (*a, *b)) else {
                 let message = format!("rank {from} sends to rank {to}; expected a rank, 0 to {}", ranks.max(1) - 1);
-                return Err(Problem::quoted(key, file, message).into());
+                return Err(Problem::new(key, message).into());
             };
             let flow = spec::FlowSpec { app: spec::App::Messages(spec::Messages), ..own.flow(ends, self.start.0) };
             connections.push(JobConnection { from, to, flow: flows.push(flow) });
         }
         flows.taken.extend(&hosts);
+        let bound = bound_of(&graph, &hosts, job, flows);
         let slow = job.slow.iter().flat_map(|slow| slow.ranks.iter().map(|rank| (*rank, slow.calc))).collect();
         flows.jobs.push(JobSpec {
             group: entry,
@@ -53,23 +65,60 @@ impl Traffic {
             iterations: job.iterations,
             send_done: job.send_done.spec(),
             slow,
+            collective,
+            bound,
             connections,
         });
         Ok(())
     }
 }
 
-/// Reads tasks from GOAL text.
+/// Reads tasks from GOAL text. A graph with a mistake that would stop a run is refused.
 fn read(key: &str, file: &str, text: &str) -> Result<Graph, Problem> {
     let mut report = Report::default();
-    match goal::text::read(&mut text.as_bytes(), &mut report) {
-        Some(graph) if graph.ranks() > 0 => Ok(graph),
-        Some(_) => Err(Problem::quoted(key, file, "no ranks; expected at least one")),
-        None => {
-            let first = report.first_error().map_or("expected GOAL text".to_owned(), |finding| finding.to_string());
-            Err(Problem::quoted(key, file, first))
-        }
+    let graph = goal::text::read(&mut text.as_bytes(), &mut report);
+    graph.iter().for_each(|graph| lint(graph, &Options::default(), &mut report));
+    match (graph, report.first_error()) {
+        (_, Some(finding)) => Err(Problem::quoted(key, file, finding.to_string())),
+        (Some(graph), None) if graph.ranks() > 0 => Ok(graph),
+        _ => Err(Problem::quoted(key, file, "no ranks; expected at least one")),
     }
+}
+
+/// Messages of a collective.
+fn expanded(collective: &document::Collective, flows: &Flows) -> Result<Graph, Problem> {
+    let key = format!("{}.job.collective", flows.path);
+    let wrong = |refused: Refused| Problem::new(&*key, refused.0);
+    let free = flows.network.hosts - flows.taken.len() as u32;
+    let what = Collective { pattern: collective.kind.0, group: 0, bytes: collective.size.0, root: 0, sizes: None };
+    let mut methods = Methods::default();
+    methods.choose(what.pattern, collective.method());
+    let ranks = collective.ranks.unwrap_or(free);
+    if ranks < 2 {
+        return Err(Problem::new(format!("{key}.ranks"), format!("{ranks} ranks; expected at least 2")));
+    }
+    let graph = alone(&what, ranks).and_then(|graph| expand(&graph, &methods)).map_err(wrong)?;
+    let empty = |(_, task): (u32, Task)| task.kind == Kind::Send && task.size == 0;
+    if graph.iter().any(|(_, rank)| rank.iter().any(empty)) {
+        let message = format!("messages of 0 B; expected at least {ranks} bytes, and a barrier as GOAL with 1 B each");
+        return Err(Problem::quoted(format!("{key}.size"), collective.size, message));
+    }
+    Ok(graph)
+}
+
+/// Lower bound of the time of an iteration, whatever the network between the hosts' links.
+fn bound_of(graph: &Graph, hosts: &[u32], job: &Job, flows: &Flows) -> Option<cc::Time> {
+    if job.slow.iter().any(|slow| slow.calc < 1.0) {
+        return None;
+    }
+    let all: BTreeSet<u32> = hosts.iter().copied().collect();
+    let own = |host: u32| all.contains(&host);
+    let links = || flows.network.links.iter();
+    let out = links().filter(|l| own(l.from)).map(|l| l.delay).min()?;
+    let into = links().filter(|l| own(l.to)).map(|l| l.delay).min()?;
+    let rate = links().filter(|l| own(l.from) || own(l.to)).map(|l| l.rate).max()?;
+    let network = Network { latency: out.saturating_add(into), rate };
+    bound(graph, network).ok().map(|bound| bound.time())
 }
 
 /// Hosts of the ranks, listed one by one.
@@ -110,7 +159,7 @@ fn placed(placement: RankPlacement, ranks: usize, entry: u32, flows: &Flows) -> 
             "{ranks} ranks, and there are {} hosts{others}; expected a topology with a host for each rank",
             flows.network.hosts
         );
-        return Err(Problem::new(format!("{}.file", flows.path), message));
+        return Err(Problem::new(format!("{}.job", flows.path), message));
     }
     Ok(match placement {
         RankPlacement::Packed => free[..ranks].to_vec(),
@@ -126,7 +175,7 @@ fn placed(placement: RankPlacement, ranks: usize, entry: u32, flows: &Flows) -> 
 
 /// The hosts, one of each rack in turn.
 fn by_rack(free: &[u32], racks: &[u32]) -> Vec<u32> {
-    let mut seen = std::collections::BTreeMap::new();
+    let mut seen = BTreeMap::new();
     let mut order: Vec<(u32, u32)> = free
         .iter()
         .map(|host| {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub const ANY: u32 = u32::MAX;
 
 /// Most ranks of a job.
-pub const MOST_RANKS: u64 = 1 << 26;
+pub const MOST_RANKS: u64 = 1 << 22;
 /// Most tasks of a rank, and most dependencies of a rank of either kind.
 pub const MOST_TASKS: u64 = u32::MAX as u64 - 1;
 

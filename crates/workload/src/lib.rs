@@ -26,11 +26,13 @@
 pub mod bound;
 pub mod collective;
 pub mod evaluate;
+pub mod files;
 pub mod finding;
 pub mod goal;
 pub mod graph;
 pub mod lint;
 mod matching;
+pub mod simai;
 pub mod stats;
 
 pub use finding::{Code, Finding, Place, Report};

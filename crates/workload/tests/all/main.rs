@@ -8,4 +8,5 @@ mod goal_text;
 mod graph;
 mod lint;
 mod loggops;
+mod simai;
 mod support;

@@ -518,6 +518,10 @@ impl Builder {
         self.rest.groups.push(ranks.into());
         (self.rest.groups.len() - 1) as u32
     }
+    /// Ranks of a group so far, by position; empty for an unknown group.
+    pub fn members(&self, group: u32) -> &[u32] {
+        self.rest.group(group)
+    }
     /// Adds a collective; returns its index, for [`Task::collective`].
     pub fn collective(&mut self, collective: Collective) -> u32 {
         self.rest.collectives.push(collective);

@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bound;
+pub mod chakra;
 pub mod collective;
 pub mod evaluate;
 pub mod files;

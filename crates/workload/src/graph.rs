@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub const ANY: u32 = u32::MAX;
 
 /// Most ranks of a job.
-pub const MOST_RANKS: u64 = 1 << 26;
+pub const MOST_RANKS: u64 = 1 << 22;
 /// Most tasks of a rank, and most dependencies of a rank of either kind.
 pub const MOST_TASKS: u64 = u32::MAX as u64 - 1;
 
@@ -517,6 +517,10 @@ impl Builder {
     pub fn group(&mut self, ranks: impl Into<Box<[u32]>>) -> u32 {
         self.rest.groups.push(ranks.into());
         (self.rest.groups.len() - 1) as u32
+    }
+    /// Ranks of a group so far, by position; empty for an unknown group.
+    pub fn members(&self, group: u32) -> &[u32] {
+        self.rest.group(group)
     }
     /// Adds a collective; returns its index, for [`Task::collective`].
     pub fn collective(&mut self, collective: Collective) -> u32 {

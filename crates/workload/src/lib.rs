@@ -24,13 +24,16 @@
 #![forbid(unsafe_code)]
 
 pub mod bound;
+pub mod chakra;
 pub mod collective;
 pub mod evaluate;
+pub mod files;
 pub mod finding;
 pub mod goal;
 pub mod graph;
 pub mod lint;
 pub mod matching;
+pub mod simai;
 pub mod stats;
 
 pub use finding::{Code, Finding, Place, Report};

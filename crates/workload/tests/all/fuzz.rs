@@ -5,7 +5,7 @@ use crate::support::{Random, binary, to_binary, to_text};
 use incast_workload::{Graph, Report, goal};
 
 /// Number of files.
-fn cases() -> usize {
+pub fn cases() -> usize {
     if std::env::var("INCAST_CASES").is_ok_and(|cases| cases == "all") { 1_000_000 } else { 10_000 }
 }
 

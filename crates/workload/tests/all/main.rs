@@ -1,11 +1,14 @@
 //! Tests of the crate, in one binary: it links once.
 
+mod chakra;
 mod collective;
 mod figures;
+mod files;
 mod fuzz;
 mod goal_binary;
 mod goal_text;
 mod graph;
 mod lint;
 mod loggops;
+mod simai;
 mod support;

@@ -284,6 +284,11 @@ def test_a_run_says_why_flows_did_not_finish() -> None:
     # the incast's floor is 10 ms; with that of Linux no timeout comes in time
     told = Scenario.load("incast").with_({**changes, "transport.rto_min": "200ms"}).run(seed=1).notes()
     assert any("transport.rto_min = 200ms; the run lasts 20 ms" in note for note in told)
+    # RDMA has a timer of its own, or none
+    lossy = {"controller": "swift", "run.duration": "3ms", "queue.limit": "20p"}
+    for preset, timer in (("rdma", "= 4ms; the run lasts"), ("rdma-hpcc", "= 0s)")):
+        told = Scenario.load("incast").with_({**lossy, "transport": {"preset": preset}}).run(seed=1).notes()
+        assert any(f"(transport.rdma.timeout {timer}" in note for note in told), told
     none = Scenario.load("incast").with_({"queue.limit": "none", "queue.mark": "65p"}).run(seed=1)
     assert none.summary["fct"]["finished"] == none.summary["fct"]["count"]
     assert not [note for note in none.notes() if "finish" in note]

@@ -655,7 +655,7 @@ def test_the_command_writes_a_folder_that_runs_and_says_what_differs(incast: Com
     assert incast("export", "config/scenario.toml", "--hpcc", "back", "--quiet").status == 0
     assert sorted(path.name for path in (tmp_path / "back").iterdir()) == sorted([*EXPORTED, "trace.txt"])
     incast("export", "config/scenario.toml").refused("nothing to write: expected --pcapng FILE")
-    incast("import", "hpcc", "topology.txt").refused("topology.txt: no TOPOLOGY_FILE; expected one, or --topology FILE")
+    incast("import", "hpcc", "topology.txt").refused("topology.txt, line 1, column 1: no key of a configuration")
     incast("import", "hpcc", "none.txt").refused("none.txt: No such file or directory")
     write(tmp_path / "cdf.txt", "0 0\n100 100\n")
     assert incast("import", "cdf", "cdf.txt").out == "wrote: cdf.csv\n"

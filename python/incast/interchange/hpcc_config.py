@@ -12,6 +12,8 @@ from incast.interchange.words import Words
 from incast.system.output import nearest
 
 MOST_MAP = 10_000
+MOST_UNKNOWN = 20
+"""Most words that are no keys, but named."""
 
 
 def _flag(words: Words, key: str) -> bool:
@@ -160,7 +162,9 @@ class Config:
     words: Words
     given: dict[str, Given] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
-    """Words that are no keys, with the nearest key."""
+    """The first words that are no keys, with the nearest key."""
+    more: int = 0
+    """Number of further such words."""
     used: set[str] = field(default_factory=set)
 
     @classmethod
@@ -175,10 +179,15 @@ class Config:
                 at, value = words.at, KEYS[word][0](words, word)
                 written = " ".join(words.text[start : words.end].split())
                 config.given[word] = Given(value, written, at)
-            elif not in_remark:
-                config.unknown.setdefault(word, nearest(word, list(KEYS)))
+            elif not in_remark and word not in config.unknown:
+                if len(config.unknown) < MOST_UNKNOWN:
+                    config.unknown[word] = nearest(word, list(KEYS))
+                else:
+                    config.more += 1
             if word.endswith("}"):
                 in_remark = False
+        if not config.given:
+            raise words.error(0, "no key of a configuration; expected some, such as TOPOLOGY_FILE topology.txt")
         return config
 
     def __getitem__(self, key: str) -> Any:

@@ -143,7 +143,7 @@ def _rate(bps: int) -> str:
 
 
 def _transport(own: Described, values: dict[str, str], notes: Notes) -> None:
-    transport = own.resolved["transport"]
+    transport = _usual_transport(own, notes)
     values["PACKET_PAYLOAD_SIZE"] = str(transport["mss"])
     rdma = transport.get("rdma")
     if rdma is None:
@@ -173,11 +173,41 @@ def _transport(own: Described, values: dict[str, str], notes: Notes) -> None:
     if repair == keys.GO_BACK_CHUNK:
         values["L2_CHUNK_SIZE"] = str(units.size_bytes(rdma[keys.CHUNK], 0))
     values["INT_MULTI"] = str(max(rdma.get(keys.INT_MULTI, 1), 1))
+    _tell_fixed(transport, rdma, notes)
+
+
+def _usual_transport(own: Described, notes: Notes) -> Mapping[str, Any]:
+    """Return the transport of most flows."""
+    usual: Mapping[str, Any] = own.resolved["transport"]
+    entries = {entry["name"]: entry.get("transport", usual) for entry in own.resolved["traffic"]}
+    found = Counter(own.entry_of)
+    presets = {entries.get(name, usual)["preset"] for name in found}
+    chosen = entries.get(found.most_common(1)[0][0], usual) if found else usual
+    if len(presets) > 1:
+        notes.differ(f"transports {', '.join(sorted(presets))}: all flows have {chosen['preset']} there")
+    return chosen
+
+
+def _tell_fixed(transport: Mapping[str, Any], rdma: Mapping[str, Any], notes: Notes) -> None:
+    """Say what has one value there, and another one here."""
+    for key, value in keys.FIXED.items():
+        if transport.get(key, value) != value:
+            notes.differ(f"transport.{key} is {transport[key]}: there it is {value}")
+    for key, value in keys.FIXED_RDMA.items():
+        if rdma.get(key, value) != value:
+            notes.differ(f"transport.rdma.{key} is {_plain(rdma[key])}: there it is {_plain(value)}")
+    if rdma.get(keys.METADATA[0], "auto") not in ("auto", *keys.METADATA[1].values()):
+        notes.differ(f"transport.rdma.metadata is {rdma[keys.METADATA[0]]}: there it is that of the controller")
+
+
+def _plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _queues(own: Described, values: dict[str, str], notes: Notes) -> None:
     """Write thresholds of marks by the rates of switch ports."""
-    packet = own.resolved["transport"]["mss"] + own.resolved["transport"].get("header", 48)
+    transport = _usual_transport(own, notes)
+    packet = transport["mss"] + transport.get("header", 48)
     found: dict[int, Counter[tuple[int, int, float]]] = {}
     others = [(_matcher(one["link"]), one["queue"]) for one in own.resolved.get("links", []) if "queue" in one]
     names = {number: name for name, number in own.number.items()}
@@ -226,6 +256,9 @@ def _marks(queue: Mapping[str, Any], packet: int, notes: Notes) -> tuple[int, in
             return low, high, 1 / queue["l_interm"]
         case "drop-tail":
             return None
+        case "weighted" | "strict-priority":
+            notes.differ(f"queue {queue['kind']}: there is one class, with the marks of the first class that marks")
+            return next(filter(None, (_marks(one, packet, notes) for one in queue["classes"])), None)
     notes.differ(f"queue {queue['kind']}: there each port is drop-tail with marks")
     return None
 
@@ -246,6 +279,9 @@ def _buffer(own: Described, values: dict[str, str], notes: Notes) -> None:
         notes.differ("no priority flow control: there switches pause their neighbours")
     elif pfc["headroom"] != "hpcc" or any(key in pfc for key in ("alpha", "threshold", "rule", "on_top")):
         notes.differ("thresholds and headroom of pauses are HPCC's there")
+    for key, usual in keys.HPCC_PFC.items() if pfc else ():
+        if units.size_bytes(pfc[key], 0) != usual:
+            notes.differ(f"buffer.pfc.{key} is {pfc[key]}: there it is {usual}B")
 
 
 def _failures(own: Described, values: dict[str, str], notes: Notes) -> None:

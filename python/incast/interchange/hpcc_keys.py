@@ -98,6 +98,9 @@ CONTROLLERS: Mapping[str, Rules] = {
 }
 """Controllers by the words of ``--cc``."""
 
+READ_MARKS = ("dcqcn", "dctcp")
+"""Controllers that act on marks."""
+
 MODES = {1: "dcqcn", 3: "hpcc", 7: "timely", 8: "dctcp", 10: "hpcc"}
 """Controllers of ``CC_MODE``."""
 
@@ -110,6 +113,18 @@ RUN: Mapping[str, tuple[str, str]] = {"tick": ("1ns", "ns-3's clock"), "ties": (
 PAYLOAD, BASE_RTT, WINDOW, REPAIR, CHUNK = "mss", "base_rtt", "window", "repair", "chunk"
 INT_MULTI, NACK_INTERVAL = "int_multi", "nack_interval"
 """Keys of ``[transport]`` (the first) and ``[transport.rdma]``."""
+
+FIXED: Mapping[str, int] = {"header": 48, "ack_size": 60}
+FIXED_RDMA: Mapping[str, Any] = {
+    "ack_every": 1,
+    NACK_INTERVAL: "500us",
+    "timeout": "0s",
+    "duplicate_acks": False,
+    "cnp_packets": False,
+}
+HPCC_PFC: Mapping[str, int] = {"reserve": 4096, "resume_offset": 3072}
+"""Keys of ``[transport]``, ``[transport.rdma]`` and, in bytes, ``[buffer.pfc]`` that are no keys of HPCC's simulator,
+with its values."""
 
 BUFFER: Mapping[str, Any] = {"count_in_service": False}
 """Keys of ``[buffer]`` for switches whose packets leave the buffer as their transmission begins."""

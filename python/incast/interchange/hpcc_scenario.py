@@ -18,7 +18,7 @@ from incast.interchange.hpcc_ports import Marks, marks_of, port_tables
 from incast.interchange.network import Longest, Network
 from incast.interchange.toml_text import Table
 from incast.interchange.translation import FABRIC, SCENARIO, Notes, Translation
-from incast.interchange.words import Words
+from incast.interchange.words import Words, shown
 from incast.system.output import counted
 
 LINK_DOWN_FROM = 2 * 10**9
@@ -202,7 +202,8 @@ def _marks(source: Source) -> Marks:
     """Return the thresholds of the switches' ports by rate."""
     config = source.config
     maps = config["KMIN_MAP"], config["KMAX_MAP"], config["PMAX_MAP"]
-    if not config["ENABLE_QCN"] or not source.controller or not any(maps):
+    reads_marks = source.controller in keys.READ_MARKS
+    if not config["ENABLE_QCN"] or not source.controller or not (reads_marks or any(maps)):
         return {}
     marks, missing = marks_of(source.network, *maps)
     for rate in missing:
@@ -465,4 +466,6 @@ def _tell_rest(source: Source) -> None:
     config.used |= set(idle)
     notes.absent += config.rest()
     if config.unknown:
-        notes.absent += [f"{word} (no key{hint})" for word, hint in config.unknown.items()]
+        notes.absent += [f"{shown(word)} (no key{hint})" for word, hint in config.unknown.items()]
+    if config.more:
+        notes.absent.append(f"{counted(config.more, 'further word')} (no keys)")

@@ -31,7 +31,7 @@ UINT = 2**32 - 1
 def text_of(path: Path) -> str:
     """Read a file; bytes that are no text stay as signs that fit no type."""
     try:
-        return files.read_bytes(path, MOST_BYTES).decode("utf-8", "replace")
+        return files.read_bytes(path, MOST_BYTES).decode("utf-8-sig", "replace")
     except (OSError, ValueError) as error:
         raise ScenarioError(f"{path}: {files.message_of(error)}") from None
 

@@ -228,12 +228,22 @@ def _routing(resolved: Table) -> str:
     return {"ecmp": "ECMP", "spray": "Spraying"}.get(kind, kind.replace("-", " ").capitalize()) if several else ""
 
 
+def timeout_of(transport: Table) -> tuple[str, str]:
+    """Return key and value of the shortest time after which a transport repeats lost packets by itself."""
+    rdma = transport.get("rdma") if str(transport.get("preset")).startswith("rdma") else None
+    if isinstance(rdma, Mapping) and "timeout" in rdma:
+        return "rdma.timeout", str(rdma["timeout"])
+    return "rto_min", str(transport["rto_min"])
+
+
 def _transport(transport: Table) -> str:
     parts = [str(transport.get("preset", ""))]
     if "mss" in transport:
         parts.append(f"segments of {transport['mss']}\N{NO-BREAK SPACE}B")
     if "rto_min" in transport:
-        parts.append(f"retransmission timeout at least {spoken(transport['rto_min'])}")
+        _, least = timeout_of(transport)
+        some = f"retransmission timeout at least {spoken(least)}"
+        parts.append("no retransmission timeout" if least == "0s" else some)
     return ", ".join(filter(None, parts))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incast import _core
+from incast.runs.described import timeout_of
 from incast.system.output import counted
 from incast.writing.numbers import duration, rounded, said
 
@@ -65,12 +66,18 @@ def _unfinished(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, 
         transport = {**scenario["transport"], **entry.get("transport", {})}
         open_s = end_s - flows["start_s"]
         # a minimum RTO as long as the flow's time: no timeout can have fired
-        floor_s = _core.model_quantity("time", transport["rto_min"])
-        kept = int((mine & (flows["dropped_total"] > 0) & (open_s <= floor_s)).sum())
-        if kept:
+        key, floor = timeout_of(transport)
+        floor_s = _core.model_quantity("time", floor)
+        lost = mine & (flows["dropped_total"] > 0)
+        if floor_s == 0 and (kept := int(lost.sum())):
+            notes.append(
+                f"{counted(kept, 'unfinished flow')} of {entry['name']} lost packets, and no timeout repeats the last "
+                f"ones (transport.{key} = {floor})"
+            )
+        elif kept := int((lost & (open_s <= floor_s)).sum()):
             notes.append(
                 f"{counted(kept, 'unfinished flow')} of {entry['name']} lost packets and ran for less than the "
-                f"minimum retransmission timeout (transport.rto_min = {transport['rto_min']}; the run "
+                f"minimum retransmission timeout (transport.{key} = {floor}; the run "
                 f"lasts {said(duration(end_s))}): losses that only a timeout can repair were not repaired before the "
                 "run ended"
             )

@@ -44,7 +44,7 @@ def rank(part: Fraction, count: int) -> int:
     return max(math.ceil(part * count), 1)
 
 
-def nearest_rank(ordered: Sequence[float], percent: int) -> float:
+def nearest_rank(ordered: Sequence[float], percent: int | Fraction) -> float:
     """Return the nearest-rank percentile of at least one value in ascending order: the value of rank ceil(p n)."""
     return ordered[rank(Fraction(percent, 100), len(ordered)) - 1]
 

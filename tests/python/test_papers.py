@@ -471,6 +471,16 @@ def test_a_report_of_nothing_names_the_figure_that_was_asked_for(incast: Command
     incast("paper", "report", f"{paper}/fig1", "--out", "p").refused(f": incast paper run {paper}/fig1 --out p\n")
 
 
+def test_percentiles_of_a_measure_are_nearest_ranks() -> None:
+    table = pa.table({"bytes": list(range(1, 2001))})
+
+    def of(reduce: str) -> float | None:
+        return reduced(table, Measure("m", "M", table="flows", column="bytes", reduce=reduce), None)
+
+    found = {name: of(name) for name in definition.PERCENTILES}
+    assert found == {"median": 1000, "p1": 20, "p95": 1900, "p99": 1980, "p999": 1998}
+
+
 def test_texts_are_counted_and_nothing_else(incast: Command, paper: Path) -> None:
     table = pa.table({"group": pa.array(["a", "a", None]).dictionary_encode(), "bytes": [1, 2, 3]})
 

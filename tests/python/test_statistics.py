@@ -1,5 +1,6 @@
 """Means and Student-t intervals."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -59,6 +60,7 @@ def test_percentiles_are_nearest_ranks() -> None:
     assert nearest_rank(values[:99], 99) == 99, "of fewer than 100 the largest"
     assert nearest_rank([*values, 101.0], 99) == 100, "ceil(99.99)"
     assert nearest_rank([3.0, 5.0], 50) == 3
+    assert nearest_rank([float(i) for i in range(1, 1001)], Fraction(999, 10)) == 999, "a tenth of a percent"
     assert nearest_rank([3.0], 1) == 3
 
 

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -15,6 +16,8 @@ from incast.runs.scenario import Scenario
 
 PAPER_FILE = "paper.toml"
 SCALES = ("small", "paper")
+PERCENTILES: Mapping[str, int | Fraction] = {"median": 50, "p1": 1, "p95": 95, "p99": 99, "p999": Fraction(999, 10)}
+"""Reductions to a percentile, in percent."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names of figures and plots, used as file names."""
 LOOKS = 64

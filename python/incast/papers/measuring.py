@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from incast.errors import PaperError
 from incast.papers import expression, signals
-from incast.papers.definition import Figure, Measure, Paper, Plot, Point, Series, X
+from incast.papers.definition import PERCENTILES, Figure, Measure, Paper, Plot, Point, Series, X
 from incast.papers.expression import ExpressionError
 from incast.papers.signals import Numbers
 from incast.runs.result import Result
@@ -213,7 +213,7 @@ def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | Non
             return float(numbers.min())
         case "max":
             return float(numbers.max())
-    return float(nearest_rank(sorted(numbers), {"median": 50, "p1": 1, "p99": 99}[measure.reduce]))
+    return float(nearest_rank(sorted(numbers), PERCENTILES[measure.reduce]))
 
 
 def within(table: pa.Table, called: str, span_s: tuple[float, float] | None) -> pa.Table:

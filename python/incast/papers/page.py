@@ -13,7 +13,7 @@ from rich.console import Console
 from incast import _core
 from incast.errors import FolderError
 from incast.papers import changing, identity, planning, words
-from incast.papers.definition import Figure, Paper, X
+from incast.papers.definition import PERCENTILES, Figure, Paper, X
 from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
@@ -365,7 +365,7 @@ def _numbers(done: Evaluated) -> str:
                 f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(series.name)}</th>{''.join(cells)}</tr>"
             )
     # explain percentiles if a measure is one
-    by_rank = any(one.reduce in ("median", "p1", "p99") and one.table for one in figure.measures.values())
+    by_rank = any(one.reduce in PERCENTILES and one.table for one in figure.measures.values())
     ranks = " Percentiles are nearest ranks, rank ceil(p n), computed per run." if by_rank else ""
     means = (
         f"Means over {counted(figure.seeds, 'seed')} ± half the 95&nbsp;% Student-t interval of the mean, "

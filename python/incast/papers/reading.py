@@ -16,6 +16,7 @@ from incast.papers.definition import (
     LOOKS,
     NAME,
     PAPER_FILE,
+    PERCENTILES,
     SCALES,
     Claim,
     Figure,
@@ -167,7 +168,7 @@ def load(folder: Path) -> Paper:
     return Paper(name, folder, title, source, about, figures, aliases, answer)
 
 
-REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum", *signals.REDUCTIONS)
+REDUCTIONS = ("count", "jain", "max", "mean", "min", *PERCENTILES, "sum", *signals.REDUCTIONS)
 PLOTS = ("line", "scatter", "cdf", "ccdf", "timeline", "samples", "spectrum", "rows")
 MARKS = ("bars", "dots")
 TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples")

@@ -16,6 +16,7 @@ pub fn rdma(change: impl FnOnce(&mut Rdma)) -> TransportSpec {
         metadata: None,
         int_multi: 0,
         cnp_packets: false,
+        repace: Repace::Auto,
     };
     change(&mut own);
     changed!(
@@ -197,6 +198,19 @@ fn notification_packets_slow_a_sender_as_marks_in_acks_do() {
         o.flows.iter().filter_map(|f| f.finish_ps).sum::<u64>() / o.flows.len() as u64
     };
     assert!(acks != unmarked && packets != unmarked && acks != packets, "{acks} {packets} {unmarked}");
+}
+
+#[test]
+fn a_new_rate_moves_the_next_packet_only_where_it_is_asked_for() {
+    let mean = |kind, repace| {
+        let own = rdma(|own| own.repace = repace);
+        let o = compared(&incast(kind, own, ramp(1 << 30, 1 << 30, 1.0, Limit::None)));
+        o.flows.iter().filter_map(|f| f.finish_ps).sum::<u64>() / o.flows.len() as u64
+    };
+    for (kind, by_default) in [("hpcc", Repace::Always), ("theta-powertcp", Repace::Never)] {
+        assert_eq!(mean(kind, Repace::Auto), mean(kind, by_default), "{kind}");
+        assert_ne!(mean(kind, Repace::Always), mean(kind, Repace::Never), "{kind}");
+    }
 }
 
 #[test]

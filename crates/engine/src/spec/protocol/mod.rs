@@ -19,7 +19,7 @@ pub use facts::Facts;
 pub use homa::Homa;
 pub use ndp::{Ndp, Walk};
 pub use phost::{Free, PHost};
-pub use rdma::{Rdma, Repair, Window};
+pub use rdma::{Rdma, Repace, Repair, Window};
 pub use roce::Roce;
 pub use uet::{Control, Spread, Uet};
 

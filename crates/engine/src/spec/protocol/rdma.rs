@@ -40,6 +40,8 @@ keys! {
         /// The receiver of marked data sends notification packets (CNPs), at most one in the controller's
         /// `cnp_interval`. Otherwise the ACK of a marked packet carries its mark.
         cnp_packets: bool,
+        /// Effect of a new rate on a packet that waits for its pacing time.
+        repace: Repace as Word<Repace>,
     }
 }
 
@@ -54,6 +56,18 @@ words! {
         Fixed = "fixed",
         /// As fixed, in proportion to the flow's rate.
         Rate = "rate",
+    }
+}
+
+words! {
+    /// Effect of a new rate on a packet that waits for its pacing time.
+    Repace {
+        /// Always for controllers that read telemetry, else never.
+        Auto = "auto",
+        /// The packet goes when it would have gone had the new rate held since the last packet.
+        Always = "always",
+        /// The time stays as the rate set it at the last packet.
+        Never = "never",
     }
 }
 
@@ -85,6 +99,15 @@ impl Rdma {
     /// Bytes of telemetry in data and ACKs of a controller that reads it, or does not.
     pub fn metadata(&self, telemetry: bool) -> u32 {
         self.metadata.map_or(if telemetry { Rdma::TELEMETRY } else { 0 }, |bytes| bytes as u32)
+    }
+
+    /// Returns whether a new rate moves the pacing time of a controller that reads telemetry, or does not.
+    pub fn repaces(&self, telemetry: bool) -> bool {
+        match self.repace {
+            Repace::Auto => telemetry,
+            Repace::Always => true,
+            Repace::Never => false,
+        }
     }
 
     /// Bytes of telemetry: five hops of 8 bytes, and a count.

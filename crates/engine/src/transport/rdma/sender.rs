@@ -99,7 +99,7 @@ impl PacketSender for Sender {
                 sent: Time::ZERO,
                 bits: 0.0,
                 from: Time::ZERO,
-                moves: profile.telemetry,
+                moves: own.repaces(profile.telemetry),
                 // all links of a run have one tick
                 tick: net.spec.links.first().map_or(Time::ZERO, |link| link.tick),
             },

@@ -4,7 +4,7 @@
 use super::rule::PacketTransport;
 use crate::text::quantity::{Auto, Rate, Size, Time};
 use crate::text::words::{Word, Words};
-use incast_engine::spec::{self, Control, Feedback, Free, Repair, Spread, Walk, Window};
+use incast_engine::spec::{self, Control, Feedback, Free, Repace, Repair, Spread, Walk, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;

@@ -15,7 +15,7 @@ macro_rules! of_engine {
     };
 }
 of_engine!(Recovery, WindowUpdate, RtoRule, Flush, Rules, LossFlight, Rank, Walk, Free, Spread, Feedback, Control);
-of_engine!(Repair, Window);
+of_engine!(Repace, Repair, Window);
 
 words! {
     /// ECN.

@@ -1,0 +1,223 @@
+"""Training jobs: scenarios, results, and times of htsim and by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from incast import Comparison, Result, Scenario, ScenarioError, compare
+from tests.python.program import run_program
+
+TREE = """
+controller = "newreno"
+[run]
+duration = "50ms"
+until = "finished"
+[topology]
+kind = "fat-tree"
+k = 4
+link = { rate = "100Gbps", delay = "1us" }
+[queue]
+kind = "trimming"
+limit = "1MB"
+[transport]
+preset = "uet"
+[[traffic]]
+name = "job"
+pattern = "job"
+file = "job.goal"
+"""
+
+
+def goal(ranks: dict[int, list[str]], of: int = 16) -> str:
+    """Return GOAL text of ``of`` ranks with these lines."""
+    parts = ["\n".join([f"rank {i} {{", *ranks.get(i, []), "}"]) for i in range(of)]
+    return "\n".join([f"num_ranks {of}", *parts, ""])
+
+
+ONE = goal({0: ["s: send 1048576b to 15"], 15: ["r: recv 1048576b from 0"]})
+
+
+def scenario(folder: Path, tasks: str = ONE, text: str = TREE) -> Scenario:
+    """Write a scenario with its tasks and load it."""
+    (folder / "job.goal").write_text(tasks)
+    (folder / "job.toml").write_text(text)
+    return Scenario.load(folder / "job.toml")
+
+
+def ends(result: Result) -> dict[int, float | None]:
+    """Return the times at which ranks with tasks end, in ns."""
+    rows = result.ranks.to_pylist()
+    return {row["rank"]: row["finish_s"] and round(row["finish_s"] * 1e9, 2) for row in rows if row["tasks"]}
+
+
+@pytest.mark.parametrize(("rate", "acked"), [("100Gbps", 98891.52), ("200Gbps", 55445.76), ("400Gbps", 33722.88)])
+def test_a_message_takes_the_time_of_htsim(tmp_path: Path, rate: str, acked: float) -> None:
+    """htsim (spcl/HTSIM 8a33f33, UET, k = 4): 98,892, 55,446 and 33,723 ns to the last acknowledgement."""
+    found = ends(scenario(tmp_path).with_({"topology.link.rate": rate}).run())
+    packets = 256 + 5  # five store-and-forward hops after the first
+    byte_ns = 8 / float(rate.removesuffix("Gbps"))
+    assert found[15] == pytest.approx(packets * 4160 * byte_ns + 6000, abs=0.01)
+    assert found[0] == pytest.approx(acked, abs=0.01)
+    assert found[0] == pytest.approx(packets * 4160 * byte_ns + 12000 + 6 * 64 * byte_ns, abs=0.01)
+
+
+def test_messages_to_and_fro_follow_each_other(tmp_path: Path) -> None:
+    """Eight messages of 92,860.8 ns; the reply waits for the acknowledgement ahead of it at the NIC, 64 B."""
+    here = [f"s{i}: send 1048576b to 15 tag {i}" for i in range(4)]
+    here += [f"r{i}: recv 1048576b from 15 tag {i}" for i in range(4)] + [f"s{i + 1} requires r{i}" for i in range(3)]
+    there = [f"r{i}: recv 1048576b from 0 tag {i}" for i in range(4)]
+    there += [f"s{i}: send 1048576b to 0 tag {i}" for i in range(4)] + [f"s{i} requires r{i}" for i in range(4)]
+    found = ends(scenario(tmp_path, goal({0: here, 15: there})).run())
+    assert found[0] == pytest.approx(8 * 92860.8 + 7 * 5.12, abs=0.01)
+
+
+def test_a_job_that_cannot_end_says_what_it_waits_for(tmp_path: Path) -> None:
+    tasks = goal({0: ["s: send 1000b to 15 tag 3"], 15: ["r: recv 1000b from 0 tag 3"]})
+    scenario(tmp_path, tasks)
+    done = run_program("run", str(tmp_path / "job.toml"), "--set", "run.duration=3us", "--out", str(tmp_path / "run"))
+    assert done.exit_code == 1
+    assert "job job: iteration 0 has not ended: rank 15, task 0: a message of rank 0 with tag 3" in done.stderr
+    assert (tmp_path / "run/ranks.parquet").is_file()
+
+
+@pytest.mark.parametrize(
+    ("tasks", "words"),
+    [
+        (goal({0: ["s: send 10b to 15"]}), "E05"),
+        (goal({0: ["s: send 10b to 99"]}), "E04"),
+        (goal({0: ["a: calc 1", "b: calc 1", "a requires b", "b requires a"]}), "E01"),
+        (goal({0: ["s: sends 10b to 15"]}), "E00 line 3"),
+        ("num_ranks 0\n", "rank"),
+        (goal({0: ["c: calc 5"]}, 17), "17 ranks, and there are 16 hosts"),
+    ],
+)
+def test_files_with_mistakes_are_refused(tmp_path: Path, tasks: str, words: str) -> None:
+    with pytest.raises(ScenarioError, match=words):
+        scenario(tmp_path, tasks).run()
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"traffic.train.file": "x.goal"}, "the tasks are those of job.collective"),
+        ({"traffic.train.job.iterations": 0}, "traffic.train.job.iterations = 0"),
+        ({"traffic.train.job.collective.ranks": 17}, "17 ranks, and there are 16 hosts"),
+        ({"traffic.train.job.collective.ranks": 1}, "at least 2"),
+        ({"traffic.train.job.collective.size": "3B"}, "messages of 0 B"),
+        ({"traffic.train.job.collective.algorithm": "pairwise"}, "algorithm pairwise of all-reduce"),
+        ({"traffic.train.job.collective.chunk": "0B"}, "chunk = 0B"),
+        ({"traffic.train.job.hosts": [1, 2]}, "2 hosts for 8 ranks"),
+        ({"traffic.train.job.hosts": [1, 2, 3, 4, 5, 6, 7, 7]}, "another rank has this host"),
+        ({"traffic.train.job.hosts": [1, 2, 3, 4, 5, 6, 7, 16]}, "expected a host, 0 to 15"),
+        ({"traffic.train.job.slow": [{"ranks": [8], "calc": 2}]}, "expected ranks of the job, 0 to 7"),
+        ({"traffic.train.job.slow": [{"ranks": [], "calc": 2}]}, "numbers of ranks"),
+        ({"traffic.train.job.slow": [{"ranks": [1], "calc": -1}]}, "expected a number >= 0"),
+        ({"traffic.train.stop": "1ms"}, "a job ends with its tasks"),
+        ({"traffic.train.jitter": "1ms"}, "a job begins at start"),
+        ({"traffic.train.flows": 3}, "a connection for each pair"),
+        ({"traffic.train.app.kind": "bulk", "traffic.train.app.size": "1MB"}, "its messages have their own sizes"),
+        ({"traffic.train.pattern": "permutation"}, "not used by the pattern"),
+    ],
+)
+def test_wrong_keys_are_refused_with_what_is_expected(keys: dict[str, object], words: str) -> None:
+    with pytest.raises(ScenarioError, match=words):
+        Scenario.load("two-jobs").with_(keys).validate()
+
+
+def test_placements_take_hosts_that_no_earlier_job_has() -> None:
+    two = Scenario.load("two-jobs").with_({"run.duration": "1us"})
+    for placement, first, second in [
+        ("by-rack", [0, 4, 8, 12, 1, 5, 9, 13], [2, 6, 10, 14, 3, 7, 11, 15]),
+        ("packed", list(range(8)), [8, 12, 9, 13, 10, 14, 11, 15]),
+        ("strided", list(range(0, 16, 2)), [1, 5, 9, 13, 3, 7, 11, 15]),
+    ]:
+        ranks = two.with_({"traffic.train.job.placement": placement}).run().ranks.to_pylist()
+        hosts = {job: [row["host"] for row in ranks if row["job"] == job] for job in ("train", "other")}
+        assert hosts["train"] == first
+        assert hosts["other"] in ([], second)  # it begins at 100 us
+    one, same, other = (
+        two.with_({"traffic.train.job.placement": "random"}).with_seed(seed).run().ranks.to_pylist() for seed in (1, 1, 2)
+    )
+    assert one == same
+    assert [row["host"] for row in one] != [row["host"] for row in other]
+
+
+SMALL = {"traffic.train.job.collective.size": "400kB", "traffic.other.job.collective.size": "400kB"}
+
+
+def test_no_job_is_faster_than_its_bound() -> None:
+    for algorithm in ("ring", "tree", "halving-doubling", "recursive-doubling"):
+        keys = {f"traffic.{job}.job.collective.algorithm": algorithm for job in ("train", "other")}
+        rows = Scenario.load("two-jobs").with_({**SMALL, **keys}).run().jobs.to_pylist()
+        assert len(rows) == 6
+        for row in rows:
+            assert 0.05 < row["efficiency"] <= 1
+            assert row["busbw_Bps"] == pytest.approx(row["algbw_Bps"] * 2 * 7 / 8)
+            assert row["algbw_Bps"] == pytest.approx(400_000 / row["time_s"])
+
+
+def test_summary_and_tables_agree() -> None:
+    result = Scenario.load("two-jobs").with_(SMALL).run()
+    rows = [row for row in result.jobs.to_pylist() if row["job"] == "train"]
+    figures = result.summary["jobs"]["train"]
+    assert figures["iterations"] == figures["finished"] == len(rows) == 3
+    assert figures["iteration_mean_s"] == pytest.approx(sum(row["time_s"] for row in rows) / 3)
+    ranks = [row for row in result.ranks.to_pylist() if row["job"] == "train"]
+    for row in ranks:
+        spent = row["compute_s"] + row["exposed_s"] + row["idle_s"]
+        assert spent == pytest.approx(row["finish_s"] - row["start_s"])
+    # 2 (n - 1) steps of an 8th each, of 8 ranks, 3 times
+    messages = [row for row in result.messages.to_pylist() if row["job"] == "train"]
+    assert (len(messages), {row["bytes"] for row in messages}) == (3 * 8 * 14, {50_000})
+    assert len(result.flows) == 16
+
+
+def test_a_straggler_delays_the_job_by_its_calculation(tmp_path: Path) -> None:
+    tasks = goal({0: ["c: calc 10000", "s: send 4096b to 15", "s requires c"], 15: ["r: recv 4096b from 0"]})
+    usual = ends(scenario(tmp_path, tasks).run())[15]
+    slow = ends(scenario(tmp_path, tasks).with_({"traffic.job.job.slow": [{"ranks": [0], "calc": 3}]}).run())[15]
+    assert usual is not None and slow is not None
+    assert slow - usual == pytest.approx(20000, abs=0.01)
+
+
+@pytest.fixture(scope="module")
+def compared() -> Comparison:
+    """Two controllers on two small jobs."""
+    return compare("two-jobs", ["dctcp", "newreno"], seeds=3, settings=SMALL)
+
+
+def test_a_comparison_answers_in_the_time_of_an_iteration(compared: Comparison) -> None:
+    answer = " ".join(str(line) for line in compared.answer().lines)
+    assert "iteration time of train" in answer
+    reading = compared.reading("two-jobs", "dctcp", "", "jobs.train.iteration_mean_s")
+    assert reading is not None
+
+
+@pytest.mark.parametrize(
+    ("preset", "keys"),
+    [
+        ("linux", {"transport.delayed_ack": 1}),
+        ("rdma", {"controller": "dcqcn"}),
+        ("roce", {}),
+        ("homa", {}),
+        ("ndp", {"queue.kind": "trimming"}),
+        ("eqds", {"queue.kind": "trimming"}),
+    ],
+)
+def test_any_transport_carries_the_messages(preset: str, keys: dict[str, object]) -> None:
+    text = Scenario.load("two-jobs").toml.replace("delayed_ack = 1", f'preset = "{preset}"')
+    if "queue.kind" in keys:
+        text = text.replace('kind = "ecn-threshold"', 'kind = "trimming"').replace('mark = "200kB"\n', "")
+    rest = {key: value for key, value in keys.items() if key != "queue.kind"}
+    result = Scenario.from_toml(text, name="jobs").with_({**SMALL, **rest}).run()
+    assert result.unfinished_jobs() == []
+    assert all(row["efficiency"] <= 1 for row in result.jobs.to_pylist())
+
+
+def test_delayed_acknowledgements_of_sends_are_noted() -> None:
+    delayed = Scenario.load("two-jobs").with_({"transport.delayed_ack": 2})
+    assert any("traffic.train.job.send_done" in note for note in delayed.notes())
+    written = {f"traffic.{job}.job.send_done": "written" for job in ("train", "other")}
+    assert not any("send_done" in note for note in delayed.with_(written).notes())

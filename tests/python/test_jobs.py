@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from incast import Comparison, Result, Scenario, ScenarioError, compare
-from tests.python.program import run_program
+from conftest import Command
+from incast import Result, Scenario, ScenarioError
+from incast.comparisons.comparison import load
 
+ROOT = Path(__file__).parents[2]
 TREE = """
 controller = "newreno"
 [run]
@@ -54,7 +56,7 @@ def ends(result: Result) -> dict[int, float | None]:
 
 @pytest.mark.parametrize(("rate", "acked"), [("100Gbps", 98891.52), ("200Gbps", 55445.76), ("400Gbps", 33722.88)])
 def test_a_message_takes_the_time_of_htsim(tmp_path: Path, rate: str, acked: float) -> None:
-    """htsim (spcl/HTSIM 8a33f33, UET, k = 4): 98,892, 55,446 and 33,723 ns to the last acknowledgement."""
+    """Htsim (spcl/HTSIM 8a33f33, UET, k = 4): 98,892, 55,446 and 33,723 ns to the last acknowledgement."""
     found = ends(scenario(tmp_path).with_({"topology.link.rate": rate}).run())
     packets = 256 + 5  # five store-and-forward hops after the first
     byte_ns = 8 / float(rate.removesuffix("Gbps"))
@@ -73,12 +75,12 @@ def test_messages_to_and_fro_follow_each_other(tmp_path: Path) -> None:
     assert found[0] == pytest.approx(8 * 92860.8 + 7 * 5.12, abs=0.01)
 
 
-def test_a_job_that_cannot_end_says_what_it_waits_for(tmp_path: Path) -> None:
+def test_a_job_that_cannot_end_says_what_it_waits_for(incast: Command, tmp_path: Path) -> None:
     tasks = goal({0: ["s: send 1000b to 15 tag 3"], 15: ["r: recv 1000b from 0 tag 3"]})
     scenario(tmp_path, tasks)
-    done = run_program("run", str(tmp_path / "job.toml"), "--set", "run.duration=3us", "--out", str(tmp_path / "run"))
-    assert done.exit_code == 1
-    assert "job job: iteration 0 has not ended: rank 15, task 0: a message of rank 0 with tag 3" in done.stderr
+    done = incast("run", "job.toml", "--set", "run.duration=3us", "--out", "run")
+    assert done.status == 1
+    assert "job job: iteration 0 has not ended: rank 15, task 0: a message of rank 0 with tag 3" in done.err
     assert (tmp_path / "run/ranks.parquet").is_file()
 
 
@@ -104,7 +106,7 @@ def test_files_with_mistakes_are_refused(tmp_path: Path, tasks: str, words: str)
         ({"traffic.train.file": "x.goal"}, "the tasks are those of job.collective"),
         ({"traffic.train.job.iterations": 0}, "traffic.train.job.iterations = 0"),
         ({"traffic.train.job.collective.ranks": 17}, "17 ranks, and there are 16 hosts"),
-        ({"traffic.train.job.collective.ranks": 1}, "at least 2"),
+        ({"traffic.train.job.collective.ranks": 1}, "expected a whole number >= 2"),
         ({"traffic.train.job.collective.size": "3B"}, "messages of 0 B"),
         ({"traffic.train.job.collective.algorithm": "pairwise"}, "algorithm pairwise of all-reduce"),
         ({"traffic.train.job.collective.chunk": "0B"}, "chunk = 0B"),
@@ -138,7 +140,8 @@ def test_placements_take_hosts_that_no_earlier_job_has() -> None:
         assert hosts["train"] == first
         assert hosts["other"] in ([], second)  # it begins at 100 us
     one, same, other = (
-        two.with_({"traffic.train.job.placement": "random"}).with_seed(seed).run().ranks.to_pylist() for seed in (1, 1, 2)
+        two.with_({"traffic.train.job.placement": "random"}).with_seed(seed).run().ranks.to_pylist()
+        for seed in (1, 1, 2)
     )
     assert one == same
     assert [row["host"] for row in one] != [row["host"] for row in other]
@@ -182,17 +185,16 @@ def test_a_straggler_delays_the_job_by_its_calculation(tmp_path: Path) -> None:
     assert slow - usual == pytest.approx(20000, abs=0.01)
 
 
-@pytest.fixture(scope="module")
-def compared() -> Comparison:
-    """Two controllers on two small jobs."""
-    return compare("two-jobs", ["dctcp", "newreno"], seeds=3, settings=SMALL)
-
-
-def test_a_comparison_answers_in_the_time_of_an_iteration(compared: Comparison) -> None:
-    answer = " ".join(str(line) for line in compared.answer().lines)
-    assert "iteration time of train" in answer
-    reading = compared.reading("two-jobs", "dctcp", "", "jobs.train.iteration_mean_s")
-    assert reading is not None
+@pytest.mark.slow("draws the report of four runs")
+def test_a_comparison_answers_in_the_time_of_an_iteration(incast: Command, tmp_path: Path) -> None:
+    keys = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value}")]
+    done = incast("compare", "two-jobs", "--cc", "dctcp", "--cc", "newreno", "--seeds", "2", *keys, "--out", "c")
+    assert done.status == 0, done.err
+    assert "iteration time of train" in done.out
+    comparison = load(tmp_path / "c")
+    case = next(iter(comparison.runs))
+    assert comparison.runs[case].figure("jobs.train.iteration_mean_s") is not None
+    assert (tmp_path / "c/job-0-iteration.png").is_file()
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,7 @@ def test_a_comparison_answers_in_the_time_of_an_iteration(compared: Comparison) 
     ],
 )
 def test_any_transport_carries_the_messages(preset: str, keys: dict[str, object]) -> None:
-    text = Scenario.load("two-jobs").toml.replace("delayed_ack = 1", f'preset = "{preset}"')
+    text = (ROOT / "scenarios/two-jobs.toml").read_text().replace("delayed_ack = 1", f'preset = "{preset}"')
     if "queue.kind" in keys:
         text = text.replace('kind = "ecn-threshold"', 'kind = "trimming"').replace('mark = "200kB"\n', "")
     rest = {key: value for key, value in keys.items() if key != "queue.kind"}

@@ -90,10 +90,7 @@ pub fn summarize(outcome: &Outcome, scenario: &str, version: &str) -> Value {
         summary.insert("crossed_failure".to_owned(), crossed(outcome));
     }
     fill(&mut summary, flows::FLOWMONITOR, outcome);
-    let there = |f: &Stated| match f.key {
-        key if key == CROSSED.key => !outcome.failed_links.is_empty(),
-        key => !key.starts_with("jobs.") || !outcome.jobs.is_empty(),
-    };
+    let there = |f: &Stated| f.key != CROSSED.key || !outcome.failed_links.is_empty();
     let by_key = |text: fn(Stated) -> &'static str| {
         figures().filter(there).map(|f| (f.key.to_owned(), text(f).into())).collect()
     };

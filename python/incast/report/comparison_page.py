@@ -18,7 +18,7 @@ from incast.pictures import gallery, inline
 from incast.report import badges, first_screen, locality, reproduce, run_index, scenario_pairs, slowdowns, tables
 from incast.report.badges import Marks
 from incast.report.document import PAGE, Page, contents, document, drawn
-from incast.report.figures import JOB, OVER_TIME, PICTURES, ZERO, Figure, axis_name, draw_all, figures_of
+from incast.report.figures import JOB, OVER_TIME, PICTURES, ZERO, Figure, axis_name, draw_all, figures_of, stated
 from incast.report.notes import notes_of, without_datagrams
 from incast.report.numbers import is_clear_of_zero, share_of, shown_reading
 from incast.report.page_tables import MOST_COLUMNS, Cells, cell_of, even, heading, meaning, table
@@ -418,8 +418,8 @@ def _definitions(comparison: Comparison, run: Run) -> str:
     keys = [f.key for f in figures_of(comparison)]
     keys += [key for key in definitions if key.startswith(("flows.loss_mean", "flowmonitor.", "queues.busiest."))]
     rows = "".join(
-        f"<tr><td><code>{escape(key)}</code></td><td>{escape(units.get(key, ''))}</td>"
-        f"<td>{escape(definitions[key])}</td></tr>"
+        f"<tr><td><code>{escape(key)}</code></td><td>{escape(units.get(stated(key), ''))}</td>"
+        f"<td>{escape(definitions[stated(key)])}</td></tr>"
         for key in keys
     )
     return f"""<section id="definitions"><h2>Definitions</h2>

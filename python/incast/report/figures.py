@@ -173,6 +173,11 @@ def job_figures(number: int, job: str) -> list[Figure]:
     ]
 
 
+def stated(key: str) -> str:
+    """Return the key under which the summary has the definition of a figure: jobs share theirs."""
+    return f"jobs.*.{key.rpartition('.')[2]}" if key.startswith("jobs.") else key
+
+
 PAUSE_FIGURES = [
     Figure("queues.pauses", "pauses", "Pauses by flow control", "pauses\nper run", "per run", 1.0, False, "lower"),
     Figure("queues.paused_s", "paused", "Time paused, all ports", "paused\nms", "ms", 1e3, False, "lower"),

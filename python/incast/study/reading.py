@@ -204,7 +204,7 @@ def summary_of(figures: Mapping[str, Any], name: str, seed: int, entries: Sequen
     for key, value in figures.items():
         part, _, rest = key.partition(".")
         path = [part, *rest.split(".")]
-        if part == "groups":
+        if part in ("groups", "jobs"):
             # the longest match: one entry's name may be a prefix of another's
             own = max((entry for entry in entries if rest.startswith(f"{entry}.")), key=len, default=None)
             if own is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from incast import _core
 from incast.answers.measures import ACTIVE, Measure, measures_of, throughput_of
-from incast.comparisons.comparison import Comparison, Run
+from incast.comparisons.comparison import Comparison, Run, judged_by_jobs
 from incast.comparisons.declaration import named
 from incast.pictures.style import places
 from incast.runs.completions import ENOUGH, Reading
@@ -98,13 +98,13 @@ def facts_of(comparison: Comparison, scenario: str) -> Facts:
     controllers = {controller.text: name for name, controller in named(study.controllers).items()}
     measures = measures_of(comparison, scenario)
     runs = [run for case, run in comparison.runs.items() if case.scenario == scenario]
-    throughput = throughput_of(runs)
+    throughput, of_jobs = throughput_of(runs), judged_by_jobs(runs)
     readings, carried, began = {}, {}, {}
     for value in study.values:
         for text, name in controllers.items():
             point = Point(name, value)
             began[point] = comparison.began(scenario, text, value)
-            if (rate := comparison.reading(scenario, text, value, throughput)) is not None:
+            if not of_jobs and (rate := comparison.reading(scenario, text, value, throughput)) is not None:
                 carried[point] = rate
             for measure in measures:
                 reading = measure.of(comparison, scenario, text, value)

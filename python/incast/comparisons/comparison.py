@@ -107,6 +107,12 @@ class Run:
         return float(sum(part[name] for part in parts)) if name == "timeouts" else None
 
 
+def judged_by_jobs(runs: Iterable[Run]) -> bool:
+    """Return whether training jobs are all that ends in runs: their connections have rates that say little."""
+    runs = list(runs)
+    return bool(jobs_of(runs)) and not any(run.figure("fct.count") for run in runs)
+
+
 def jobs_of(runs: Iterable[Run]) -> list[str]:
     """Return the names of the training jobs of runs, in order."""
     return list(dict.fromkeys(job for run in runs for job in run.summary.get("jobs", {})))

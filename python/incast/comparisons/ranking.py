@@ -27,7 +27,7 @@ CARRIES = 0.9
 MATTERS = 0.01
 """Least difference that is marked or told, as a fraction of the larger mean."""
 
-DELIVERS = ("flows.throughput", "fct.", "queries.", "writes.", "sizes.", "slowdown.", "share")
+DELIVERS = ("flows.throughput", "fct.", "queries.", "writes.", "jobs.", "sizes.", "slowdown.", "share")
 """Beginnings of the keys of figures that are bad for a controller that sends nothing."""
 
 

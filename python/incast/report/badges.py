@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from incast.comparisons.comparison import Band, Comparison
+from incast.comparisons.comparison import Band, Comparison, jobs_of, judged_by_jobs
 from incast.comparisons.ranking import CARRIES, MATTERS, Objective, best, carrying, delivers, undominated
 from incast.report.figures import ACTIVE, FIGURES, Figure
 from incast.runs.completions import ENOUGH, Reading
@@ -17,7 +17,8 @@ _MEANING = (
     f"{100 * ENOUGH:g} % of its transfers finished, no other controller dominates it, and its throughput is at least "
     f"{100 * CARRIES:g} % of the highest (not asked of rates and completion times). ◆: no other controller is at least "
     "as good in throughput, p99 delay and share finished, and clearly better in one of them. A percentage beside ◆ is "
-    "the controller's share of the highest throughput, where it is less than that."
+    "the controller's share of the highest throughput, where it is less than that. Where only training jobs end, their "
+    "iteration times alone decide."
 )
 
 
@@ -97,14 +98,20 @@ def _standing(comparison: Comparison, scenario: str, value: str) -> _Standing:
     throughput = _readings(comparison, scenario, value, ACTIVE.key)
     if not throughput:
         throughput = _readings(comparison, scenario, value, FIGURES[0].key)
+    runs = [run for case, run in comparison.runs.items() if case.scenario == scenario]
+    of_jobs = judged_by_jobs(runs)
     shares = {name: share for name in names if (share := comparison.share(scenario, name, value)) is not None}
     objectives = [
         Objective(throughput, "higher"),
         Objective(_readings(comparison, scenario, value, "flows.delay_p99_s"), "lower"),
         Objective(shares, "higher"),
     ]
+    if of_jobs:
+        keys = [f"jobs.{job}.iteration_mean_s" for job in jobs_of(runs)]
+        objectives = [Objective(_readings(comparison, scenario, value, key), "lower") for key in keys]
+        throughput = {}
     finished = frozenset(name for name in names if name not in shares or min(shares[name].low.values()) >= ENOUGH)
-    carries = carrying(throughput)
+    carries = frozenset(names) if of_jobs else carrying(throughput)
     rates = {name: found.mean for name, reading in throughput.items() if (found := reading.least) is not None}
     most = max(rates.values(), default=0.0)
     little = {name: rate / most for name, rate in rates.items() if name not in carries and most > 0}

@@ -49,6 +49,8 @@ SCENARIOS = [
     "link-failure",
     "linux-dumbbell",
     "mixed-rdma-tcp",
+    "two-jobs",
+    "allreduce-rails",
     "linux-incast",
     "ns3-hotspot",
     "ns3-random-hotspot",

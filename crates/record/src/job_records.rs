@@ -61,6 +61,6 @@ pub struct TransferRecord {
     pub start_ps: u64,
     /// Time at which its last byte had arrived in order.
     pub finish_ps: u64,
-    /// Flow of the connection.
-    pub flow: u32,
+    /// Flow of the connection; `None`: inside a server.
+    pub flow: Option<u32>,
 }

@@ -1,6 +1,6 @@
 //! Figures of training jobs: `jobs.parquet`, `ranks.parquet`, `messages.parquet`, and the part `jobs` of the summary.
 
-use crate::figure::Of::{F64, Index, OptTime, Text, Time, U32, U64, Whole};
+use crate::figure::Of::{F64, Index, OptTime, OptU64, Text, Time, U32, U64, Whole};
 use crate::figure::{Column, Figure, Quantity, columns, rows};
 use crate::statistics::{PS, ratio, seconds};
 use crate::{JobRecord, Outcome, RankRecord, TransferRecord};
@@ -77,8 +77,8 @@ fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 17] {
         "time_s" ["s"] = OptTime(Iteration::time), "Iteration time: finish_s - start_s.";
         "bound_s" ["s"] = Whole(bound),
             "Lower bound of time_s: the longest of the critical path with no contention, the bytes of the busiest host \
-             over the rate of its link, and the calculations of the busiest stream; missing with ranks that calculate \
-             faster than the tasks say.";
+             over the rate of its link, and the calculations of the busiest stream; missing with links inside servers, \
+             and with ranks that calculate faster than the tasks say.";
         "efficiency" ["1"] = Whole(|i, o| ratio(bound(i, o)?, seconds(i.time()?))), "bound_s / time_s, at most 1.";
         "algbw_Bps" ["B/s"] = Whole(|i, o| bandwidth(i, o, false)),
             "Bytes of the collective over time_s; missing for a job that is no collective.";
@@ -128,7 +128,7 @@ const MESSAGES: [Quantity<TransferRecord>; 10] = rows! {
     "task" [""] = U32(|m| m.task), "Task of the sending rank, from 0.";
     "tag" [""] = U32(|m| m.tag), "Tag.";
     "bytes" ["B"] = U64(|m| m.bytes), "Bytes.";
-    "flow" [""] = U32(|m| m.flow), "Flow of the connection.";
+    "flow" [""] = OptU64(|m| m.flow.map(u64::from)), "Flow of the connection; missing for a message inside a server.";
     "start_s" ["s"] = Time(|m| m.start_ps), "Simulated time at which the sending task starts.";
     "finish_s" ["s"] = Time(|m| m.finish_ps), "Simulated time at which the last byte has arrived in order.";
     "time_s" ["s"] = Time(|m| m.finish_ps - m.start_ps), "finish_s - start_s.";

@@ -348,7 +348,11 @@ impl Endpoints {
         match timer {
             Timer::Query(query) => self.begin_query(ctx, query),
             Timer::RunQueue(flow) => self.run_queued(ctx, flow),
-            Timer::Rank(_) | Timer::Calculation(_) | Timer::Message(_) => self.job_timer(ctx, timer),
+            Timer::Rank(_)
+            | Timer::Calculation(_)
+            | Timer::Message(_)
+            | Timer::ScaleUpSent(_)
+            | Timer::ScaleUpArrived(_) => self.job_timer(ctx, timer),
             Timer::Opening(opening) => {
                 for flow in net.triggers.flows(opening) {
                     let sender = &mut self.senders[net.ends[*flow].sender];

@@ -9,8 +9,10 @@ use crate::event::packet::Packet;
 use crate::ids::{FlowId, RankId, StreamId, TaskId};
 use crate::job::{Act, Arrived, RankState};
 use crate::node::context::{Effects, NodeCtx};
+use crate::spec::ScaleUp;
 use incast_cc::Time;
 use incast_record::{Recorder, TransferRecord};
+use std::collections::VecDeque;
 
 impl Endpoints {
     /// Handles a timer of a job.
@@ -20,6 +22,11 @@ impl Endpoints {
             Timer::Rank(rank) => self.tell(ctx, rank, |state, tasks, now, acts| state.begin(tasks, now, acts)),
             Timer::Calculation(stream) => self.calculated(ctx, stream),
             Timer::Message(task) => self.is_coming(ctx, task),
+            Timer::ScaleUpSent(task) => {
+                let (rank, task) = ctx.net.jobs.of_task(task);
+                self.tell(ctx, rank, |state, tasks, now, acts| state.sent(tasks, task, now, acts));
+            }
+            Timer::ScaleUpArrived(task) => self.arrived_inside(ctx, task),
             _ => {}
         }
     }
@@ -87,7 +94,7 @@ impl Endpoints {
                 bytes: sent.size,
                 start_ps: start.0,
                 finish_ps: ctx.now.0,
-                flow: connection.flow.0,
+                flow: Some(connection.flow.0),
             });
             let message = Arrived { from: sender.rank, tag: sent.tag };
             self.tell(ctx, connection.to, |state, tasks, now, acts| state.arrived(tasks, message, now, acts));
@@ -123,10 +130,57 @@ impl Endpoints {
         }
     }
 
+    /// Sends the message of a task over the links of its server.
+    fn send_inside(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        (rank, to): (RankId, RankId),
+        task: u32,
+        (bytes, links): (u64, ScaleUp),
+    ) {
+        let net = ctx.net;
+        let Some(jobs) = &mut self.jobs else { return };
+        let [out, into] = [rank, to].map(|rank| net.jobs.ranks[rank].local as usize);
+        let begins = ctx.now.max(jobs.free[out].0).max(jobs.free[into].1);
+        let left = begins.saturating_add(links.rate.serialize(bytes));
+        (jobs.free[out].0, jobs.free[into].1) = (left, left);
+        jobs.rank(&net.jobs, to).coming(ctx.now);
+        let number = net.jobs.task(rank, task);
+        jobs.sent_at.entry(number).or_default().push_back(ctx.now);
+        ctx.timer(left, Timer::ScaleUpSent(number));
+        ctx.timer(left.saturating_add(links.delay), Timer::ScaleUpArrived(number));
+    }
+
+    /// Takes a message that has arrived over the links of a server.
+    fn arrived_inside(&mut self, ctx: &mut NodeCtx<impl Effects>, task: TaskId) {
+        let net = ctx.net;
+        let (from, own) = net.jobs.of_task(task);
+        let sent = net.jobs.tasks(net.spec, from).task(own);
+        let (Some(jobs), Some((to, _))) = (&mut self.jobs, net.jobs.inside(net.spec, from, sent.peer)) else { return };
+        let start = jobs.sent_at.get_mut(&task).and_then(VecDeque::pop_front).unwrap_or(ctx.now);
+        let (sender, receiver) = (&net.jobs.ranks[from], &net.jobs.ranks[to]);
+        ctx.rec.transfer(TransferRecord {
+            job: sender.job,
+            from: sender.rank,
+            to: receiver.rank,
+            task: own,
+            tag: sent.tag,
+            bytes: sent.size,
+            start_ps: start.0,
+            finish_ps: ctx.now.0,
+            flow: None,
+        });
+        let message = Arrived { from: sender.rank, tag: sent.tag };
+        self.tell(ctx, to, |state, tasks, now, acts| state.arrived(tasks, message, now, acts));
+    }
+
     /// Writes the message of a task to its connection, which opens with the first.
     fn send_message(&mut self, ctx: &mut NodeCtx<impl Effects>, rank: RankId, task: u32) {
         let net = ctx.net;
         let sent = net.jobs.tasks(net.spec, rank).task(task);
+        if let Some((to, links)) = net.jobs.inside(net.spec, rank, sent.peer) {
+            return self.send_inside(ctx, (rank, to), task, (sent.size, links));
+        }
         let (Some(jobs), Some(number)) = (&mut self.jobs, net.jobs.to(rank, sent.peer)) else { return };
         let connection = &net.jobs.connections[number as usize];
         let outgoing = &mut jobs.outgoing[connection.outgoing as usize];

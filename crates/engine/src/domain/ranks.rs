@@ -7,7 +7,7 @@ use crate::map::jobs::Jobs;
 use crate::spec::SendDone;
 use incast_cc::Time;
 use incast_record::{RankRecord, Recorder};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Messages of a connection that are written and not yet acknowledged.
 #[derive(Clone, Default, Debug)]
@@ -33,8 +33,12 @@ pub(super) struct Incoming {
 #[derive(Debug, Default)]
 pub struct DomainJobs {
     ranks: Vec<(RankId, RankState)>,
+    /// By rank: times from which on its ways out of and into a server's links are free.
+    pub(super) free: Vec<(Time, Time)>,
     pub(super) outgoing: Vec<Outgoing>,
     pub(super) incoming: Vec<Incoming>,
+    /// Times at which messages inside a server were sent, by task: of one iteration, and of the next.
+    pub(super) sent_at: BTreeMap<TaskId, VecDeque<Time>>,
     /// Memory reused from event to event.
     pub(super) acts: Vec<Act>,
 }
@@ -52,6 +56,7 @@ pub fn place(net: &mut FabricMap, mut with: impl FnMut(DomainId, &mut dyn FnMut(
             let state = RankState::new(jobs.tasks(spec, rank), factor, job.send_done == SendDone::Written);
             jobs.ranks[rank].local = here.ranks.len() as u32;
             here.ranks.push((rank, state));
+            here.free.push((Time::ZERO, Time::ZERO));
         });
     }
     for i in 0..jobs.connections.len() {

@@ -175,6 +175,10 @@ timers! {
     22 Calculation(StreamId),
     /// A message to a rank is coming: that of a task of another.
     23 Message(TaskId),
+    /// A message inside a server has left its sender.
+    24 ScaleUpSent(TaskId),
+    /// A message inside a server has arrived.
+    25 ScaleUpArrived(TaskId),
 }
 
 impl Timer {

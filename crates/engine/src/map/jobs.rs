@@ -6,8 +6,8 @@
 
 use crate::ids::{FlowId, NodeId, RankId, StreamId, TaskId};
 use crate::map::adjacency::Adjacency;
-use crate::spec::{About, FlowSpec, JobConnection, JobSpec, RunError, Spec};
-use incast_cc::Time;
+use crate::spec::{About, FlowSpec, JobConnection, JobSpec, RunError, ScaleUp, Spec};
+use incast_cc::{Rate, Time};
 use incast_workload::{Kind, Rank};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -136,6 +136,14 @@ impl Jobs {
         self.connections.binary_search_by_key(&(from, to), |c| (c.from, c.to)).ok().map(|i| i as u32)
     }
 
+    /// Rank of the server of `from`, if its messages to rank `peer` of its job do not take the network.
+    pub fn inside(&self, spec: &Spec, from: RankId, peer: u32) -> Option<(RankId, ScaleUp)> {
+        let place = &self.ranks[from];
+        let scale_up = spec.jobs[place.job as usize].scale_up?;
+        let inside = JobSpec::is_inside(Some(scale_up), place.rank, peer);
+        inside.then_some((RankId(from.0 - place.rank + peer), scale_up))
+    }
+
     /// Number of a stream of a rank.
     pub fn stream(&self, rank: RankId, stream: u8) -> StreamId {
         StreamId(rank.0 << 8 | stream as u32)
@@ -192,6 +200,11 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
     if !(1..=MOST_ITERATIONS).contains(&job.iterations) {
         return Err(format!("{} iterations; expected 1 to {MOST_ITERATIONS}", job.iterations));
     }
+    if let Some(ScaleUp { gpus, rate, .. }) = job.scale_up
+        && (gpus < 2 || rate == Rate(0))
+    {
+        return Err(format!("{gpus} GPUs of a server at {rate}; expected at least 2, and a rate above 0"));
+    }
     if let Some((rank, factor)) = job.slow.iter().find(|(r, f)| *r as usize >= ranks || !f.is_finite() || *f < 0.0) {
         return Err(format!(
             "rank {rank} slower by {factor}; expected one of {ranks} ranks and a factor of at least 0"
@@ -209,7 +222,7 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
         }
     }
     let own: Vec<(u32, u32)> = job.connections.iter().map(|c| (c.from, c.to)).collect();
-    let pairs = JobSpec::pairs(&job.graph);
+    let pairs = JobSpec::pairs(&job.graph, job.scale_up);
     if own != pairs {
         let (own, expected) = (own.len(), pairs.len());
         return Err(format!(

@@ -1,8 +1,8 @@
 //! Training jobs: graphs of tasks on hosts, and the connections of their messages.
 
-use incast_cc::Time;
+use incast_cc::{Rate, Time};
 use incast_record::JobRecord;
-use incast_workload::Graph;
+use incast_workload::{Graph, Kind, Rank};
 use std::sync::Arc;
 
 /// Job.
@@ -21,6 +21,8 @@ pub struct JobSpec {
     pub iterations: u32,
     /// End of a send.
     pub send_done: SendDone,
+    /// Links between ranks of one server; `None`: all messages take the network.
+    pub scale_up: Option<ScaleUp>,
     /// Calculations of a rank take so many times as long; ranks that are missing take the time of the graph.
     pub slow: Vec<(u32, f64)>,
     /// Bytes of the collective that an iteration consists of, and bytes over the busiest link for each of these;
@@ -39,6 +41,19 @@ pub enum SendDone {
     Acked,
     /// Writing of the last byte, which is at once: a connection takes any number of messages.
     Written,
+}
+
+/// Links between the GPUs of a server: ranks k g to k g + g - 1 of g GPUs. A message between two of them starts when the
+/// sender's way out and the receiver's way in are both free, in the order in which messages are sent, holds both for
+/// its bytes at the rate, and arrives a delay later.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ScaleUp {
+    /// Ranks of a server, at least 2.
+    pub gpus: u32,
+    /// Rate of a rank, in each direction.
+    pub rate: Rate,
+    /// Delay of a message.
+    pub delay: Time,
 }
 
 /// Connection of two ranks: a flow with [`App::Messages`](super::App::Messages), which stays open for all messages.
@@ -62,13 +77,25 @@ impl JobSpec {
         }
     }
 
-    /// Pairs of ranks with messages from the first to the second, in order.
-    pub fn pairs(graph: &Graph) -> Vec<(u32, u32)> {
-        let sends = |(rank, tasks): (u32, &incast_workload::Rank)| {
+    /// Pairs of hosts that are neighbours in a server.
+    pub(crate) fn neighbours(&self) -> impl Iterator<Item = [u32; 2]> {
+        let gpus = self.scale_up.map_or(1, |own| own.gpus.max(1) as usize);
+        self.hosts.chunks(gpus).flat_map(|server| server.windows(2).map(|pair| [pair[0], pair[1]]))
+    }
+
+    /// Returns whether two ranks are of one server.
+    pub fn is_inside(scale_up: Option<ScaleUp>, from: u32, to: u32) -> bool {
+        scale_up.is_some_and(|own| own.gpus > 0 && from / own.gpus == to / own.gpus)
+    }
+
+    /// Pairs of ranks with messages over the network from the first to the second, in order.
+    pub fn pairs(graph: &Graph, scale_up: Option<ScaleUp>) -> Vec<(u32, u32)> {
+        let sends = |(rank, tasks): (u32, &Rank)| {
             let mut peers: Vec<u32> =
-                tasks.iter().filter(|(_, t)| t.kind == incast_workload::Kind::Send).map(|(_, t)| t.peer).collect();
+                tasks.iter().filter(|(_, task)| task.kind == Kind::Send).map(|(_, task)| task.peer).collect();
             peers.sort_unstable();
             peers.dedup();
+            peers.retain(|peer| !JobSpec::is_inside(scale_up, rank, *peer));
             peers.into_iter().map(move |peer| (rank, peer))
         };
         graph.iter().flat_map(sends).collect()

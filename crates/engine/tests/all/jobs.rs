@@ -28,7 +28,7 @@ fn on_star(hosts: u32, graph: Graph, placement: &[u32]) -> Spec {
 /// Adds a job to `spec`.
 fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
     let mut connections = Vec::new();
-    for (from, to) in JobSpec::pairs(&graph) {
+    for (from, to) in JobSpec::pairs(&graph, None) {
         connections.push(JobConnection { from, to, flow: spec.flows.len() as u32 });
         let [src, dst] = [from, to].map(|rank| placement[rank as usize]);
         spec.flows.push(FlowSpec { app: App::Messages(Messages), ..bulk(src, dst, None) });
@@ -40,6 +40,7 @@ fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
         start: Time::ZERO,
         iterations: 1,
         send_done: SendDone::Acked,
+        scale_up: None,
         slow: Vec::new(),
         collective: None,
         bound: None,
@@ -124,6 +125,53 @@ fn a_send_may_end_when_it_is_written() {
     assert_eq!((first.finish_ps, first.compute_ps, first.exposed_ps), (Some(2_000_000), 2_000_000, 0));
     // the second message follows the first without a gap
     assert_eq!(second.finish_ps, Some(message(25)[0]));
+}
+
+/// The job of `on_star`, with servers of two ranks.
+fn with_servers(mut spec: Spec) -> Spec {
+    let scale_up = Some(ScaleUp { gpus: 2, rate: Rate::gbps(100), delay: Time::ns(500) });
+    let job = &mut spec.jobs[0];
+    job.scale_up = scale_up;
+    let pairs = JobSpec::pairs(&job.graph, scale_up);
+    job.connections.retain(|own| pairs.contains(&(own.from, own.to)));
+    let kept: Vec<u32> = job.connections.iter().map(|own| own.flow).collect();
+    job.connections.iter_mut().zip(0..).for_each(|(own, flow)| own.flow = flow);
+    spec.flows = kept.iter().map(|flow| spec.flows[*flow as usize].clone()).collect();
+    spec
+}
+
+#[test]
+fn messages_inside_a_server_wait_for_its_links() {
+    let job = graph(4, |job| {
+        job.task(0, Task::send(Bytes(50_000), 1)).unwrap();
+        job.task(0, Task::send(Bytes(25_000), 1).tagged(1)).unwrap();
+        job.task(1, Task::recv(Bytes(50_000), 0)).unwrap();
+        let second = job.task(1, Task::recv(Bytes(25_000), 0).tagged(1)).unwrap();
+        let on = job.task(1, Task::send(Bytes(10_000), 2)).unwrap();
+        job.requires(1, on, second).unwrap();
+        job.task(2, Task::recv(Bytes(10_000), 1)).unwrap();
+    });
+    let o = compared(&with_servers(on_star(4, job, &[0, 2, 1, 3])));
+    let (first, second) = (4_000_000, 2_000_000);
+    assert_eq!(rank(&o, 0).finish_ps, Some(first + second));
+    let [arrives, acked] = message(10);
+    assert_eq!(rank(&o, 1).finish_ps, Some(first + second + 500_000 + acked));
+    assert_eq!(rank(&o, 2).finish_ps, Some(first + second + 500_000 + arrives));
+    let flows: Vec<Option<u32>> = o.transfers.iter().map(|own| own.flow).collect();
+    assert_eq!((flows, o.flows.len()), (vec![None, None, Some(0)], 1));
+}
+
+#[test]
+fn a_ring_over_servers_is_the_same_under_any_partition() {
+    let o = compared(&with_servers(on_star(6, ring(6, 30_000), &[3, 1, 4, 0, 2, 5])));
+    assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+    assert_eq!(o.flows.len(), 3);
+    let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
+    run_for(&mut spec, Time::ms(50));
+    spec.ends_when_finished = true;
+    add(&mut spec, ring(8, 20_000), &[0, 5, 10, 15, 2, 7, 8, 13]);
+    let o = compared(&with_servers(spec));
+    assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
 }
 
 #[test]

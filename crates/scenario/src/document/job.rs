@@ -1,7 +1,7 @@
 //! Training jobs in a scenario: where ranks are, how often they run through their tasks, which of them are slow.
 
 use crate::text::problem::Report;
-use crate::text::quantity::{Rate, Size};
+use crate::text::quantity::{Rate, Size, Time};
 use crate::text::words::{Word, words};
 use incast_engine::spec;
 use incast_workload::Pattern;
@@ -27,6 +27,8 @@ pub struct Job {
     /// End of a send.
     #[serde(default)]
     pub send_done: SendDone,
+    /// Links between the GPUs of a server; default: all messages take the network.
+    pub scale_up: Option<ScaleUp>,
     /// Ranks whose calculations take longer, or shorter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<Slow>,
@@ -34,9 +36,9 @@ pub struct Job {
 
 impl Default for Job {
     fn default() -> Job {
-        let (collective, hosts, slow) = (None, None, Vec::new());
+        let (collective, hosts, scale_up, slow) = (None, None, None, Vec::new());
         let (placement, send_done) = (RankPlacement::default(), SendDone::default());
-        Job { collective, placement, hosts, iterations: one(), send_done, slow }
+        Job { collective, placement, hosts, iterations: one(), send_done, scale_up, slow }
     }
 }
 
@@ -159,6 +161,27 @@ pub enum HostRef {
     Name(String),
 }
 
+/// Links between the GPUs of a server. A message starts when the sender's way out and the receiver's way in are free,
+/// holds both for its bytes at the rate, and arrives a delay later.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ScaleUp {
+    /// Ranks of a server: ranks k g to k g + g - 1.
+    #[schemars(range(min = 2))]
+    pub gpus: u32,
+    /// Rate of a rank, in each direction.
+    pub rate: Rate,
+    /// Delay of a message.
+    pub delay: Time,
+}
+
+impl ScaleUp {
+    /// The links for the engine.
+    pub(crate) fn spec(&self) -> spec::ScaleUp {
+        spec::ScaleUp { gpus: self.gpus, rate: self.rate.0, delay: self.delay.0 }
+    }
+}
+
 /// Ranks with other calculation times.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -212,6 +235,12 @@ impl Job {
     pub(crate) fn check(&self, at: &mut Report) {
         if !(1..=1_000_000).contains(&self.iterations) {
             at.value("iterations", self.iterations, "expected 1 to 1000000");
+        }
+        if let Some(own) = self.scale_up.as_ref().filter(|own| own.gpus < 2) {
+            at.value("scale_up.gpus", own.gpus, "expected at least 2 ranks of a server");
+        }
+        if let Some(own) = self.scale_up.as_ref().filter(|own| own.rate.0.0 == 0) {
+            at.text("scale_up.rate", own.rate, "expected a rate above 0");
         }
         for (i, slow) in self.slow.iter().enumerate() {
             if !(slow.calc.is_finite() && slow.calc >= 0.0) {

@@ -25,6 +25,7 @@ builtin!(
     "pfc-incast",
     "mixed-rdma-tcp",
     "two-jobs",
+    "allreduce-rails",
     "ns3-hotspot",
     "ns3-random-hotspot",
     "ns3-random-pairs",

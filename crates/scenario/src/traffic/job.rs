@@ -43,7 +43,8 @@ impl Traffic {
                 return Err(Problem::with_value(format!("{path}.job.slow.{i}.ranks"), rank, message).into());
             }
         }
-        let pairs = JobSpec::pairs(&graph);
+        let scale_up = job.scale_up.as_ref().map(|own| own.spec());
+        let pairs = JobSpec::pairs(&graph, scale_up);
         let own = self.begin(entry, pairs.len() as u64, flows)?;
         let mut connections = Vec::with_capacity(pairs.len());
         for (from, to) in pairs {
@@ -63,6 +64,7 @@ impl Traffic {
             hosts,
             start: self.start.0,
             iterations: job.iterations,
+            scale_up,
             send_done: job.send_done.spec(),
             slow,
             collective,
@@ -108,7 +110,7 @@ fn expanded(collective: &document::Collective, flows: &Flows) -> Result<Graph, P
 
 /// Lower bound of the time of an iteration, whatever the network between the hosts' links.
 fn bound_of(graph: &Graph, hosts: &[u32], job: &Job, flows: &Flows) -> Option<cc::Time> {
-    if job.slow.iter().any(|slow| slow.calc < 1.0) {
+    if job.scale_up.is_some() || job.slow.iter().any(|slow| slow.calc < 1.0) {
         return None;
     }
     let all: BTreeSet<u32> = hosts.iter().copied().collect();

@@ -1,4 +1,4 @@
-"""What HPCC's files lack, or cannot say, is said."""
+"""Notes on what HPCC's files lack, or cannot say."""
 
 from __future__ import annotations
 

@@ -8,10 +8,9 @@ use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{self, Repair, Window};
 
 impl PacketTransport for Rdma {
-    /// A note on windows that are used up before the receiver acknowledges a packet. Windows count as what the host's
-    /// link sends in the base round-trip time.
+    /// A note on windows of a base round-trip time that are used up before the receiver acknowledges a packet.
     fn note(run: &spec::Spec) -> Option<String> {
-        let waits = |own: &&spec::Rdma| own.ack_every > 1 && own.window != Window::None;
+        let waits = |own: &&spec::Rdma| own.ack_every > 1 && matches!(own.window, Window::Fixed | Window::Rate);
         let of = |t: u32| run.transports[t as usize].protocol.of::<spec::Rdma>().filter(waits);
         let any = (0u32..).zip(&run.transports).any(|(t, _)| of(t).is_some());
         let fabric = any.then(|| Fabric::new(run))?;

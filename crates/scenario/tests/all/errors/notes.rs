@@ -93,6 +93,8 @@ fn receivers_that_acknowledge_after_more_than_a_window_are_noted() {
                for an ACK until transport.rdma.timeout = 4ms has passed";
     assert_eq!(notes("101", "4ms"), [all]);
     assert!(notes("101", "0s")[0].ends_with(" for ever, with transport.rdma.timeout = 0s"));
+    let ack_every = ("transport.rdma.ack_every", "101");
+    assert_eq!(rdma(&[ack_every, ("buffer.size", "8MB")]).notes().unwrap(), [""; 0], "DCQCN has windows of its own");
 }
 
 #[test]

@@ -191,7 +191,8 @@ impl Buffer {
     pub(crate) fn without_effect(&self, spec: &Spec, found: &mut Vec<String>) {
         if let Some(egress) = self.egress.filter(|_| spec.pfc().is_none()) {
             found.push(format!(
-                "buffer.egress = \"{egress}\" does nothing: without buffer.pfc no class is lossless (docs/queues/pfc.md)"
+                "buffer.egress = \"{egress}\" does nothing: without buffer.pfc no class is lossless \
+                 (docs/queues/pfc.md)"
             ));
         }
         if !spec.pfc().is_some_and(|pfc| pfc.lossless.iter().all(|lossless| *lossless)) {

@@ -278,8 +278,11 @@ def _rules(rows: Sequence[Row]) -> str:
         return ""
     first = next(iter(told.values()))
     common = [part for part in first if all(part in parts for parts in told.values())]
-    own = {figure: [part for part in parts if part not in common] for figure, parts in told.items()}
-    each = [f"{figure.split(':')[0]}: {', '.join(parts)}" for figure, parts in own.items() if parts]
+    alike: dict[tuple[str, ...], dict[str, None]] = {}
+    for figure, parts in told.items():
+        if own := tuple(part for part in parts if part not in common):
+            alike.setdefault(own, {})[figure.split(":")[0]] = None
+    each = [f"{', '.join(figures)}: {', '.join(parts)}" for parts, figures in alike.items()]
     return "; ".join([*common, *each])
 
 

@@ -1,4 +1,4 @@
-"""Notes on keys that HPCC's files lack or cannot say."""
+"""Notes on what HPCC's files lack, or cannot say."""
 
 from __future__ import annotations
 

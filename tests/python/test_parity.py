@@ -357,6 +357,16 @@ def test_the_page_shows_runs_in_lines_and_misses_first() -> None:
     assert limits == ["| run | share (%); ≥ 95 |", "|---|---|", "| t | 99 |"]
 
 
+def test_figures_with_one_rule_are_told_together() -> None:
+    def made(figure: str, rule: str) -> Row:
+        return replace(row(figure, "", 1.0, 2.0, Relative(0.1)), case="w/a", title="a", rule=rule)
+
+    rows = [made("slowdown: mean", "chance"), made("slowdown: p50", "chance"), made("share", "chance")]
+    assert page.table(rows, "run").splitlines()[2].endswith("| chance |")
+    told = page.table([*rows, made("slowdown: p99", "marks")], "run").splitlines()[2]
+    assert told.endswith("| slowdown, share: chance; slowdown: marks |")
+
+
 def test_the_page_says_what_a_switch_is_worth() -> None:
     base = a_case(Exact(), 2.0)
     other = replace(base, id="w/y", title="three", settings={**base.settings, "topology.senders": 3}, base="w/x")

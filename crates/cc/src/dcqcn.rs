@@ -98,7 +98,7 @@ pub static KIND: Kind = Kind {
         "Later reductions wait for a timer of t_dec that runs from the first notification, as in that simulator; in \
          the paper each notification reduces the rate, and there is at most one in 50 us.",
         "Notifications travel like ACKs, in the same queues; the paper gives them a separate priority.",
-        "Rates are shares of the line's and count payload.",
+        "Rates are shares of the line's. Over TCP they count payload; over rdma headers too, as in that simulator.",
         "feedback = \"median\" tests whether most of the last intervals of t_alpha had a notification, a variant that \
          Gerstein et al. (arXiv 2025, section V) expect to be harmful.",
         "Losses and timeouts do not change the rate: the paper's fabric is lossless, and the transport repairs losses.",

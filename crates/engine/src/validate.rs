@@ -255,7 +255,7 @@ fn check_cell(spec: &Spec, number: u32, cell: &CellSpec) -> Result<(), RunError>
         }
     }
     for t in &spec.transports {
-        let size = (t.sizes.mss + t.sizes.header).max(t.sizes.ack_size + 4 * t.loss.sack_block).max(t.sizes.syn_size);
+        let size = (t.sizes.mss + t.overhead()).max(t.sizes.ack_size + 4 * t.loss.sack_block).max(t.sizes.syn_size);
         let fits = match &framing.adaptation {
             Some(_) => size <= MAX_DATAGRAM && (t.sizes.mtu == 0 || t.sizes.mtu >= MAX_DATAGRAM),
             None => size <= framing.payload,

@@ -14,7 +14,7 @@
 use crate::ids::LinkId;
 use crate::port::buffer::Account;
 use crate::port::pause::frame_bytes;
-use crate::spec::{Discipline, Effect, Headroom, LinkSpec, PfcSpec, Rdma, Spec, Threshold, TransportSpec};
+use crate::spec::{Discipline, Effect, Headroom, LinkSpec, PfcSpec, Spec, Threshold, TransportSpec};
 use incast_cc::{Rate, Time};
 use std::collections::BTreeMap;
 
@@ -241,8 +241,7 @@ fn share_of(rate: Rate, hosts: Rate) -> f64 {
 /// Bytes of the largest packet that the transports of `spec` send.
 fn largest_packet(spec: &Spec) -> u64 {
     let largest = |t: &TransportSpec| {
-        let metadata = t.protocol.of::<Rdma>().map_or(0, |rdma| rdma.metadata(true));
-        let segment = t.sizes.mss + t.sizes.header + metadata;
+        let segment = t.sizes.mss + t.overhead();
         let data = if t.sizes.mtu > 0 { segment.min(t.sizes.mtu) } else { segment };
         data.max(t.sizes.ack_size + 4 * t.loss.sack_block).max(t.sizes.syn_size)
     };

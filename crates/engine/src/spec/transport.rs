@@ -1,8 +1,8 @@
 //! Transport settings.
 
-use super::Protocol;
 use super::keys::keys;
 use super::words::words;
+use super::{Protocol, Rdma};
 use incast_cc::{Ecn, Rate, Time};
 
 /// Settings of the reliable transport. Sizes are in bytes. A field has the name of its key in scenarios, and its text.
@@ -371,6 +371,19 @@ keys! {
 impl TransportSpec {
     /// Maximum number of sizes in [`OutputRules::demotion`], given by the class field of a packet.
     pub const MAX_SIZES: usize = 7;
+
+    /// Bytes of a data packet beside its payload, at most: headers, and telemetry where the transport adds any.
+    pub fn overhead(&self) -> u32 {
+        self.sizes.header + self.protocol.of::<Rdma>().map_or(0, |rdma| rdma.metadata(true))
+    }
+
+    /// Key and value of the time after which data is sent again that no feedback has reported lost; 0 if never.
+    pub fn timeout(&self) -> (&'static str, Time) {
+        match self.protocol.of::<Rdma>() {
+            Some(rdma) => ("rdma.timeout", rdma.timeout),
+            None => ("rto_min", self.rto.rto_min),
+        }
+    }
 
     /// Lowest class of its packets, if the transport assigns classes.
     pub fn lowest_class(&self) -> Option<u8> {

@@ -60,7 +60,7 @@ impl TransportSpec {
     }
 
     fn check_sizes(&self, to: &mut Refusals) {
-        let (mss, header, mtu) = (self.sizes.mss, self.sizes.header, self.sizes.mtu);
+        let (mss, header, mtu) = (self.sizes.mss, self.overhead(), self.sizes.mtu);
         let windows = &self.windows;
         for (key, bytes) in [("send_buffer", windows.send_buffer), ("receive_buffer", windows.receive_buffer)] {
             to.expect(bytes >= mss as u64, key, bytes, format!("expected at least one segment, {mss}B"));
@@ -90,7 +90,7 @@ impl TransportSpec {
         to.expect(output.demotion.is_empty(), "demotion", format_args!("{:?}", output.demotion), message);
         let message = format!("expected a time above 0: {name} repeats requests after it");
         to.expect(self.rto.rto_min > Time::ZERO, "rto_min", self.rto.rto_min, message);
-        let (mtu, whole) = (self.sizes.mtu, self.sizes.mss.saturating_add(self.sizes.header));
+        let (mtu, whole) = (self.sizes.mtu, self.sizes.mss.saturating_add(self.overhead()));
         let message = format!("expected 0 or at least {whole}, mss plus header: packets of {name} are not fragmented");
         to.expect(mtu == 0 || mtu >= whole, "mtu", mtu, message);
         // a connection would count in the ideal completion time, and never open

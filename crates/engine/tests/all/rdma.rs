@@ -95,6 +95,15 @@ fn a_window_follows_the_rate() {
 }
 
 #[test]
+fn a_window_of_less_than_a_byte_sends_one_packet_a_round_trip() {
+    for window in [Window::Fixed, Window::Rate] {
+        let own = |own: &mut Rdma| (own.window, own.base_rtt) = (window, Some(Time::ps(1)));
+        let o = compared(&alone(4, rdma(own), "dcqcn"));
+        assert_eq!(o.flows[0].finish_ps, Some(4 * (2 * PACKET + 2 * ACK + 4_000_000)), "{window:?}");
+    }
+}
+
+#[test]
 fn a_sender_goes_back_to_the_lost_packet() {
     // packet 3 is lost
     let o = compared(&losing(alone(40, rdma(|own| own.window = Window::None), "dcqcn"), 2_500, 2_600));

@@ -244,7 +244,7 @@ fn check_classes(doc: &Document, out: &mut Vec<Problem>) {
 
 /// Largest IP packet of a transport, in bytes.
 fn full_packet(t: &spec::TransportSpec) -> u64 {
-    let whole = t.sizes.mss as u64 + t.sizes.header as u64;
+    let whole = t.sizes.mss as u64 + t.overhead() as u64;
     let segment = if t.sizes.mtu == 0 { whole } else { whole.min(t.sizes.mtu as u64) };
     segment
         .max((t.sizes.ack_size + 4 * t.loss.sack_block) as u64)

@@ -103,13 +103,22 @@ fn outlasting(spec: &Spec, at: Time) -> Option<String> {
     let flows = spec.flows.iter().filter(|f| f.app.size().is_some() && f.app.datagram_gap().is_none());
     let waits = |transport: u32| {
         let t = &spec.transports[transport as usize];
-        let last = (t.rto.rto_min >= left && !t.loss.tail_loss_probe)
-            .then(|| format!("its last packets waits for transport.rto_min = {}", t.rto.rto_min));
+        let (key, timeout) = t.timeout();
+        let last = (timeout >= left && !t.loss.tail_loss_probe)
+            .then(|| format!("its last packets waits for transport.{key} = {timeout}"));
         let syn = (t.connection.handshake && t.connection.syn_timeout >= left)
             .then(|| format!("its SYN waits for transport.syn_timeout = {}", t.connection.syn_timeout));
         [last, syn].into_iter().flatten().collect::<Vec<_>>()
     };
     let transports: BTreeSet<u32> = flows.map(|f| f.transport).collect();
+    let never = |t: &&u32| spec.transports[**t as usize].timeout().1 == Time::ZERO;
+    if let Some(t) = transports.iter().find(never) {
+        let key = spec.transports[*t as usize].timeout().0;
+        return Some(format!(
+            "warning: a flow that loses its last packets to a failure never ends: transport.{key} = 0s, and nothing \
+             else repeats them"
+        ));
+    }
     let waits = transports.into_iter().map(waits).find(|waits| !waits.is_empty())?;
     Some(format!(
         "warning: the run ends {left} after the first failure: a flow that loses {}, and cannot finish; expected a \

@@ -75,9 +75,11 @@ fn little_headroom<'a>(
 /// Links whose packets come again, after the end of a pause, later than the bytes last that the switch then has.
 fn idle_after_pauses(spec: &Spec, pfc: &PfcSpec, map: &Pfc, given: &[Vec<Account>]) -> Option<String> {
     let size = spec.buffer.as_ref()?.size;
+    // reserves and headrooms on top leave the whole buffer to share
+    let inside = !pfc.on_top;
     let short = |(node, own): (usize, &Vec<Account>)| {
         let reserved = own.iter().map(|a| a.reserve.saturating_add(a.headroom)).fold(0, u64::saturating_add);
-        let shared = size.saturating_sub(reserved);
+        let shared = size.saturating_sub(if inside { reserved } else { 0 });
         own.iter().find_map(|account| {
             let share = match account.threshold {
                 Threshold::Fixed(bytes) => bytes.min(shared),

@@ -24,7 +24,7 @@ pub struct Buffer {
     #[serde(default = "bytes::<0>")]
     pub reserve: Size,
     /// A packet occupies the buffer until the end of its transmission; otherwise until its beginning, as in the
-    /// simulators of HPCC's and PowerTCP's authors.
+    /// simulators of HPCC's and PowerTCP's authors. Default: true.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub count_in_service: bool,
     /// Bytes of classes under `pfc` beyond which arrivals are dropped, whatever their headrooms have left: the egress
@@ -58,10 +58,10 @@ pub struct Pfc {
     /// The link resumes when the bytes of the class are this far below the threshold.
     #[serde(default = "bytes::<3072>")]
     pub resume_offset: Size,
-    /// Rule of pauses.
+    /// Rule of pauses. Default: hpcc.
     #[serde(default = "hpcc", skip_serializing_if = "is_hpcc")]
     pub rule: Word<spec::PfcRule>,
-    /// Reserves and headrooms are added to `size`, not taken out of it.
+    /// Reserves and headrooms are added to `size`, not taken out of it. Default: false.
     #[serde(default, skip_serializing_if = "is_no")]
     pub on_top: bool,
 }
@@ -189,6 +189,12 @@ impl Buffer {
 
     /// Notes keys without effect under priority flow control, which counts all packets by link.
     pub(crate) fn without_effect(&self, spec: &Spec, found: &mut Vec<String>) {
+        if let Some(egress) = self.egress.filter(|_| spec.pfc().is_none()) {
+            found.push(format!(
+                "buffer.egress = \"{egress}\" does nothing: without buffer.pfc no class is lossless \
+                 (docs/queues/pfc.md)"
+            ));
+        }
         if !spec.pfc().is_some_and(|pfc| pfc.lossless.iter().all(|lossless| *lossless)) {
             return;
         }
@@ -220,6 +226,9 @@ impl Buffer {
         let size = self.size.0.0;
         if size < packet {
             at.text("size", self.size, format!("expected at least {packet}B, a full packet of the transport"));
+        }
+        if let Some(egress) = self.egress.filter(|egress| egress.0.0 < packet) {
+            at.text("egress", egress, format!("expected at least {packet}B, a full packet of the transport"));
         }
         if let Some(pfc) = &self.pfc {
             pfc.check(queue, at);

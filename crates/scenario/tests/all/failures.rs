@@ -62,6 +62,19 @@ fn a_failure_that_a_run_cannot_show_is_told_before_it() {
     let [late] = &notes("20us", "10ms")[..] else { panic!("one note") };
     assert!(late.starts_with("warning: the run ends 9.95ms after the first failure: "), "{late}");
     assert!(late.contains(" waits for transport.rto_min = 10ms, "), "{late}");
+    let rdma = |preset: &str| {
+        let mut s = Scenario::load("link-failure").unwrap();
+        let (failure, transport) = (entry("detection = \"20us\""), format!("{{ preset = \"{preset}\" }}"));
+        let nic = ("queue.host", "{ kind = \"drop-tail\", limit = \"none\" }");
+        let own = [("failures", failure.as_str()), ("transport", &transport), ("controller", "dcqcn"), nic];
+        own.iter().for_each(|(key, value)| s.set(key, value).unwrap());
+        s.set("run.duration", "3ms").unwrap();
+        s.notes().unwrap()
+    };
+    assert!(rdma("rdma")[0].contains(" waits for transport.rdma.timeout = 4ms, "), "{:?}", rdma("rdma"));
+    let never = "warning: a flow that loses its last packets to a failure never ends: transport.rdma.timeout = 0s, and \
+                 nothing else repeats them";
+    assert_eq!(rdma("rdma-hpcc"), [never]);
     let [at_once] = &notes("0s", "1ms")[..] else { panic!("one note") };
     assert!(
         at_once.starts_with("failures.0: switches reroute at the instant of the failure (detection = 0s)"),

@@ -29,7 +29,8 @@ keys! {
         /// Time without progress after which a sender goes back to the first missing packet; `0s`: never. A flow whose
         /// last packets, or their ACKs, are lost then never ends.
         timeout: Time,
-        /// A packet that arrives again is acknowledged. The simulators stay silent.
+        /// A packet that arrives again is acknowledged. The simulators stay silent: a flow whose last ACK is lost never
+        /// ends, whatever the timeout.
         duplicate_acks: bool,
         /// Bytes that telemetry or time stamps add to data and ACKs. `auto`: 42 for controllers that read telemetry
         /// (five hops of 8 bytes and a count), else none.

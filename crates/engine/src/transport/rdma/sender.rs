@@ -105,7 +105,8 @@ impl PacketSender for Sender {
             },
             alarm: Alarm::default(),
             line,
-            bdp: (line * base_rtt.0 as f64 / 8e12).min(u64::MAX as f64) as u64,
+            // a window of less than a byte would send nothing
+            bdp: (line * base_rtt.0 as f64 / 8e12).clamp(1.0, u64::MAX as f64) as u64,
             flight: 0,
             recovers_to: 0,
             srtt: Time::ZERO,

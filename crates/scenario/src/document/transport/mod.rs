@@ -10,6 +10,7 @@ mod expresspass;
 mod homa;
 mod pacing;
 mod phost;
+mod rdma;
 pub(crate) mod rule;
 mod tables;
 mod words;
@@ -135,11 +136,11 @@ incast_engine::transport_keys! {
 
 /// List of the presets, each with its word. Its values are in the file `presets/WORD.toml`.
 macro_rules! presets {
-    ($($(#[$about:meta])+ $name:ident = $word:literal $(or $alias:literal)?,)+) => {
+    ($($(#[$about:meta])+ $name:ident = $word:literal,)+) => {
         /// A named set of values.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
         pub enum Preset {
-            $($(#[$about])+ #[serde(rename = $word $(, alias = $alias)?)] $name,)+
+            $($(#[$about])+ #[serde(rename = $word)] $name,)+
         }
 
         /// Names and files of the presets.
@@ -207,9 +208,9 @@ presets! {
     Rdma = "rdma",
     /// `rdma` as in the simulator of HPCC's authors: windows of a bandwidth-delay product that follow the rate,
     /// go-back-N without a timeout, telemetry in units.
-    RdmaHpcc = "rdma-hpcc" or "rdma:hpcc",
+    RdmaHpcc = "rdma-hpcc",
     /// `rdma-hpcc` as in the simulator of PowerTCP's authors.
-    RdmaNs3Datacenter = "rdma-ns3-datacenter" or "rdma:ns3-datacenter",
+    RdmaNs3Datacenter = "rdma-ns3-datacenter",
 }
 
 /// File of a preset: the values that differ from its base, and the meaning of `auto`.

@@ -124,7 +124,6 @@ impl PacketTransport for Ndp {}
 impl PacketTransport for Eqds {}
 impl PacketTransport for Uet {}
 impl PacketTransport for Roce {}
-impl PacketTransport for Rdma {}
 
 /// Merges the first with the second; `or` joins two.
 pub(super) fn joined<T: Clone>(own: &Option<T>, base: &Option<T>, or: impl Fn(&T, &T) -> T) -> Option<T> {

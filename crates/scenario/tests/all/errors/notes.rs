@@ -51,6 +51,52 @@ fn a_headroom_below_what_links_need_and_a_threshold_that_leaves_ports_idle_are_n
     assert_eq!(notes("buffer.pfc.threshold", "48975B"), [idle]);
 }
 
+/// RDMA on `pfc-incast`: links of 100 Gb/s.
+fn rdma(changes: &[(&str, &str)]) -> Scenario {
+    let mut s = Scenario::load("pfc-incast").unwrap();
+    for (key, value) in [("transport.preset", "rdma"), ("traffic.victim.app", "{ kind = \"bulk\" }")] {
+        s.set(key, value).unwrap();
+    }
+    changes.iter().for_each(|(key, value)| s.set(key, value).unwrap());
+    s
+}
+
+/// A buffer of 100 kB to share is little for 400 Gb/s and 4 us, one of 8 MB is not, whatever stands on top.
+#[test]
+fn thresholds_count_the_whole_buffer_where_headrooms_are_on_top() {
+    let notes = |size: &str| {
+        let on_top = ("buffer.pfc.on_top", "true");
+        rdma(&[on_top, ("buffer.size", size), ("buffer.pfc.headroom", "9MB")]).notes().unwrap()
+    };
+    assert_eq!(notes("8MB"), [""; 0]);
+    assert!(notes("100kB")[0].starts_with("buffer.pfc.alpha lets "), "{:?}", notes("100kB"));
+}
+
+#[test]
+fn an_egress_pool_without_pauses_is_noted() {
+    let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+    s.set("buffer", "{ size = \"4MB\", egress = \"2MB\" }").unwrap();
+    let note = "buffer.egress = \"2MB\" does nothing: without buffer.pfc no class is lossless (docs/queues/pfc.md)";
+    assert_eq!(s.notes().unwrap(), [note]);
+}
+
+/// T of 8 us at 100 Gb/s: 100 packets of 1000 bytes.
+#[test]
+fn receivers_that_acknowledge_after_more_than_a_window_are_noted() {
+    let notes = |every: &str, timeout: &str| {
+        let base = [("transport.rdma.window", "rate"), ("transport.rdma.base_rtt", "8us"), ("buffer.size", "8MB")];
+        let own = [("transport.rdma.ack_every", every), ("transport.rdma.timeout", timeout)];
+        rdma(&[base.as_slice(), own.as_slice()].concat()).notes().unwrap()
+    };
+    assert_eq!(notes("100", "4ms"), [""; 0]);
+    let all = "transport.rdma.ack_every = 101 is more than the window of flow 0, about 100 packets: the sender waits \
+               for an ACK until transport.rdma.timeout = 4ms has passed";
+    assert_eq!(notes("101", "4ms"), [all]);
+    assert!(notes("101", "0s")[0].ends_with(" for ever, with transport.rdma.timeout = 0s"));
+    let ack_every = ("transport.rdma.ack_every", "101");
+    assert_eq!(rdma(&[ack_every, ("buffer.size", "8MB")]).notes().unwrap(), [""; 0], "DCQCN has windows of its own");
+}
+
 #[test]
 fn a_form_beside_the_transport_of_another_reference_is_noted() {
     let notes = |changes: &[(&str, &str)]| {

@@ -27,6 +27,22 @@ fn dumbbell(sets: &[(&str, &str)]) -> Option<String> {
     refused("dumbbell", &[&SHORT, sets].concat())
 }
 
+/// 65,535 bytes are the largest packet: 48 of them are headers, and 42 telemetry.
+#[test]
+fn packets_with_telemetry_and_pools_without_room_for_one_are_refused() {
+    let rdma = |sets: &[(&str, &str)]| {
+        let udp = ("traffic.victim.app", "{ kind = \"bulk\" }");
+        refused("pfc-incast", &[&[("transport.preset", "rdma"), udp, ("run.duration", "20us")], sets].concat())
+    };
+    let sizes = |mss: &'static str| [("buffer.size", "16MB"), ("transport.mss", mss)];
+    assert_eq!(rdma(&sizes("65445")), None);
+    let message = "transport.mss = 65446: expected at most 65445: with its header of 90B a packet has 65535B";
+    assert_eq!(rdma(&sizes("65446")).as_deref(), Some(message));
+    assert_eq!(rdma(&[("buffer.egress", "1090B")]), None);
+    let message = "buffer.egress = \"1.089kB\": expected at least 1090B, a full packet of the transport";
+    assert_eq!(rdma(&[("buffer.egress", "1089B")]).as_deref(), Some(message));
+}
+
 #[test]
 fn datagrams_are_refused_where_endpoints_choose_paths() {
     let sets = [

@@ -1,0 +1,41 @@
+//! Note on RDMA receivers that acknowledge less often than a window has packets.
+
+use super::rule::PacketTransport;
+use super::tables::Rdma;
+use incast_cc::Time;
+use incast_engine::FlowId;
+use incast_engine::map::ideal::Fabric;
+use incast_engine::spec::{self, Repair, Window};
+
+impl PacketTransport for Rdma {
+    /// A note on windows of a base round-trip time that are used up before the receiver acknowledges a packet.
+    fn note(run: &spec::Spec) -> Option<String> {
+        let waits = |own: &&spec::Rdma| own.ack_every > 1 && matches!(own.window, Window::Fixed | Window::Rate);
+        let of = |t: u32| run.transports[t as usize].protocol.of::<spec::Rdma>().filter(waits);
+        let any = (0u32..).zip(&run.transports).any(|(t, _)| of(t).is_some());
+        let fabric = any.then(|| Fabric::new(run))?;
+        // the first thousand suffice: a fabric has few path lengths
+        (0u32..).zip(&run.flows).take(1000).find_map(|(i, flow)| {
+            let own = of(flow.transport).filter(|_| flow.app.datagram_gap().is_none())?;
+            let mss = u64::from(run.transports[flow.transport as usize].sizes.mss);
+            let base_rtt = own.base_rtt.unwrap_or_else(|| fabric.ideal(FlowId(i)).idle_rtt);
+            let rate = run.links.iter().find(|link| link.from == flow.src)?.rate;
+            let bytes = (rate.as_f64() * base_rtt.0 as f64 / 8e12) as u64;
+            // a sender goes on while it has less than a window in flight; a chunk is a window at least
+            let least = if own.repair == Repair::GoBackChunk { own.chunk.saturating_add(1) } else { 1 };
+            let packets = bytes.max(least).div_ceil(mss);
+            let more = flow.app.size().is_none_or(|size| size > packets.saturating_mul(mss));
+            let then = match own.timeout {
+                Time::ZERO => "for ever, with transport.rdma.timeout = 0s".to_owned(),
+                timeout => format!("until transport.rdma.timeout = {timeout} has passed"),
+            };
+            (more && u64::from(own.ack_every) > packets).then(|| {
+                format!(
+                    "transport.rdma.ack_every = {} is more than the window of flow {i}, about {packets} packets: the \
+                     sender waits for an ACK {then}",
+                    own.ack_every
+                )
+            })
+        })
+    }
+}

@@ -43,9 +43,9 @@ pub enum SendDone {
     Written,
 }
 
-/// Links between the GPUs of a server: ranks k g to k g + g - 1 of g GPUs. A message between two of them starts when the
-/// sender's way out and the receiver's way in are both free, in the order in which messages are sent, holds both for
-/// its bytes at the rate, and arrives a delay later.
+/// Links between the GPUs of a server: ranks k g to k g + g - 1 of g GPUs. A message between two of them starts when
+/// the sender's way out and the receiver's way in are both free, in the order in which messages are sent. It holds
+/// both for its bytes at the rate, and arrives a delay later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScaleUp {
     /// Ranks of a server, at least 2.

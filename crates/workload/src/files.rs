@@ -50,7 +50,7 @@ impl Format {
     }
 }
 
-/// What a file does not say.
+/// Facts that a file does not say.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
     /// Format; `None` for the one that the file looks like.
@@ -86,7 +86,10 @@ pub fn read(path: &Path, options: &Options, report: &mut Report) -> Option<Graph
 fn unreadable(path: &Path, error: &std::io::Error, report: &mut Report) -> Option<Graph> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let remedy = || "expected a file of a job that can be read".to_string();
-    report.add(Code::E00, Place::Job, || (format!("{name}: {error}"), remedy()));
+    let error = error.to_string();
+    // without the number of the system
+    let words = error.split(" (os error").next().unwrap_or_default();
+    report.add(Code::E00, Place::Job, || (format!("{name}: {words}"), remedy()));
     None
 }
 

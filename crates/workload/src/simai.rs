@@ -1,13 +1,14 @@
 //! Workloads of SimAI and AICB as text (aliyun/SimAI cef83f9d, aliyun/aicb 23eec3c).
 //!
-//! Line 1 has a policy and `key: value` pairs, line 2 the number of rows. A row has 12 words: name, dependency, then
-//! time (ns), collective and bytes of the forward pass, of the gradients of inputs and of those of weights, and the time
-//! of the update. A collective is NONE or ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL, with `_EP` or `_DP_EP`; without
-//! them the group is TP, of gradients of weights DP.
+//! Line 1 has a policy and `key: value` pairs, line 2 the number of rows. A row has 12 words: name, dependency; time
+//! (ns), collective and bytes of the forward pass, the same of the gradients of inputs and of those of weights; time
+//! of the update. A collective is NONE or ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL, with `_EP` or `_DP_EP`.
+//! Without them the group is TP, of gradients of weights DP.
 //!
-//! One iteration: forward rows in order, each calculation followed by its collective; then rows in reverse, gradients
-//! of inputs with a collective that blocks, gradients of weights with one that does not, and the update behind it. MICRO
-//! has the collectives of weights alone, one after the other. Bytes are totals, of an all-gather the gathered data.
+//! One iteration: forward rows in order, each calculation followed by its collective; then rows in reverse: gradients
+//! of inputs with a collective that blocks, gradients of weights with one that does not, and behind it the update.
+//! MICRO has the collectives of weights alone, one after the other. Bytes are totals, of an all-gather the gathered
+//! data.
 //!
 //! Rank = t + TP (d + DP p). Differences: pipeline stages run the same rows side by side, without their messages, and
 //! checkpoints are not recomputed (W08); an unknown collective is no collective (W01), there it is an all-reduce.

@@ -201,3 +201,37 @@ def test_arguments_of_python_are_held_to_their_kinds() -> None:
     job = package.collective("all-to-all", 4, 4096, algorithm="windowed", window=2)
     with pytest.raises(ScenarioError, match="latency = 1e\\+300"):
         job.bound(latency=1e300)
+
+
+def test_loggops_has_the_times_of_loggopsim_and_of_its_copy() -> None:
+    # dissemination of 16: four rounds of o + L + o, and g in the copy
+    barrier = package.collective("barrier", n=16)
+    assert barrier.loggops() == 22_000_000
+    assert barrier.loggops(rules="htsim") == 26_000_000
+    one = package.collective("broadcast", 2, "1MiB")
+    asked = {"latency": "3700ns", "overhead": "200ns", "gap": "5ns", "gap_per_byte_ns": 0.08, "eager": 0}
+    assert one.loggops(**asked, rules="htsim") == 87_991_000
+    with pytest.raises(ScenarioError, match='rules = "ns3": expected loggopsim or htsim'):
+        one.loggops(rules="ns3")
+    with pytest.raises(ScenarioError, match="G = -1: expected a number of at least 0"):
+        one.loggops(gap_per_byte_ns=-1)
+
+
+def test_loggops_needs_messages_and_an_end(tmp_path: Path) -> None:
+    (tmp_path / "gpt.txt").write_text(SIMAI)
+    with pytest.raises(ScenarioError, match="LogGOPS has no collectives"):
+        Workload.load(tmp_path / "gpt.txt", gpus=8).loggops()
+    (tmp_path / "never.goal").write_text("num_ranks 1\nrank 0 {\nrecv 1b from 0\n}\n")
+    with pytest.raises(ScenarioError, match="tasks that never end: 1 of 1"):
+        Workload.load(tmp_path / "never.goal").loggops()
+
+
+def test_an_all_to_all_may_have_sizes_of_its_own() -> None:
+    job = package.collective("all-to-all", 2, sizes=[[7, 100], [300, 7]])
+    assert job.stats()["pairs"][0] == {"from": 1, "to": 0, "messages": 1, "bytes": 300}
+    with pytest.raises(ScenarioError, match="expected 4 numbers, n rows of n"):
+        package.collective("all-to-all", 2, sizes=[[1, 2]])
+    with pytest.raises(ScenarioError, match="sizes of all-reduce: expected all-to-all"):
+        package.collective("all-reduce", 2, sizes=[[1, 2], [3, 4]])
+    with pytest.raises(ScenarioError, match="sizes = -1: expected a whole number"):
+        package.collective("all-to-all", 1, sizes=[[-1]])

@@ -6,6 +6,7 @@ use incast_workload::bound::bound;
 use incast_workload::chakra;
 use incast_workload::collective::{self, Algorithm, Method, Methods, Step};
 use incast_workload::evaluate::delay::Network;
+use incast_workload::evaluate::loggops::{self, Parameters, Variant};
 use incast_workload::files::{self, Format};
 use incast_workload::lint::{self, Options};
 use incast_workload::stats::stats;
@@ -83,8 +84,10 @@ pub fn workload_load(
     Ok((graph.map(Workload), findings, counts))
 }
 
-/// Job of one collective of ranks 0 to n-1, as the messages of an algorithm.
+/// Job of one collective of ranks 0 to n-1, as the messages of an algorithm; `sizes` has the bytes of all pairs of an
+/// all-to-all, a row a sender.
 #[pyfunction]
+#[pyo3(signature = (name, n, size, root, given, sizes = None))]
 pub fn workload_collective(
     py: Python<'_>,
     name: &str,
@@ -92,6 +95,7 @@ pub fn workload_collective(
     size: u64,
     root: u32,
     given: Given,
+    sizes: Option<Vec<u64>>,
 ) -> PyResult<Workload> {
     let pattern = pattern(name)?;
     if root >= n {
@@ -99,7 +103,10 @@ pub fn workload_collective(
     }
     let mut methods = Methods::default();
     methods.choose(pattern, method(pattern, given)?);
-    let what = Collective { root, ..Collective::new(pattern, 0, Bytes(size)) };
+    if sizes.is_some() && pattern != Pattern::AllToAll {
+        return Err(scenario_error(format!("sizes of {name}: expected all-to-all")));
+    }
+    let what = Collective { root, sizes: sizes.map(Into::into), ..Collective::new(pattern, 0, Bytes(size)) };
     let made = py.detach(|| collective::expand(&collective::alone(&what, n)?, &methods));
     made.map(Workload).map_err(scenario_error)
 }
@@ -204,6 +211,24 @@ impl Workload {
         made.set_item("stream_ps", found.stream.0)?;
         made.set_item("stream_rank", found.stream_rank)?;
         Ok(made)
+    }
+
+    /// Time of the job in the LogGOPS model, ps, and tasks that ended: L, o, g and O (ps), G (ns a byte), S (bytes);
+    /// `copy` has the rules of htsim's copy of LogGOPSim.
+    fn loggops(
+        &self,
+        py: Python<'_>,
+        times_ps: [u64; 4],
+        per_byte_ns: f64,
+        eager: u64,
+        copy: bool,
+    ) -> PyResult<(u64, u64)> {
+        let [latency, overhead, gap, overhead_per_byte] = times_ps.map(Time);
+        let eager = Bytes(eager);
+        let parameters = Parameters { latency, overhead, gap, gap_per_byte_ns: per_byte_ns, overhead_per_byte, eager };
+        let variant = if copy { Variant::Copy } else { Variant::LogGopsim };
+        let outcome = py.detach(|| loggops::run(&self.0, &parameters, variant)).map_err(scenario_error)?;
+        Ok((outcome.end.0, outcome.ended))
     }
 
     /// The job with its collectives as messages; `given` has a pattern and its parameters each.

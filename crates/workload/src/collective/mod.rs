@@ -1,6 +1,6 @@
 //! Collectives: their algorithms as messages, and their ideal times.
 //!
-//! A member of a collective is one task of a graph. [`expand`] makes the messages of the algorithm out of it, in the
+//! A member of a collective is one task of a graph. [`expand()`] makes the messages of the algorithm out of it, in the
 //! order of the source; a run may also carry the steps out one by one ([`Ring`]).
 
 mod chain;

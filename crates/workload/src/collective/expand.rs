@@ -7,7 +7,7 @@ use super::method::{Algorithm, Method, Methods};
 use super::parts::{Parts, share};
 use super::ring::{self, Around, Ring};
 use super::tree;
-use crate::graph::{ANY, Builder, Collective, Graph, Kind, Pattern, Rank, RankBuilder, Refused};
+use crate::graph::{ANY, Builder, Collective, Graph, Kind, Pattern, Rank, RankBuilder, Ranks, Refused};
 use incast_cc::Bytes;
 
 /// Most tasks of an expanded graph.
@@ -35,8 +35,11 @@ pub fn expand(graph: &Graph, methods: &Methods) -> Result<Graph, Refused> {
     }
     let tags = tags(graph, methods)?;
     check_size(graph, methods)?;
-    let ranks = graph.iter().map(|(rank, tasks)| expand_rank(graph, methods, &tags, (rank, tasks)));
-    Builder::of(ranks.collect::<Result<Vec<Rank>, Refused>>()?)
+    let mut ranks = Ranks::new(graph.ranks() as u64);
+    for (rank, tasks) in graph.iter() {
+        ranks.push(expand_rank(graph, methods, &tags, (rank, tasks))?);
+    }
+    Ok(ranks.finish())
 }
 
 /// First tag of each collective: above all tags of the graph.

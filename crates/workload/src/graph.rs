@@ -4,8 +4,8 @@
 //! spcl/LogGOPSim 76451de). A dependency given twice counts twice, in the row and in the number the task waits for.
 //! Nothing here looks for cycles: tasks of a cycle never start, and the linter names them.
 //!
-//! Memory is 27 B a task, 4 B a dependency, and 4 B a task of ranks with a dependency on a start. Ranks that differ only
-//! in where they stand, as those of a ring, share their arrays: peers are kept relative to the rank.
+//! Memory is 27 B a task, 4 B a dependency, and 4 B a task of ranks with a dependency on a start. Ranks that differ in
+//! their place alone, as those of a ring, share their arrays: peers are kept relative to the rank.
 
 use incast_cc::{Bytes, Time};
 use std::collections::{HashMap, HashSet};

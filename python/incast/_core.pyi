@@ -111,6 +111,7 @@ def workload_load(
     gpus: int | None = None,
     totals: bool | None = None,
     data_only: bool = False,
+    as_simai: bool = False,
 ) -> tuple[Workload | None, list[_Found], list[tuple[str, int]]]: ...
 def workload_collective(
     name: str, n: int, size: int, root: int, given: _Method, sizes: list[int] | None = None

@@ -132,6 +132,10 @@ def test_a_workload_of_simai_expands(tmp_path: Path, incast: Command) -> None:
     assert job.expanded(tree).stats()["bytes_by_kind"]["send"] == 2 * 3 * 2 * 4096 + 4 * 2 * 8192
     with pytest.raises(ScenarioError, match="GOAL has no collectives"):
         job.write(tmp_path / "gpt.bin")
+    stages = tmp_path / "stages.txt"
+    stages.write_text(SIMAI.replace(": 4\n", ": 2 pp: 2\n").replace("4096", "100"))
+    assert incast("workload", "stats", "stages.txt", "--gpus", "8", "--as-simai").status == 0
+    assert Workload.load(stages, gpus=8, as_simai=True).stats()["bytes_by_kind"] == {"collective": 8 * (4096 + 8192)}
     words = ["--gpus", "8", "--set", "all-reduce.algorithm=tree", "--set", "all-reduce.chunk=1kB", "--out"]
     assert incast("workload", "expand", "gpt.txt", *words, "gpt.bin").status == 0
     assert incast("workload", "lint", "gpt.bin").status == 0

@@ -10,7 +10,7 @@ use incast_workload::evaluate::loggops::{self, Parameters, Variant};
 use incast_workload::files::{self, Format};
 use incast_workload::lint::{self, Options};
 use incast_workload::stats::stats;
-use incast_workload::{Code, Collective, Finding, Graph, Kind, Pattern, Refused, Report, goal};
+use incast_workload::{Code, Collective, Finding, Graph, Kind, Pattern, Refused, Report, goal, simai};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
@@ -65,9 +65,10 @@ fn method(pattern: Pattern, given: Given) -> PyResult<Method> {
 type Read = (Option<Workload>, Vec<Found>, Vec<(&'static str, u64)>);
 
 /// Reads a file of a job; an empty kind is the format that the file looks like. `gpus` is for workloads of SimAI that
-/// name no number; `totals` says whether sizes of all-gathers are totals, `data_only` leaves control dependencies out.
+/// name no number; `totals` says whether sizes of all-gathers are totals, `data_only` leaves control dependencies out;
+/// `as_simai` has the rules of SimAI's run on ns-3.
 #[pyfunction]
-#[pyo3(signature = (path, kind, gpus = None, totals = None, data_only = false))]
+#[pyo3(signature = (path, kind, gpus = None, totals = None, data_only = false, as_simai = false))]
 pub fn workload_load(
     py: Python<'_>,
     path: PathBuf,
@@ -75,9 +76,14 @@ pub fn workload_load(
     gpus: Option<u64>,
     totals: Option<bool>,
     data_only: bool,
+    as_simai: bool,
 ) -> PyResult<Read> {
     let format = if kind.is_empty() { None } else { Some(format(kind)?) };
-    let options = files::Options { format, gpus, traces: chakra::Options { totals, data_only } };
+    let options = files::Options {
+        format,
+        simai: simai::Options { gpus, as_simai },
+        traces: chakra::Options { totals, data_only },
+    };
     let mut report = Report::default();
     let graph = py.detach(|| files::read(&path, &options, &mut report));
     let (findings, counts) = found(&report);
@@ -107,7 +113,7 @@ pub fn workload_collective(
         return Err(scenario_error(format!("sizes of {name}: expected all-to-all")));
     }
     let what = Collective { root, sizes: sizes.map(Into::into), ..Collective::new(pattern, 0, Bytes(size)) };
-    let made = py.detach(|| collective::expand(&collective::alone(&what, n)?, &methods));
+    let made = py.detach(|| collective::messages(&what, n, &methods));
     made.map(Workload).map_err(scenario_error)
 }
 

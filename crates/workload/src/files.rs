@@ -55,8 +55,8 @@ impl Format {
 pub struct Options {
     /// Format; `None` for the one that the file looks like.
     pub format: Option<Format>,
-    /// GPUs of a workload of SimAI; `None` for the number that it names.
-    pub gpus: Option<u64>,
+    /// Rules of workloads of SimAI.
+    pub simai: simai::Options,
     /// Rules of execution traces.
     pub traces: chakra::Options,
 }
@@ -77,7 +77,7 @@ pub fn read(path: &Path, options: &Options, report: &mut Report) -> Option<Graph
         Err(error) => unreadable(path, &error, report),
         Ok((mut file, head)) => match options.format.unwrap_or_else(|| Format::of(&head)) {
             Format::Bin => binary::read(&mut file, report),
-            Format::SimAi => simai::read(&mut BufReader::new(file), options.gpus, report),
+            Format::SimAi => simai::read(&mut BufReader::new(file), options.simai, report),
             _ => text::read(&mut BufReader::with_capacity(1 << 20, file), report),
         },
     }

@@ -537,8 +537,11 @@ impl Graph {
     /// Memory of the arrays of all ranks; arrays that ranks share count once.
     pub fn memory(&self) -> Bytes {
         let mut seen = HashSet::new();
-        let own = |rank: &Rank| if seen.insert(Arc::as_ptr(&rank.body)) { rank.memory().0 } else { 0 };
-        Bytes(self.ranks.iter().map(own).sum::<u64>() + (self.ranks.len() * size_of::<Rank>()) as u64)
+        let mut own = |rank: &Rank| match seen.insert(Arc::as_ptr(&rank.body)) {
+            true => rank.memory().0 + size_of::<Body>() as u64,
+            false => 0,
+        };
+        Bytes(self.ranks.iter().map(&mut own).sum::<u64>() + (self.ranks.len() * size_of::<Rank>()) as u64)
     }
 }
 

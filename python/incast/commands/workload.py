@@ -34,6 +34,9 @@ Sizes = Annotated[
     str, typer.Option("--all-gather", metavar="KIND", help="Sizes of all-gathers in traces: shard or total.")
 ]
 DataOnly = Annotated[bool, typer.Option("--data-only", help="Leave control dependencies of traces out.")]
+AsSimai = Annotated[
+    bool, typer.Option("--as-simai", help="Read SimAI's files as its run on ns-3: one stage, forward sizes from 4 KiB.")
+]
 Latency = Annotated[str, typer.Option("--latency", metavar="TIME", help="Latency of a message between hosts.")]
 Rate = Annotated[str, typer.Option("--rate", metavar="RATE", help="Rate of a host.")]
 Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
@@ -50,6 +53,7 @@ def lint(
     gpus: Gpus = None,
     all_gather: Sizes = "",
     data_only: DataOnly = False,
+    as_simai: AsSimai = False,
     latency: Latency = job.LATENCY,
     rate: Rate = job.RATE,
     packet: Annotated[
@@ -68,7 +72,7 @@ def lint(
     most_bytes = None if most is None else job.quantity("most", "size", most)
     reports = []
     for name in files:
-        made, found, counts = job.read(name, format_, gpus, _totals(all_gather), data_only)
+        made, found, counts = job.read(name, format_, gpus, _totals(all_gather), data_only, as_simai)
         if made is not None:
             own, more = made.counted(latency, rate, packet, gpus, most_bytes)
             found, counts = [*found, *own], dict(Counter(counts) + Counter(more))
@@ -100,10 +104,11 @@ def stats(
     gpus: Gpus = None,
     all_gather: Sizes = "",
     data_only: DataOnly = False,
+    as_simai: AsSimai = False,
     json: Json = False,
 ) -> None:
     """Count tasks, bytes, pairs, dependencies and memory of jobs."""
-    found = [(name, _load(name, format_, gpus, all_gather, data_only).stats()) for name in files]
+    found = [(name, _load(name, format_, gpus, all_gather, data_only, as_simai).stats()) for name in files]
     if json:
         _print_json([{"file": name, **counts} for name, counts in found])
         return
@@ -117,12 +122,13 @@ def bound(
     gpus: Gpus = None,
     all_gather: Sizes = "",
     data_only: DataOnly = False,
+    as_simai: AsSimai = False,
     latency: Latency = job.LATENCY,
     rate: Rate = job.RATE,
     json: Json = False,
 ) -> None:
     """Bound the time of jobs from below: no network of hosts with this latency and rate is faster."""
-    found = [(name, _load(name, format_, gpus, all_gather, data_only).bound(latency, rate)) for name in files]
+    found = [(name, _load(name, format_, gpus, all_gather, data_only, as_simai).bound(latency, rate)) for name in files]
     if json:
         _print_json([{"file": name, **figures} for name, figures in found])
         return
@@ -137,11 +143,12 @@ def convert(
     gpus: Gpus = None,
     all_gather: Sizes = "",
     data_only: DataOnly = False,
+    as_simai: AsSimai = False,
     set_: Set = None,
     quiet: Quiet = False,
 ) -> None:
     """Convert a job to GOAL text or binary; its collectives become messages, as by expand."""
-    _write(_load(file, format_, gpus, all_gather, data_only).expanded(_methods(set_)), out_, quiet)
+    _write(_load(file, format_, gpus, all_gather, data_only, as_simai).expanded(_methods(set_)), out_, quiet)
 
 
 def expand(
@@ -151,11 +158,12 @@ def expand(
     gpus: Gpus = None,
     all_gather: Sizes = "",
     data_only: DataOnly = False,
+    as_simai: AsSimai = False,
     set_: Set = None,
     quiet: Quiet = False,
 ) -> None:
     """Expand the collectives of a job into messages: --set all-reduce.algorithm=tree --set all-reduce.chunk=512KiB."""
-    made = _load(file, format_, gpus, all_gather, data_only)
+    made = _load(file, format_, gpus, all_gather, data_only, as_simai)
     if not made.stats()["collectives"]:
         raise ScenarioError(f"{file}: no collectives; expected a workload of SimAI or Chakra traces with some")
     _write(made.expanded(_methods(set_)), out_, quiet)
@@ -204,8 +212,8 @@ def collective(
         _write(made, out_, quiet or json)
 
 
-def _load(name: str, format_: str, gpus: int | None, all_gather: str, data_only: bool) -> Workload:
-    return Workload.load(name, format_, gpus, _totals(all_gather), data_only)
+def _load(name: str, format_: str, gpus: int | None, all_gather: str, data_only: bool, as_simai: bool) -> Workload:
+    return Workload.load(name, format_, gpus, _totals(all_gather), data_only, as_simai)
 
 
 def _totals(all_gather: str) -> bool | None:

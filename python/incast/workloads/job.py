@@ -97,15 +97,17 @@ class Workload:
         gpus: int | None = None,
         totals: bool | None = None,
         data_only: bool = False,
+        as_simai: bool = False,
     ) -> Workload:
         """Read GOAL text or binary, a workload of SimAI or AICB, or Chakra traces by their prefix.
 
         ``format`` is goal, bin, simai or chakra (default: by the file). ``gpus`` is for workloads of SimAI without
         ``all_gpus``, ``totals`` says that sizes of all-gathers in traces are totals (or shards, if false), and
-        ``data_only`` leaves control dependencies of traces out. Raises ``ScenarioError`` with the place of the first
-        error.
+        ``data_only`` leaves control dependencies of traces out. ``as_simai`` reads a workload of SimAI as its run on
+        ns-3 does: one pipeline stage, forward collectives of 1 to 4,095 B with 4,096 B. Raises ``ScenarioError`` with
+        the place of the first error.
         """
-        made, found, _ = read(path, format, gpus, totals, data_only)
+        made, found, _ = read(path, format, gpus, totals, data_only, as_simai)
         if made is None:
             first = next(finding for finding in found if finding.error)
             raise ScenarioError(f"{path}, {first.place}: {first.what} ({first.code}: {first.why}): {first.remedy}")
@@ -223,10 +225,11 @@ def read(
     gpus: int | None = None,
     totals: bool | None = None,
     data_only: bool = False,
+    as_simai: bool = False,
 ) -> tuple[Workload | None, list[Finding], dict[str, int]]:
     """Read a file as ``Workload.load`` does; return the job unless it has an error, findings, and numbers by code."""
     gpus = None if gpus is None else count("gpus", gpus)
-    core, found, counts = _core.workload_load(path, format, gpus, totals, data_only)
+    core, found, counts = _core.workload_load(path, format, gpus, totals, data_only, as_simai)
     findings = [Finding(*one) for one in found]
     return (None if core is None else Workload(core, findings)), findings, dict(counts)
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from incast.runs.result import Result
     from incast.runs.scenario import Scenario
     from incast.study.api import Study
+    from incast.workloads.job import Workload, collective
 
 __all__ = [
     "ControllerError",
@@ -59,8 +60,10 @@ __all__ = [
     "Study",
     "StudyError",
     "UnsoundError",
+    "Workload",
     "WriteError",
     "__version__",
+    "collective",
     "compare",
     "controllers",
     "describe",
@@ -78,7 +81,9 @@ _HOMES = {
     "Scenario": "incast.runs.scenario",
     "Store": "incast.batch.store",
     "Study": "incast.study.api",
+    "Workload": "incast.workloads.job",
     "__version__": "incast._core",
+    "collective": "incast.workloads.job",
     "compare": "incast.commands.calls",
     "controllers": "incast.controllers",
     "describe": "incast.commands.lookup",

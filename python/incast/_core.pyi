@@ -76,6 +76,49 @@ class RunResult:
     def table(self, name: str) -> list[_Column]: ...
     def parts(self, name: str, most: int, show: Callable[[list[_Column]], None]) -> bool: ...
 
+# (code, stops a run, place, what, why, remedy)
+_Found = tuple[str, bool, str, str, str, str]
+# (algorithm, channels, chunk in B, credits, reduction in bit/s, window, server, order)
+_Method = tuple[str, int, int | None, int, int | None, int, int, list[int]]
+
+@final
+class Workload:
+    """Tasks of the ranks of a job; immutable."""
+
+    @property
+    def ranks(self) -> int: ...
+    @property
+    def tasks(self) -> int: ...
+    def lint(
+        self,
+        latency_ps: int,
+        rate_bps: int,
+        packet: int,
+        places: int | None = None,
+        most_bytes: int | None = None,
+    ) -> tuple[list[_Found], list[tuple[str, int]]]: ...
+    def stats(self) -> dict[str, Any]: ...
+    def bound(self, latency_ps: int, rate_bps: int) -> dict[str, Any]: ...
+    def loggops(
+        self, times_ps: tuple[int, int, int, int], per_byte_ns: float, eager: int, copy: bool
+    ) -> tuple[int, int]: ...
+    def expand(self, given: list[tuple[str, _Method]]) -> Workload: ...
+    def content(self, kind: str) -> tuple[bytes, int]: ...
+
+def workload_load(
+    path: str | PathLike[str],
+    kind: str,
+    gpus: int | None = None,
+    totals: bool | None = None,
+    data_only: bool = False,
+    as_simai: bool = False,
+) -> tuple[Workload | None, list[_Found], list[tuple[str, int]]]: ...
+def workload_collective(
+    name: str, n: int, size: int, root: int, given: _Method, sizes: list[int] | None = None
+) -> Workload: ...
+def workload_ideal(
+    name: str, n: int, size: int, latency_ps: int, rate_bps: int, given: _Method
+) -> tuple[int | None, float]: ...
 def run(
     scenario: Scenario,
     progress: Callable[[float, float, int], bool | None] | None = None,

@@ -5,6 +5,7 @@ mod errors;
 mod external;
 mod model;
 mod scenario;
+mod workload;
 
 use std::time::{Duration, Instant};
 
@@ -226,6 +227,8 @@ fn describe(kind: &str, name: &str) -> PyResult<String> {
 mod _core {
     #[pymodule_export]
     use super::model::{ModelError, model_bounds, model_declaration, model_evaluate, model_names, model_quantity};
+    #[pymodule_export]
+    use super::workload::{Workload, workload_collective, workload_ideal, workload_load};
     #[pymodule_export]
     use super::{
         ControllerError, RunError, RunResult, RunStopped, Scenario, ScenarioError, columns, describe, list_kind, run,

@@ -50,13 +50,13 @@ impl Format {
     }
 }
 
-/// What a file does not say.
+/// Facts that a file does not say.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
     /// Format; `None` for the one that the file looks like.
     pub format: Option<Format>,
-    /// GPUs of a workload of SimAI; `None` for the number that it names.
-    pub gpus: Option<u64>,
+    /// Rules of workloads of SimAI.
+    pub simai: simai::Options,
     /// Rules of execution traces.
     pub traces: chakra::Options,
 }
@@ -77,7 +77,7 @@ pub fn read(path: &Path, options: &Options, report: &mut Report) -> Option<Graph
         Err(error) => unreadable(path, &error, report),
         Ok((mut file, head)) => match options.format.unwrap_or_else(|| Format::of(&head)) {
             Format::Bin => binary::read(&mut file, report),
-            Format::SimAi => simai::read(&mut BufReader::new(file), options.gpus, report),
+            Format::SimAi => simai::read(&mut BufReader::new(file), options.simai, report),
             _ => text::read(&mut BufReader::with_capacity(1 << 20, file), report),
         },
     }
@@ -86,7 +86,10 @@ pub fn read(path: &Path, options: &Options, report: &mut Report) -> Option<Graph
 fn unreadable(path: &Path, error: &std::io::Error, report: &mut Report) -> Option<Graph> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let remedy = || "expected a file of a job that can be read".to_string();
-    report.add(Code::E00, Place::Job, || (format!("{name}: {error}"), remedy()));
+    let error = error.to_string();
+    // without the number of the system
+    let words = error.split(" (os error").next().unwrap_or_default();
+    report.add(Code::E00, Place::Job, || (format!("{name}: {words}"), remedy()));
     None
 }
 

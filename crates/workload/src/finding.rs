@@ -48,7 +48,7 @@ codes! {
     E09 "a send or receive without peer or tag", "it cannot meet its other end";
     E10 "a number beyond its field", "other programs wrap it without a word";
     W01 "an unknown collective word", "other programs take it for an all-reduce";
-    W02 "attributes or times that other programs read as 0 or 1", "the time of the job would not be that of the trace";
+    W02 "durations that are missing or doubtful", "the time of the job would not be the one that was meant";
     W03 "the time of the job does not depend on the network", "no network would change a figure";
     W04 "ranks and places do not fit", "places stay empty, or ranks have none";
     W05 "a size with two meanings", "results differ by the size of the group, or by 7 %";

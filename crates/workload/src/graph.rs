@@ -4,10 +4,13 @@
 //! spcl/LogGOPSim 76451de). A dependency given twice counts twice, in the row and in the number the task waits for.
 //! Nothing here looks for cycles: tasks of a cycle never start, and the linter names them.
 //!
-//! Memory is 28 B a task, 4 B a dependency, and 4 B a task of ranks with a dependency on a start.
+//! Memory is 27 B a task, 4 B a dependency, and 4 B a task of ranks with a dependency on a start. Ranks that differ in
+//! their place alone, as those of a ring, share their arrays: peers are kept relative to the rank.
 
 use incast_cc::{Bytes, Time};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// Any source, or any tag, of a [`Kind::Recv`].
@@ -189,7 +192,7 @@ impl fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 /// Successors of the tasks of a rank as compressed rows; no offsets where there are no edges.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
 struct Rows {
     first: Box<[u32]>,
     edges: Box<[u32]>,
@@ -235,10 +238,9 @@ impl Rows {
     }
 }
 
-/// Tasks of one rank and their order. Methods take an index below [`Rank::tasks`]; any other has no successors, waits
-/// for nothing and is a [`Kind::Nop`].
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Rank {
+/// Arrays of the tasks of a rank. Ranks whose peers lie at the same distances share them.
+#[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
+struct Body {
     kind: Box<[Kind]>,
     stream: Box<[u8]>,
     nic: Box<[u8]>,
@@ -250,55 +252,127 @@ pub struct Rank {
     starts: Rows,
 }
 
+impl Body {
+    fn memory(&self) -> u64 {
+        let fixed = 3 + 2 * 4 + 8 + 4;
+        (self.kind.len() * fixed + self.ends.memory() + self.starts.memory()) as u64
+    }
+
+    /// Places of the peers of messages.
+    fn peers(&mut self) -> impl Iterator<Item = &mut u32> {
+        let messages = self.kind.iter().map(|kind| matches!(kind, Kind::Send | Kind::Recv));
+        self.peer.iter_mut().zip(messages).filter(|(peer, message)| *message && **peer != ANY).map(|(peer, _)| peer)
+    }
+}
+
+/// Tasks of one rank and their order. Methods take an index below [`Rank::tasks`]; any other has no successors, waits
+/// for nothing and is a [`Kind::Nop`].
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Rank {
+    body: Arc<Body>,
+    /// Number that is added to peers, modulo the number of ranks; both 0 where peers stand as they are.
+    shift: u32,
+    ranks: u32,
+}
+
 impl Rank {
     /// Number of tasks.
     #[inline]
     pub fn tasks(&self) -> usize {
-        self.kind.len()
+        self.body.kind.len()
     }
     /// A task, assembled from the arrays.
     #[inline]
     pub fn task(&self, i: u32) -> Task {
-        let i = i as usize;
-        match (self.kind.get(i), self.size.get(i)) {
-            (Some(&kind), Some(&size)) => {
-                Task { kind, stream: self.stream[i], nic: self.nic[i], peer: self.peer[i], tag: self.tag[i], size }
+        let (i, body) = (i as usize, &*self.body);
+        let Some(&kind) = body.kind.get(i) else { return Task::nop() };
+        let mut peer = body.peer[i];
+        if self.ranks > 0 && matches!(kind, Kind::Send | Kind::Recv) && peer != ANY {
+            peer += self.shift;
+            if peer >= self.ranks {
+                peer -= self.ranks;
             }
-            _ => Task::nop(),
         }
+        Task { kind, stream: body.stream[i], nic: body.nic[i], peer, tag: body.tag[i], size: body.size[i] }
     }
     /// Kind of a task, read alone.
     #[inline]
     pub fn kind(&self, i: u32) -> Kind {
-        self.kind.get(i as usize).copied().unwrap_or(Kind::Nop)
+        self.body.kind.get(i as usize).copied().unwrap_or(Kind::Nop)
     }
     /// Tasks that wait for this one: for its end, for its start.
     #[inline]
     pub fn successors(&self, i: u32) -> (&[u32], &[u32]) {
-        (self.ends.row(i), self.starts.row(i))
+        (self.body.ends.row(i), self.body.starts.row(i))
     }
     /// Number of ends and starts that a task waits for.
     #[inline]
     pub fn waits(&self, i: u32) -> u32 {
-        self.waits.get(i as usize).copied().unwrap_or(0)
+        self.body.waits.get(i as usize).copied().unwrap_or(0)
     }
     /// Numbers that the tasks wait for, one a task: what a run counts down.
     #[inline]
     pub fn all_waits(&self) -> &[u32] {
-        &self.waits
+        &self.body.waits
     }
     /// Number of dependencies: on ends, on starts.
     pub fn edges(&self) -> (usize, usize) {
-        (self.ends.edges.len(), self.starts.edges.len())
+        (self.body.ends.edges.len(), self.body.starts.edges.len())
     }
     /// All tasks with their indices.
     pub fn iter(&self) -> impl Iterator<Item = (u32, Task)> + '_ {
         (0..self.tasks() as u32).map(|i| (i, self.task(i)))
     }
-    /// Memory of the arrays.
+    /// Memory of the arrays, which other ranks may share.
     pub fn memory(&self) -> Bytes {
-        let fixed = 3 + 2 * 4 + 8 + 4;
-        Bytes((self.tasks() * fixed + self.ends.memory() + self.starts.memory()) as u64)
+        Bytes(self.body.memory())
+    }
+}
+
+/// Ranks of a job, one after the other: equal arrays are kept once.
+#[derive(Default, Debug)]
+pub(crate) struct Ranks {
+    of: u32,
+    done: Vec<Rank>,
+    bodies: HashMap<u64, Vec<Arc<Body>>>,
+}
+
+impl Ranks {
+    /// No ranks yet, of so many.
+    pub fn new(of: u64) -> Ranks {
+        Ranks { of: of.min(MOST_RANKS) as u32, ..Ranks::default() }
+    }
+
+    /// Adds the next rank.
+    pub fn push(&mut self, rank: Rank) {
+        let (shift, ranks) = (self.done.len() as u32, self.of);
+        let mut body = Arc::unwrap_or_clone(rank.body);
+        if rank.ranks > 0 {
+            body.peers().for_each(|peer| *peer = (*peer + rank.shift) % rank.ranks);
+        }
+        // a peer that is no rank stays as it is, with all others of its rank
+        let relative = shift < ranks && body.peers().all(|peer| *peer < ranks);
+        if relative {
+            body.peers().for_each(|peer| *peer = if *peer >= shift { *peer - shift } else { *peer + ranks - shift });
+        }
+        let mut hasher = DefaultHasher::new();
+        body.hash(&mut hasher);
+        let known = self.bodies.entry(hasher.finish()).or_default();
+        let body = match known.iter().find(|one| ***one == body) {
+            Some(one) => one.clone(),
+            None => {
+                let one = Arc::new(body);
+                known.push(one.clone());
+                one
+            }
+        };
+        let (shift, ranks) = if relative { (shift, ranks) } else { (0, 0) };
+        self.done.push(Rank { body, shift, ranks });
+    }
+
+    /// The graph.
+    pub fn finish(self) -> Graph {
+        Graph { ranks: self.done, ..Graph::default() }
     }
 }
 
@@ -389,7 +463,7 @@ impl RankBuilder {
         let ends = Rows::of(tasks, &self.ends);
         drop(self.ends);
         let starts = Rows::of(tasks, &self.starts);
-        Rank {
+        let body = Body {
             kind: self.kind.into(),
             stream: self.stream.into(),
             nic: self.nic.into(),
@@ -399,7 +473,8 @@ impl RankBuilder {
             waits: self.waits.into(),
             ends,
             starts,
-        }
+        };
+        Rank { body: Arc::new(body), shift: 0, ranks: 0 }
     }
 }
 
@@ -459,9 +534,14 @@ impl Graph {
     pub fn group(&self, group: u32) -> &[u32] {
         self.groups.get(group as usize).map_or(&[], |g| g)
     }
-    /// Memory of the arrays of all ranks.
+    /// Memory of the arrays of all ranks; arrays that ranks share count once.
     pub fn memory(&self) -> Bytes {
-        Bytes(self.ranks.iter().map(|r| r.memory().0 + size_of::<Rank>() as u64).sum())
+        let mut seen = HashSet::new();
+        let mut own = |rank: &Rank| match seen.insert(Arc::as_ptr(&rank.body)) {
+            true => rank.memory().0 + size_of::<Body>() as u64,
+            false => 0,
+        };
+        Bytes(self.ranks.iter().map(&mut own).sum::<u64>() + (self.ranks.len() * size_of::<Rank>()) as u64)
     }
 }
 
@@ -490,7 +570,9 @@ impl Builder {
         if ranks.len() as u64 > MOST_RANKS {
             return Err(Refused(format!("ranks = {}: expected at most {MOST_RANKS}", ranks.len())));
         }
-        Ok(Graph { ranks, ..Graph::default() })
+        let mut all = Ranks::new(ranks.len() as u64);
+        ranks.into_iter().for_each(|rank| all.push(rank));
+        Ok(all.finish())
     }
 
     fn rank(&mut self, rank: u32) -> Result<&mut RankBuilder, Refused> {
@@ -529,6 +611,8 @@ impl Builder {
     }
     /// The graph.
     pub fn finish(self) -> Graph {
-        Graph { ranks: self.ranks.into_iter().map(RankBuilder::finish).collect(), ..self.rest }
+        let mut all = Ranks::new(self.ranks.len() as u64);
+        self.ranks.into_iter().for_each(|rank| all.push(rank.finish()));
+        Graph { ranks: all.done, ..self.rest }
     }
 }

@@ -1,13 +1,14 @@
 //! Workloads of SimAI and AICB as text (aliyun/SimAI cef83f9d, aliyun/aicb 23eec3c).
 //!
-//! Line 1 has a policy and `key: value` pairs, line 2 the number of rows. A row has 12 words: name, dependency, then
-//! time (ns), collective and bytes of the forward pass, of the gradients of inputs and of those of weights, and the time
-//! of the update. A collective is NONE or ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL, with `_EP` or `_DP_EP`; without
-//! them the group is TP, of gradients of weights DP.
+//! Line 1 has a policy and `key: value` pairs, line 2 the number of rows. A row has 12 words: name, dependency; time
+//! (ns), collective and bytes of the forward pass, the same of the gradients of inputs and of those of weights; time
+//! of the update. A collective is NONE or ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL, with `_EP` or `_DP_EP`.
+//! Without them the group is TP, of gradients of weights DP.
 //!
-//! One iteration: forward rows in order, each calculation followed by its collective; then rows in reverse, gradients
-//! of inputs with a collective that blocks, gradients of weights with one that does not, and the update behind it. MICRO
-//! has the collectives of weights alone, one after the other. Bytes are totals, of an all-gather the gathered data.
+//! One iteration: forward rows in order, each calculation followed by its collective; then rows in reverse: gradients
+//! of inputs with a collective that blocks, gradients of weights with one that does not, and behind it the update.
+//! MICRO has the collectives of weights alone, one after the other. Bytes are totals, of an all-gather the gathered
+//! data.
 //!
 //! Rank = t + TP (d + DP p). Differences: pipeline stages run the same rows side by side, without their messages, and
 //! checkpoints are not recomputed (W08); an unknown collective is no collective (W01), there it is an all-reduce.
@@ -78,9 +79,18 @@ impl Sizes {
     }
 }
 
-/// Reads a file for so many GPUs; `None` for the number that the file names, or one group of it. Findings go to the
-/// report; no graph where one of them is an error.
-pub fn read(source: &mut dyn BufRead, gpus: Option<u64>, report: &mut Report) -> Option<Graph> {
+/// Facts that a file does not say.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Options {
+    /// GPUs; `None` for the number that the file names, or one group of it.
+    pub gpus: Option<u64>,
+    /// Rules of SimAI's run on ns-3 (aliyun/SimAI cef83f9d, `Sys.cc`, `Workload.cc`): one pipeline stage, whatever the
+    /// file says, and forward collectives of 1 to 4,095 B have 4,096 B.
+    pub as_simai: bool,
+}
+
+/// Reads a file. Findings go to the report; no graph where one of them is an error.
+pub fn read(source: &mut dyn BufRead, options: Options, report: &mut Report) -> Option<Graph> {
     let mut bytes = Vec::new();
     let read = Read::take(&mut *source, MOST_BYTES + 1).read_to_end(&mut bytes);
     let problem = match read {
@@ -93,7 +103,7 @@ pub fn read(source: &mut dyn BufRead, gpus: Option<u64>, report: &mut Report) ->
     }
     let text = String::from_utf8_lossy(&bytes);
     let before = report.errors();
-    let found = parse(&text, gpus, report);
+    let found = parse(&text, options, report);
     match found {
         Ok((micro, sizes, rows)) if report.errors() == before => match build(micro, sizes, &rows) {
             Ok(graph) => return Some(graph),
@@ -136,7 +146,7 @@ fn number(word: &str, place: Place, what: &str, most: u64) -> Result<u64, Stop> 
     }
 }
 
-fn parse(text: &str, gpus: Option<u64>, report: &mut Report) -> Result<(bool, Sizes, Vec<Row>), Stop> {
+fn parse(text: &str, options: Options, report: &mut Report) -> Result<(bool, Sizes, Vec<Row>), Stop> {
     let mut lines = (1u64..).zip(text.lines());
     let (_, head) = lines.next().unwrap_or((1, ""));
     let head = words(head);
@@ -145,7 +155,7 @@ fn parse(text: &str, gpus: Option<u64>, report: &mut Report) -> Result<(bool, Si
         let expected = format!("expected {}", POLICIES.join(" or "));
         return stop(Code::E00, Place::Line(1, 1), format!("policy {}", shown(policy)), expected);
     }
-    let sizes = head_sizes(&head[1..], gpus, report)?;
+    let sizes = head_sizes(&head[1..], options, report)?;
     let Some((line, count)) = lines.next() else {
         return stop(Code::E00, Place::Line(2, 1), "the file ends here", "expected the number of rows");
     };
@@ -169,7 +179,11 @@ fn parse(text: &str, gpus: Option<u64>, report: &mut Report) -> Result<(bool, Si
                 format!("expected {count} rows"),
             );
         }
-        rows.push(row(&words, line, report)?);
+        let mut row = row(&words, line, report)?;
+        if let (true, bytes @ 1..4096) = (options.as_simai, &mut row.passes[0].bytes) {
+            *bytes = 4096;
+        }
+        rows.push(row);
     }
     if (rows.len() as u64) < count {
         let what = format!("the file ends behind {} rows", rows.len());
@@ -185,7 +199,7 @@ fn parse(text: &str, gpus: Option<u64>, report: &mut Report) -> Result<(bool, Si
 }
 
 /// Reads `key: value` pairs of the first line; a key may stand without its colon.
-fn head_sizes(head: &[(u64, &str)], gpus: Option<u64>, report: &mut Report) -> Result<Sizes, Stop> {
+fn head_sizes(head: &[(u64, &str)], options: Options, report: &mut Report) -> Result<Sizes, Stop> {
     let mut values: HashMap<&str, (u64, &str)> = HashMap::new();
     let mut key = None;
     for &(column, word) in head {
@@ -212,6 +226,7 @@ fn head_sizes(head: &[(u64, &str)], gpus: Option<u64>, report: &mut Report) -> R
         }
     };
     let (tp, ep, pp) = (value("model_parallel_NPU_group", 1, 1)?, value("ep", 1, 1)?, value("pp", 1, 1)?);
+    let (gpus, pp) = (options.gpus, if options.as_simai { 1 } else { pp });
     let named = value("all_gpus", 0, 0)?;
     let group = tp.saturating_mul(ep).saturating_mul(pp);
     let ranks = gpus.unwrap_or(if named > 0 { named } else { group });

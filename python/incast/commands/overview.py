@@ -34,7 +34,14 @@ GROUPS = (
             ("import, export", "of HPCC, htsim; for Wireshark, Perfetto"),
         ),
     ),
-    ("Know", (("paper", "figures of papers, with verdicts"), ("model", "closed forms"))),
+    (
+        "Know",
+        (
+            ("paper", "figures of papers, with verdicts"),
+            ("model", "closed forms"),
+            ("workload", "jobs of AI clusters: mistakes, counts, bounds"),
+        ),
+    ),
 )
 
 

@@ -24,6 +24,7 @@ from incast.commands import (
     tune,
     validate,
     view,
+    workload,
 )
 
 
@@ -59,6 +60,14 @@ def program() -> typer.Typer:
     imports.command()(importing.htsim)
     imports.command()(importing.cdf)
     app.add_typer(imports, name="import")
+    jobs = typer.Typer(help="Jobs of AI clusters: check, count, bound and convert them.", no_args_is_help=True)
+    jobs.command()(workload.lint)
+    jobs.command()(workload.stats)
+    jobs.command()(workload.bound)
+    jobs.command()(workload.convert)
+    jobs.command()(workload.expand)
+    jobs.command()(workload.collective)
+    app.add_typer(jobs, name="workload")
     app.command()(tune.tune)
     app.command()(tune.sensitivity)
     papers = typer.Typer(help="Reproduce figures of published papers and check their claims.", no_args_is_help=True)

@@ -7,7 +7,7 @@ use super::method::{Algorithm, Method, Methods};
 use super::parts::{Parts, share};
 use super::ring::{self, Around, Ring};
 use super::tree;
-use crate::graph::{ANY, Builder, Collective, Graph, Kind, Pattern, Rank, RankBuilder, Refused};
+use crate::graph::{ANY, Builder, Collective, Graph, Kind, Pattern, Rank, RankBuilder, Ranks, Refused};
 use incast_cc::Bytes;
 
 /// Most tasks of an expanded graph.
@@ -26,6 +26,13 @@ pub fn alone(what: &Collective, n: u32) -> Result<Graph, Refused> {
     Ok(job.finish())
 }
 
+/// Messages of one collective of ranks 0 to n-1. Errors: those of [`expand`], before any memory is taken.
+pub fn messages(what: &Collective, n: u32, methods: &Methods) -> Result<Graph, Refused> {
+    let sum = f64::from(n) * check_one(what, n.into(), methods.of(what.pattern))?;
+    check_sum(sum)?;
+    expand(&alone(what, n)?, methods)
+}
+
 /// Replaces each collective by the tasks of its algorithm, between two points: tasks that waited for the collective
 /// wait for the second. Errors: a method that does not fit; more than [`MOST_TASKS`] tasks, with the memory they take;
 /// a receive of any tag, which would take the messages of a collective.
@@ -35,8 +42,11 @@ pub fn expand(graph: &Graph, methods: &Methods) -> Result<Graph, Refused> {
     }
     let tags = tags(graph, methods)?;
     check_size(graph, methods)?;
-    let ranks = graph.iter().map(|(rank, tasks)| expand_rank(graph, methods, &tags, (rank, tasks)));
-    Builder::of(ranks.collect::<Result<Vec<Rank>, Refused>>()?)
+    let mut ranks = Ranks::new(graph.ranks() as u64);
+    for (rank, tasks) in graph.iter() {
+        ranks.push(expand_rank(graph, methods, &tags, (rank, tasks))?);
+    }
+    Ok(ranks.finish())
 }
 
 /// First tag of each collective: above all tags of the graph.
@@ -66,13 +76,23 @@ fn tags(graph: &Graph, methods: &Methods) -> Result<Vec<u32>, Refused> {
 fn check_size(graph: &Graph, methods: &Methods) -> Result<(), Refused> {
     let mut sum = graph.total() as f64;
     for collective in graph.collectives() {
-        let (n, method) = (graph.group(collective.group).len() as u64, methods.of(collective.pattern));
-        method.check(collective.pattern, n)?;
-        if collective.sizes.as_ref().is_some_and(|sizes| sizes.len() as u64 != n * n) {
-            return Err(Refused(format!("sizes of an all-to-all of {n}: expected {} numbers, n rows of n", n * n)));
-        }
-        sum += n as f64 * tasks_of(collective, method, n);
+        let n = graph.group(collective.group).len() as u64;
+        sum += n as f64 * check_one(collective, n, methods.of(collective.pattern))?;
     }
+    check_sum(sum)
+}
+
+/// Refuses a method that does not fit a collective; returns the number of tasks of a member, about.
+fn check_one(what: &Collective, n: u64, method: &Method) -> Result<f64, Refused> {
+    method.check(what.pattern, n)?;
+    if what.sizes.as_ref().is_some_and(|sizes| sizes.len() as u64 != n.saturating_mul(n)) {
+        let pairs = n.saturating_mul(n);
+        return Err(Refused(format!("sizes of an all-to-all of {n}: expected {pairs} numbers, n rows of n")));
+    }
+    Ok(tasks_of(what, method, n))
+}
+
+fn check_sum(sum: f64) -> Result<(), Refused> {
     if sum > MOST_TASKS as f64 {
         let need = sum * TASK_BYTES / 1e9;
         let what = format!("an expansion of {sum:.0} tasks, which takes {need:.0} GB");

@@ -1,6 +1,6 @@
 //! Collectives: their algorithms as messages, and their ideal times.
 //!
-//! A member of a collective is one task of a graph. [`expand`] makes the messages of the algorithm out of it, in the
+//! A member of a collective is one task of a graph. [`expand()`] makes the messages of the algorithm out of it, in the
 //! order of the source; a run may also carry the steps out one by one ([`Ring`]).
 
 mod chain;
@@ -14,7 +14,7 @@ mod ring;
 mod tree;
 
 pub use exchange::grouped_distances;
-pub use expand::{MOST_TASKS, alone, expand};
+pub use expand::{MOST_TASKS, alone, expand, messages};
 pub use ideal::{Step, bus_factor, ideal, incast};
 pub use method::{Algorithm, Method, Methods};
 pub use parts::Parts;

@@ -12,7 +12,7 @@
 
 use super::written::{Failed, NS, Written, check, in_ns};
 use crate::finding::{Code, Place, Report};
-use crate::graph::{ANY, Builder, Graph, Kind, MOST_RANKS, Rank, RankBuilder, Task};
+use crate::graph::{ANY, Graph, Kind, MOST_RANKS, Rank, RankBuilder, Ranks, Task};
 use std::io::{Read, Seek, SeekFrom, Write};
 
 /// First 8 bytes of a file.
@@ -170,7 +170,7 @@ impl<'s> Reader<'s> {
         self.bytes(HEAD, &mut offsets)?;
         let before = report.errors();
         let mut left = self.length - HEAD - 16 * ranks;
-        let mut made = Vec::with_capacity(ranks as usize);
+        let mut made = Ranks::new(ranks);
         for rank in 0..ranks {
             let at = Place::Byte(HEAD + 16 * rank);
             let (start, end) = (u64_at(&offsets, 16 * rank as usize), u64_at(&offsets, 16 * rank as usize + 8));
@@ -193,7 +193,7 @@ impl<'s> Reader<'s> {
                 made.push(one);
             }
         }
-        Builder::of(made).or_else(|refused| stop(Code::E10, Place::Job, refused.to_string(), "expected fewer ranks"))
+        Ok(made.finish())
     }
 
     /// Reads a rank between two places of the file.

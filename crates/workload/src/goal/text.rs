@@ -17,7 +17,7 @@ use super::labels::Labels;
 use super::line::{Int, Line};
 use super::written::{Failed, NS, Written, check, in_ns};
 use crate::finding::{Code, Place, Report};
-use crate::graph::{ANY, Builder, Graph, Kind, MOST_RANKS, Rank, RankBuilder, Task};
+use crate::graph::{ANY, Graph, Kind, MOST_RANKS, Rank, RankBuilder, Ranks, Task};
 use incast_cc::{Bytes, Time};
 use std::io::{BufRead, Read, Write};
 
@@ -52,7 +52,7 @@ pub fn read(source: &mut dyn BufRead, report: &mut Report) -> Option<Graph> {
     if report.errors() > before {
         return None;
     }
-    Builder::of(ranks).ok()
+    Some(ranks.finish())
 }
 
 /// Writes a graph: no indent, LF, labels `l<task>`, dependencies behind the tasks of a rank.
@@ -124,7 +124,7 @@ struct Reader<'r> {
     lines: u64,
     ranks: u64,
     next: u64,
-    done: Vec<Rank>,
+    done: Ranks,
     tasks: RankBuilder,
     labels: Labels,
     pending: Vec<Pending>,
@@ -140,7 +140,7 @@ impl<'r> Reader<'r> {
             lines: 0,
             ranks: 0,
             next: 0,
-            done: Vec::new(),
+            done: Ranks::default(),
             tasks: RankBuilder::default(),
             labels: Labels::default(),
             pending: Vec::new(),
@@ -252,6 +252,7 @@ impl<'r> Reader<'r> {
             });
             return Err(Stop);
         }
+        self.done = Ranks::new(self.ranks);
         self.state = State::Between;
         Ok(())
     }

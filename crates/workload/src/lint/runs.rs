@@ -1,10 +1,15 @@
 //! Runs without packets: deadlocks (E07, E05 of collectives), and jobs whose time no network changes (W03).
 
 use super::options::Options;
+use crate::bound::bound;
 use crate::evaluate::delay::{Network, Rules, SendDone, run};
 use crate::evaluate::{Outcome, Stuck};
 use crate::finding::{Code, Place, Report};
 use crate::graph::{Graph, Kind};
+use incast_cc::Time;
+
+/// Factor between times of calculation and of bytes above which their units are doubtful.
+const APART: u64 = 1_000;
 
 /// Runs a graph with sends that end at once, with sends that wait for their receives, and on a network.
 pub(super) fn check(graph: &Graph, options: &Options, report: &mut Report) {
@@ -21,6 +26,7 @@ pub(super) fn check(graph: &Graph, options: &Options, report: &mut Report) {
         let remedy = || "give the job tasks".to_string();
         return report.add(Code::W03, Place::Job, || ("no task at all".into(), remedy()));
     }
+    units(graph, options, report);
     let path = run(graph, Rules { network: options.network, path: true, ..still }).path;
     let is_shared = |(rank, task): &(u32, u32)| {
         let task = graph.task(*rank, *task);
@@ -33,6 +39,19 @@ pub(super) fn check(graph: &Graph, options: &Options, report: &mut Report) {
         report.add(Code::W03, place, || {
             let what = "no message lies on the longest path to the last task, which ends here".to_string();
             (what, "look whether sizes (bytes) and durations (ns) have the units that the file expects".into())
+        });
+    }
+}
+
+/// W02: calculations and bytes so far apart that one of them may have another unit than its author meant.
+fn units(graph: &Graph, options: &Options, report: &mut Report) {
+    let Ok(found) = bound(graph, options.network) else { return };
+    let (calc, bytes) = (found.stream, found.host);
+    if calc > Time::ZERO && bytes > Time::ZERO && calc.max(bytes).0 / calc.min(bytes).0.max(1) > APART {
+        report.add(Code::W02, Place::Job, || {
+            let (calc, bytes) = (calc.as_us_f64(), bytes.as_us_f64());
+            let what = format!("calculations take {calc} us and bytes {bytes} us, at the busiest rank of each");
+            (what, "look whether durations have the unit that the file expects: ns in GOAL, us in Chakra".into())
         });
     }
 }

@@ -4,7 +4,7 @@ use crate::support::{Random, codes, lines};
 use incast_cc::{Bytes, Rate, Time};
 use incast_workload::collective::{
     Algorithm, Method, Methods, Parts, Ring, Step, alone, bus_factor, children, depth, expand, grouped_distances,
-    ideal, incast, parent,
+    ideal, incast, messages, parent,
 };
 use incast_workload::evaluate::delay::{Network, Rules, SendDone, run};
 use incast_workload::lint::{Options, lint};
@@ -311,6 +311,9 @@ fn what_does_not_fit_is_refused_with_what_does() {
         assert!(check(method.clone(), pattern, 4).is_err(), "{method:?}");
     }
     let mut methods = Methods::default();
+    let absurd = messages(&collective(Pattern::AllToAll, 1), 4_000_000, &methods).unwrap_err().to_string();
+    assert!(absurd.starts_with("an expansion of 32000008000000 tasks, which takes 1088000 GB"), "{absurd}");
+    assert_eq!(messages(&collective(Pattern::AllToAll, 64), 4, &methods).unwrap().total(), 4 * 8);
     methods.choose(Pattern::AllReduce, Method { chunk: Some(Bytes(1)), ..ring });
     let job = alone(&collective(Pattern::AllReduce, 1 << 40), 1024).unwrap();
     let refused = expand(&job, &methods).unwrap_err().to_string();

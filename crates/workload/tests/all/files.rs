@@ -2,7 +2,7 @@
 
 use crate::support::{codes, graph, lines, to_binary};
 use incast_workload::files::{Format, Options, read};
-use incast_workload::{Code, Graph, Report};
+use incast_workload::{Code, Graph, Report, simai};
 use std::path::{Path, PathBuf};
 
 /// A fresh folder of this test.
@@ -26,15 +26,16 @@ fn formats_are_told_apart_by_what_files_begin_with() {
     std::fs::write(&text, JOB).unwrap();
     let binary = folder.join("other");
     std::fs::write(&binary, to_binary(&graph(JOB))).unwrap();
-    let simai = folder.join("rows.txt");
-    std::fs::write(&simai, "MICRO all_gpus: 1\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n").unwrap();
-    for (path, ranks) in [(&text, 1), (&binary, 1), (&simai, 1)] {
+    let rows = folder.join("rows.txt");
+    std::fs::write(&rows, "MICRO all_gpus: 1\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n").unwrap();
+    for (path, ranks) in [(&text, 1), (&binary, 1), (&rows, 1)] {
         let (graph, report) = found(path, Options::default());
         assert_eq!((codes(&report), graph.map(|g| g.ranks())), (vec![], Some(ranks)), "{path:?}");
     }
     let forced = Options { format: Some(Format::Bin), ..Options::default() };
     assert_eq!(codes(&found(&text, forced).1), [Code::E00]);
-    assert_eq!(found(&simai, Options { gpus: Some(4), ..Options::default() }).0.unwrap().ranks(), 4);
+    let four = simai::Options { gpus: Some(4), as_simai: false };
+    assert_eq!(found(&rows, Options { simai: four, ..Options::default() }).0.unwrap().ranks(), 4);
     assert!(Format::ALL.iter().all(|format| Format::named(format.name()) == Some(*format)));
 }
 

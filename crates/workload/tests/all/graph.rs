@@ -97,3 +97,49 @@ fn groups_and_collectives_are_found_by_index() {
     assert_eq!(graph.collectives(), [made]);
     assert!(Pattern::ALL.iter().all(|p| Pattern::named(p.name()) == Some(*p)));
 }
+
+#[test]
+fn ranks_that_differ_in_their_place_alone_share_their_arrays() {
+    let ring = |n: u32| {
+        let mut job = Builder::new(n.into()).unwrap();
+        for rank in 0..n {
+            for _ in 0..100 {
+                job.task(rank, Task::send(Bytes(8), (rank + 1) % n)).unwrap();
+                job.task(rank, Task::recv(Bytes(8), (rank + n - 1) % n).tagged(3)).unwrap();
+            }
+            job.task(rank, Task::recv(Bytes(8), ANY)).unwrap();
+            job.requires(rank, 1, 0).unwrap();
+        }
+        job.finish()
+    };
+    let (small, large) = (ring(10), ring(1000));
+    for rank in [0, 1, 998, 999] {
+        let peers = [0, 1, 200].map(|i| large.task(rank, i).peer);
+        assert_eq!(peers, [(rank + 1) % 1000, (rank + 999) % 1000, ANY]);
+    }
+    // what a rank needs beside the shared arrays
+    let own = size_of::<Rank>() as u64;
+    assert_eq!(large.memory().0 - 1000 * own, small.memory().0 - 10 * own);
+}
+
+#[test]
+fn a_peer_that_is_no_rank_stays_as_it_is() {
+    let mut job = Builder::new(3).unwrap();
+    for rank in 0..3 {
+        job.task(rank, Task::send(Bytes(8), 7)).unwrap();
+        job.task(rank, Task::recv(Bytes(8), 1)).unwrap();
+    }
+    let job = job.finish();
+    assert!((0..3).all(|rank| (job.task(rank, 0).peer, job.task(rank, 1).peer) == (7, 1)));
+}
+
+#[test]
+fn a_rank_taken_from_a_graph_keeps_its_peers_in_another() {
+    let mut job = Builder::new(3).unwrap();
+    for rank in 0..3 {
+        job.task(rank, Task::send(Bytes(8), (rank + 1) % 3)).unwrap();
+    }
+    let job = job.finish();
+    let turned = Builder::of([2, 0, 1].map(|rank| job.rank(rank).unwrap().clone()).into()).unwrap();
+    assert_eq!([0, 1, 2].map(|rank| turned.task(rank, 0).peer), [0, 1, 2]);
+}

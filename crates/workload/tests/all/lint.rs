@@ -38,7 +38,7 @@ fn each_code_fires_on_its_file_and_not_on_a_like_one() {
     use Code::*;
     let big = "send 1000000b to 1";
     let take = "recv 1000000b from 0";
-    let cases: [(Code, String, String); 14] = [
+    let cases: [(Code, String, String); 15] = [
         (E00, two("send 1000000b at 1", take), two(big, take)),
         (E01, two(&format!("a: {big}\na requires a"), take), two(&format!("a: {big}\nb: calc 1\nb requires a"), take)),
         (
@@ -58,6 +58,7 @@ fn each_code_fires_on_its_file_and_not_on_a_like_one() {
         ),
         (E10, two(&format!("{big} cpu 256"), take), two(&format!("{big} cpu 255"), take)),
         (W03, two(&format!("{big}\ncalc 1000000000"), take), two(&format!("{big}\ncalc 1000"), take)),
+        (W02, two(&format!("calc 100000000\n{big}"), take), two(&format!("calc 1000000\n{big}"), take)),
         (W06, two("send 4095b to 1", "recv 4095b from 0"), two("send 4096b to 1", "recv 4096b from 0")),
         (W07, two("calc 5", ""), two("calc 5", "calc 5")),
         (W10, two(&format!("  {big}"), take), two(big, take)),

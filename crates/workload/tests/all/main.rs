@@ -4,6 +4,7 @@ mod chakra;
 mod collective;
 mod figures;
 mod files;
+mod fixtures;
 mod fuzz;
 mod goal_binary;
 mod goal_text;

@@ -3,12 +3,13 @@
 use crate::fuzz::mutated;
 use crate::support::{Random, codes, lines};
 use incast_cc::{Bytes, Time};
-use incast_workload::lint::{Options, lint};
+use incast_workload::lint::lint;
+use incast_workload::simai::Options;
 use incast_workload::{Code, Graph, Kind, Pattern, Report, simai};
 
 fn read(text: &str, gpus: Option<u64>) -> (Option<Graph>, Report) {
     let mut report = Report::default();
-    let graph = simai::read(&mut text.as_bytes(), gpus, &mut report);
+    let graph = simai::read(&mut text.as_bytes(), Options { gpus, as_simai: false }, &mut report);
     (graph, report)
 }
 
@@ -67,7 +68,7 @@ fn a_row_is_forward_then_backward_with_a_collective_of_weights_that_does_not_blo
     ];
     assert_eq!(chain, expected);
     let mut report = Report::default();
-    lint(&graph, &Options::default(), &mut report);
+    lint(&graph, &Default::default(), &mut report);
     assert_eq!(codes(&report), [], "{}", lines(&report));
 }
 
@@ -162,10 +163,25 @@ fn any_file_is_read_or_refused() {
             [b"ALLREDUCE_DP_EP", b"all_gpus: 16 ", b"\n", b" 99999999999999999999 ", b"\xff", b"NONE "];
         let bytes = mutated(text.as_bytes(), &words, &mut random);
         let mut report = Report::default();
-        match simai::read(&mut &bytes[..], Some(16), &mut report) {
+        match simai::read(&mut &bytes[..], Options { gpus: Some(16), as_simai: false }, &mut report) {
             Some(_) => read_ones += 1,
             None => assert!(report.first_error().is_some(), "{bytes:?}"),
         }
     }
     assert!(read_ones > 0);
+}
+
+#[test]
+fn as_simai_runs_it_there_is_one_stage_and_small_forward_collectives_have_4096_bytes() {
+    let text = file(&HEAD.replace("pp: 1", "pp: 2"), &["a -1 1 ALLREDUCE 100 1 ALLREDUCE 100 1 ALLREDUCE 64 1"]);
+    let sizes = |as_simai| {
+        let mut report = Report::default();
+        let graph = simai::read(&mut text.as_bytes(), Options { gpus: None, as_simai }, &mut report).unwrap();
+        let of =
+            |index: usize| (graph.collectives()[index].bytes.0, graph.group(graph.collectives()[index].group).len());
+        let last = graph.collectives().len() - 1;
+        (of(0), of(4), of(last), report.count(Code::W08))
+    };
+    assert_eq!(sizes(false), ((100, 2), (100, 2), (64, 2), 1));
+    assert_eq!(sizes(true), ((4096, 2), (100, 2), (64, 4), 0));
 }

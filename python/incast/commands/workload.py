@@ -1,0 +1,339 @@
+"""``incast workload``: jobs of AI clusters, looked through, counted, bounded and converted."""
+
+from __future__ import annotations
+
+import json as json_
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from incast.commands.options import Quiet, beside, out, tell
+from incast.errors import FolderError, ScenarioError
+from incast.workloads import job
+from incast.workloads.job import Method, Workload
+from incast.writing.numbers import quantity, said
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE...", help="GOAL (text or binary), SimAI, or the prefix of Chakra traces.")
+]
+File = Annotated[
+    str, typer.Argument(metavar="FILE", help="GOAL (text or binary), SimAI, or the prefix of Chakra traces.")
+]
+Format = Annotated[
+    str, typer.Option("--format", metavar="KIND", help="goal, bin, simai or chakra (default: by the file).")
+]
+Gpus = Annotated[
+    int | None, typer.Option("--gpus", metavar="N", min=1, help="GPUs: of a SimAI file without all_gpus, and for W04.")
+]
+Sizes = Annotated[
+    str, typer.Option("--all-gather", metavar="KIND", help="Sizes of all-gathers in traces: shard or total.")
+]
+DataOnly = Annotated[bool, typer.Option("--data-only", help="Leave control dependencies of traces out.")]
+AsSimai = Annotated[
+    bool, typer.Option("--as-simai", help="Read SimAI's files as its run on ns-3: one stage, forward sizes from 4 KiB.")
+]
+Latency = Annotated[str, typer.Option("--latency", metavar="TIME", help="Latency of a message between hosts.")]
+Rate = Annotated[str, typer.Option("--rate", metavar="RATE", help="Rate of a host.")]
+Json = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+Out = Annotated[str, typer.Option("--out", metavar="FILE", help="A new file: .goal (text) or .bin (binary).")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="COLLECTIVE.KEY=VALUE", help="Algorithm or a parameter of a collective; repeats."),
+]
+
+
+def lint(
+    files: Files,
+    format_: Format = "",
+    gpus: Gpus = None,
+    all_gather: Sizes = "",
+    data_only: DataOnly = False,
+    as_simai: AsSimai = False,
+    latency: Latency = job.LATENCY,
+    rate: Rate = job.RATE,
+    packet: Annotated[
+        str, typer.Option("--packet", metavar="SIZE", help="Messages below it are small (W06).")
+    ] = job.PACKET,
+    most: Annotated[
+        str | None, typer.Option("--most", metavar="SIZE", help="Largest message of another program (E10).")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find mistakes in jobs that other simulators run without a word; exit status 1 if any stops a run.
+
+    A finding has a code, a place (line and column, or rank:task), what is wrong, why it matters, and a remedy.
+    """
+    most_bytes = None if most is None else job.quantity("most", "size", most)
+    reports = []
+    for name in files:
+        made, found, counts = job.read(name, format_, gpus, _totals(all_gather), data_only, as_simai)
+        if made is not None:
+            own, more = made.counted(latency, rate, packet, gpus, most_bytes)
+            found, counts = [*found, *own], dict(Counter(counts) + Counter(more))
+        reports.append((name, found, counts))
+    if json:
+        data = [
+            {"file": name, "findings": [asdict(one) for one in found], "counts": counts}
+            for name, found, counts in reports
+        ]
+        _print_json(data)
+    elif not quiet:
+        for name, found, counts in reports:
+            for one in found:
+                kind = "error" if one.error else "warning"
+                _say(f"{name}, {one.place}: {kind} {one.code}: {one.what} ({one.why}): {one.remedy}")
+            kept = Counter(one.code for one in found)
+            for code, number in counts.items():
+                if number > kept[code]:
+                    _say(f"{name}: {number - kept[code]} more of {code}")
+            errors = any(one.error for one in found)
+            _say(f"{name}: {'not sound' if errors else 'ok'}, findings: {sum(counts.values()):,}")
+    if any(one.error for _, found, _ in reports for one in found):
+        raise typer.Exit(1)
+
+
+def stats(
+    files: Files,
+    format_: Format = "",
+    gpus: Gpus = None,
+    all_gather: Sizes = "",
+    data_only: DataOnly = False,
+    as_simai: AsSimai = False,
+    json: Json = False,
+) -> None:
+    """Count tasks, bytes, pairs, dependencies and memory of jobs."""
+    found = [(name, _load(name, format_, gpus, all_gather, data_only, as_simai).stats()) for name in files]
+    if json:
+        _print_json([{"file": name, **counts} for name, counts in found])
+        return
+    for name, counts in found:
+        _table(name, _counted(counts))
+
+
+def bound(
+    files: Files,
+    format_: Format = "",
+    gpus: Gpus = None,
+    all_gather: Sizes = "",
+    data_only: DataOnly = False,
+    as_simai: AsSimai = False,
+    latency: Latency = job.LATENCY,
+    rate: Rate = job.RATE,
+    json: Json = False,
+) -> None:
+    """Bound the time of jobs from below: no network of hosts with this latency and rate is faster."""
+    found = [(name, _load(name, format_, gpus, all_gather, data_only, as_simai).bound(latency, rate)) for name in files]
+    if json:
+        _print_json([{"file": name, **figures} for name, figures in found])
+        return
+    for name, figures in found:
+        _table(name, _bounded(figures))
+
+
+def convert(
+    file: File,
+    out_: Out,
+    format_: Format = "",
+    gpus: Gpus = None,
+    all_gather: Sizes = "",
+    data_only: DataOnly = False,
+    as_simai: AsSimai = False,
+    set_: Set = None,
+    quiet: Quiet = False,
+) -> None:
+    """Convert a job to GOAL text or binary; its collectives become messages, as by expand."""
+    _write(_load(file, format_, gpus, all_gather, data_only, as_simai).expanded(_methods(set_)), out_, quiet)
+
+
+def expand(
+    file: File,
+    out_: Out,
+    format_: Format = "",
+    gpus: Gpus = None,
+    all_gather: Sizes = "",
+    data_only: DataOnly = False,
+    as_simai: AsSimai = False,
+    set_: Set = None,
+    quiet: Quiet = False,
+) -> None:
+    """Expand the collectives of a job into messages: --set all-reduce.algorithm=tree --set all-reduce.chunk=512KiB."""
+    made = _load(file, format_, gpus, all_gather, data_only, as_simai)
+    if not made.stats()["collectives"]:
+        raise ScenarioError(f"{file}: no collectives; expected a workload of SimAI or Chakra traces with some")
+    _write(made.expanded(_methods(set_)), out_, quiet)
+
+
+def collective(
+    pattern: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATTERN",
+            help="all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, reduce or barrier.",
+        ),
+    ],
+    parameters: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="n=N size=SIZE [KEY=VALUE]...",
+            help="Ranks, total bytes; algorithm, channels, chunk, credits, reduce, window, server, root.",
+        ),
+    ],
+    out_: Annotated[
+        str | None, typer.Option("--out", metavar="FILE", help="A new file: .goal (text) or .bin (binary).")
+    ] = None,
+    latency: Latency = job.LATENCY,
+    rate: Rate = job.RATE,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make the messages of one collective, with its ideal time: incast workload collective all-reduce n=16 size=16MiB.
+
+    The ideal time has no packets, headers or contention; a bound is that of the messages.
+    """
+    given = dict(_pair("", text, "KEY=VALUE, such as n=16") for text in parameters)
+    n, root = _whole("n", given.pop("n", "")), _whole("root", given.pop("root", "0"))
+    size = given.pop("size", "0B" if pattern == "barrier" else "")
+    method = _method(given)
+    made = job.collective(pattern, n, size, method, root)
+    time_ps, factor = job.ideal(pattern, n, size, method, latency, rate)
+    figures = {"pattern": pattern, "n": n, "ideal_ps": time_ps, "bus_factor": factor} | made.bound(latency, rate)
+    if json:
+        _print_json(figures)
+    elif not quiet:
+        rows = [("ideal time", "no formula" if time_ps is None else _time(time_ps)), ("busbw / algbw", f"{factor:.4g}")]
+        _table(f"{pattern} of {n} ranks, tasks: {made.tasks:,}", [*rows, *_bounded(figures)])
+    if out_ is not None:
+        _write(made, out_, quiet or json)
+
+
+def _load(name: str, format_: str, gpus: int | None, all_gather: str, data_only: bool, as_simai: bool) -> Workload:
+    return Workload.load(name, format_, gpus, _totals(all_gather), data_only, as_simai)
+
+
+def _totals(all_gather: str) -> bool | None:
+    known = {"": None, "shard": False, "total": True}
+    if all_gather not in known:
+        raise ScenarioError(f'--all-gather "{all_gather}": expected shard or total')
+    return known[all_gather]
+
+
+def _pair(option: str, text: str, expected: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (equals and key.strip()):
+        raise ScenarioError(f'{option}"{text}": expected {expected}')
+    return key.strip(), value.strip()
+
+
+def _whole(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 10):
+        raise ScenarioError(f'{name} = "{text}": expected a whole number')
+    return int(text)
+
+
+def _method(given: Mapping[str, str]) -> Method:
+    """Read parameters of a method as users write them."""
+    whole = {"channels", "credits", "window", "server"}
+    known = ("algorithm", "channels", "chunk", "credits", "reduce", "window", "server", "order")
+    values: dict[str, Any] = {}
+    for key, text in given.items():
+        if key not in known:
+            raise ScenarioError(f'key "{key}": expected n, size, root, {", ".join(known)}')
+        if key == "order":
+            values[key] = [_whole("order", position.strip()) for position in text.split(",")]
+        else:
+            values[key] = _whole(key, text) if key in whole else text
+    return Method(**values)
+
+
+def _methods(texts: list[str] | None) -> dict[str, Method]:
+    """Read ``--set all-reduce.chunk=1MiB``."""
+    given: dict[str, dict[str, str]] = {}
+    for text in texts or []:
+        expected = "COLLECTIVE.KEY=VALUE, such as all-reduce.algorithm=tree"
+        key, value = _pair("--set ", text, expected)
+        pattern, point, name = key.partition(".")
+        if not point:
+            raise ScenarioError(f'--set "{text}": expected {expected}')
+        given.setdefault(pattern, {})[name] = value
+    return {pattern: _method(parameters) for pattern, parameters in given.items()}
+
+
+def _write(made: Workload, name: str, quiet: bool) -> None:
+    if not name.strip():
+        raise FolderError(f'--out "{name}": expected the name of a file')
+    path = Path(name)
+    rounded = made.write(path)
+    if rounded:
+        tell([f"GOAL counts nanoseconds: durations that were rounded: {rounded:,}"])
+    if not quiet:
+        beside(path).print(
+            f"wrote: {path} (ranks: {made.ranks:,}, tasks: {made.tasks:,})", highlight=False, soft_wrap=True
+        )
+
+
+def _say(text: str) -> None:
+    out.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def _print_json(data: object) -> None:
+    sys.stdout.write(json_.dumps(data, indent=2) + "\n")
+
+
+def _table(title: str, rows: list[tuple[str, str]]) -> None:
+    _say(title)
+    for name, text in rows:
+        _say(f"  {name:22} {text}")
+
+
+def _time(ps: int) -> str:
+    return said(quantity(ps / 1e12, "s", 4))
+
+
+def _bytes(number: int) -> str:
+    return said(quantity(number, "B", 4))
+
+
+def _counted(counts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Name counts, those of nothing left out."""
+
+    def rows() -> Iterator[tuple[str, str]]:
+        yield "ranks", f"{counts['ranks']:,}"
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in counts["tasks_by_kind"].items())
+        yield "tasks", f"{counts['tasks']:,} ({kinds})" if kinds else "0"
+        for kind, number in counts["bytes_by_kind"].items():
+            if number:
+                yield f"bytes of {kind}", _bytes(number)
+        if counts["least_message_bytes"] is not None:
+            least, most = counts["least_message_bytes"], counts["most_message_bytes"]
+            yield "message", _bytes(least) if least == most else f"{_bytes(least)} to {_bytes(most)}"
+        if counts["calc_ps"]:
+            yield "calculation", f"{_time(counts['calc_ps'])}, of one rank at most {_time(counts['most_calc_ps'])}"
+        if counts["collectives"]:
+            yield "collectives", f"{counts['collectives']:,}"
+        yield "connections", f"{counts['connections']:,}"
+        yield "peers of a rank", f"to {counts['most_receivers']:,}, from {counts['most_senders']:,} at most"
+        yield "dependencies", f"{counts['requires']:,} on ends, {counts['irequires']:,} on starts"
+        yield "depth", f"{counts['depth']:,} tasks"
+        memory = f"{_bytes(counts['memory_bytes'])}, counters of a run {_bytes(counts['run_memory_bytes'])}"
+        yield "memory", memory
+        for pair in counts["pairs"][:3]:
+            yield f"rank {pair['from']} to rank {pair['to']}", f"{_bytes(pair['bytes'])} in {pair['messages']:,}"
+
+    return list(rows())
+
+
+def _bounded(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
+    causes = {"path": "critical path", "host": "busiest host", "stream": "busiest stream"}
+    path = f"tasks {figures['path_tasks']:,}, of these messages and collectives {figures['path_messages']:,}"
+    return [
+        ("bound", f"{_time(figures['bound_ps'])} ({causes[figures['cause']]})"),
+        ("critical path", f"{_time(figures['path_ps'])}: {path}; calculation {_time(figures['path_calc_ps'])}"),
+        ("busiest host", f"{_time(figures['host_ps'])}: rank {figures['host_rank']}, {_bytes(figures['host_bytes'])}"),
+        ("busiest stream", f"{_time(figures['stream_ps'])}: rank {figures['stream_rank']}"),
+    ]

@@ -1,0 +1,1 @@
+"""Jobs of AI clusters as graphs of tasks: files, findings, counts, bounds, collectives."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from conftest import Command
 from incast import Result, Scenario, ScenarioError
 from incast.comparisons.comparison import load
+from incast.runs import jobs_alone
 
 ROOT = Path(__file__).parents[2]
 TREE = """
@@ -197,6 +199,31 @@ def test_a_comparison_answers_in_the_time_of_an_iteration(incast: Command, tmp_p
     case = next(iter(comparison.runs))
     assert comparison.runs[case].figure("jobs.train.iteration_mean_s") is not None
     assert (tmp_path / "c/job-0-iteration.png").is_file()
+
+
+@pytest.mark.slow("runs three jobs, two of them again alone")
+def test_jobs_are_held_against_themselves_alone(incast: Command) -> None:
+    keys = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value}")]
+    assert incast("run", "two-jobs", *keys, "--out", "both").status == 0
+    done = incast("explain", "jobs", "both", "--json")
+    found = json.loads(done.out)
+    train, other = found["jobs"]
+    # the one that begins later meets the other in all of its iterations
+    assert 1 < train["slowdown"] < other["slowdown"]
+    assert 0.5 < found["jain"] < 1
+    assert "Jain's index over the slowdowns" in incast("explain", "jobs", "both").out
+    incast("run", "incast", "--out", "none")
+    incast("explain", "jobs", "none").refused("none has no training jobs")
+
+
+def test_a_job_alone_has_the_hosts_of_the_run() -> None:
+    both = Scenario.load("two-jobs").with_({**SMALL, "traffic.other.start": "0s", "run.duration": "10us"})
+    result = both.run()
+    lone = jobs_alone.alone(result, both, "other").run()
+    hosts = [row["host"] for row in result.ranks.to_pylist() if row["job"] == "other"]
+    assert [row["host"] for row in lone.ranks.to_pylist()] == hosts == [2, 6, 10, 14, 3, 7, 11, 15]
+    with pytest.raises(ScenarioError, match="expected one of train, other"):
+        jobs_alone.alone(result, both, "third")
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ def program() -> typer.Typer:
     app.command()(export.export)
     reasons = typer.Typer(help="Explain what happened in a run.", no_args_is_help=True)
     reasons.command()(explain.pauses)
+    reasons.command()(explain.jobs)
     app.add_typer(reasons, name="explain")
     imports = typer.Typer(help="Turn input files of other simulators into scenarios.", no_args_is_help=True)
     imports.command()(importing.hpcc)

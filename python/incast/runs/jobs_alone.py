@@ -1,0 +1,70 @@
+"""Training jobs against themselves alone: the same seed, hosts and settings, without the other traffic."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from incast.errors import ScenarioError
+from incast.runs.result import Result
+from incast.runs.scenario import Scenario
+from incast.statistics import jain
+
+
+@dataclass(frozen=True)
+class Slowdown:
+    """A job beside others, and alone."""
+
+    job: str
+    together_s: float | None
+    """Mean iteration time of the run; ``None`` if no iteration ended."""
+    alone_s: float | None
+    """Mean iteration time without the other traffic."""
+
+    @property
+    def slowdown(self) -> float | None:
+        """Iteration time over that of the job alone."""
+        if self.together_s is None or not self.alone_s:
+            return None
+        return self.together_s / self.alone_s
+
+
+def alone(result: Result, scenario: Scenario, job: str) -> Scenario:
+    """Return the scenario of a run with one of its jobs and no other traffic, its ranks on the hosts of the run.
+
+    Raises ``ScenarioError`` if the run has no such job.
+    """
+    rows = [row for row in result.ranks.to_pylist() if row["job"] == job and row["iteration"] == 0]
+    entry = next((one for one in tomllib.loads(result.toml)["traffic"] if one["name"] == job), None)
+    if not rows or entry is None:
+        known = ", ".join(result.summary.get("jobs", {})) or "none"
+        raise ScenarioError(f"{job}: the run has no such job; expected one of {known}")
+    hosts = [row["host"] for row in sorted(rows, key=lambda row: int(row["rank"]))]
+    return scenario.with_({"traffic": [{**entry, "job": {**entry.get("job", {}), "hosts": hosts}}]})
+
+
+def slowdowns(
+    result: Result, scenario: Scenario, run: Callable[[Scenario], Result] = Scenario.run
+) -> tuple[list[Slowdown], float | None]:
+    """Run each job of a run alone; return the slowdowns, and Jain's index over them (``None`` with an unknown one).
+
+    ``scenario`` is that of the run.
+    """
+    found = []
+    for job, figures in result.summary.get("jobs", {}).items():
+        own = run(alone(result, scenario, job)).summary["jobs"][job]
+        found.append(Slowdown(job, figures["iteration_mean_s"], own["iteration_mean_s"]))
+    values = [one.slowdown for one in found]
+    known = [value for value in values if value is not None]
+    return found, jain(known) if known and len(known) == len(values) else None
+
+
+def as_json(found: list[Slowdown], fairness: float | None) -> dict[str, Any]:
+    """Return the slowdowns as tables, for JSON."""
+    rows = [
+        {"job": one.job, "iteration_s": one.together_s, "alone_s": one.alone_s, "slowdown": one.slowdown}
+        for one in found
+    ]
+    return {"jobs": rows, "jain": fairness}

@@ -3,6 +3,7 @@
 mod histogram;
 #[allow(dead_code, unused_imports)]
 mod inside;
+mod jobs;
 mod radios;
 mod summary;
 mod table;

@@ -4,7 +4,7 @@ use incast_record::statistics::{jain, nearest_rank, percentile_nearest_rank};
 use incast_record::summary::{figures, summarize, summary_text};
 use incast_record::table::{self, Values};
 use incast_record::{
-    EngineRecord, FlowRecord, Histogram, MessageKind, MessageRecord, MonitorEntry, Outcome, PortRecord, Role,
+    EngineRecord, FlowRecord, Histogram, JobRecord, MessageKind, MessageRecord, MonitorEntry, Outcome, PortRecord, Role,
 };
 use serde_json::{Value, json};
 
@@ -534,11 +534,13 @@ fn leaves(prefix: &str, value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn every_figure_has_unit_and_definition_and_nothing_else_has() {
-    let s = summarize(&Outcome { failed_links: vec!["a>b".into()], ..outcome() }, "s", "v");
+    let jobs = vec![JobRecord { name: "j".into(), ..JobRecord::default() }];
+    let s = summarize(&Outcome { failed_links: vec!["a>b".into()], jobs, ..outcome() }, "s", "v");
     let mut found = Vec::new();
     for part in ["run", "flows", "fct", "queries", "writes", "queues", "hosts", "radios"] {
         leaves(part, &s[part], &mut found);
     }
+    leaves("jobs.*", &s["jobs"]["j"], &mut found);
     found.extend(["groups.*", "crossed_failure.*"].map(String::from));
     leaves("flowmonitor", &s["flowmonitor"], &mut found);
     let stated: Vec<&str> = figures().map(|f| f.key).collect();

@@ -1,0 +1,74 @@
+//! Figures of training jobs.
+
+use incast_record::summary::summarize;
+use incast_record::table::{self, Column, Values};
+use incast_record::{JobRecord, Outcome, RankRecord, TransferRecord};
+
+const US: u64 = 1_000_000;
+
+fn rank(iteration: u32, rank: u32, start: u64, finish: Option<u64>) -> RankRecord {
+    RankRecord {
+        iteration,
+        rank,
+        host: 10 + rank,
+        start_ps: start * US,
+        finish_ps: finish.map(|at| at * US),
+        compute_ps: 4 * US,
+        exposed_ps: (2 + u64::from(rank)) * US,
+        tasks: 5,
+        left: if finish.is_some() { 0 } else { 2 },
+        waits_for: finish.is_none().then(|| "task 3: a message".to_owned()),
+        ..RankRecord::default()
+    }
+}
+
+/// Two iterations of a job of two ranks, of which the second does not end.
+fn outcome() -> Outcome {
+    Outcome {
+        jobs: vec![JobRecord { name: "j".into(), collective: Some((1_000_000, 1.5)), bound_ps: Some(5 * US) }],
+        ranks: vec![rank(0, 0, 0, Some(8)), rank(0, 1, 0, Some(10)), rank(1, 0, 8, Some(20)), rank(1, 1, 10, None)],
+        transfers: vec![TransferRecord { start_ps: US, finish_ps: 3 * US, flow: None, ..TransferRecord::default() }],
+        ..Outcome::default()
+    }
+}
+
+fn column(columns: &[Column], name: &str) -> Values {
+    columns.iter().find(|column| column.name == name).expect("a column of this name").values.clone()
+}
+
+fn table_of(name: &str) -> Vec<Column> {
+    table::named(name).unwrap()(&outcome())
+}
+
+#[test]
+fn an_iteration_lasts_from_the_first_start_to_the_last_end() {
+    let jobs = table_of("jobs");
+    assert_eq!(column(&jobs, "time_s"), Values::OptF64(vec![Some(10e-6), None]));
+    assert_eq!(column(&jobs, "critical_rank"), Values::U32(vec![1, 1]));
+    assert_eq!(column(&jobs, "efficiency"), Values::OptF64(vec![Some(0.5), None]));
+    assert_eq!(column(&jobs, "algbw_Bps"), Values::OptF64(vec![Some(1e11), None]));
+    assert_eq!(column(&jobs, "busbw_Bps"), Values::OptF64(vec![Some(1.5e11), None]));
+    assert_eq!(column(&jobs, "exposed_s"), Values::F64(vec![2.5e-6; 2]));
+    assert_eq!(column(&jobs, "exposed_max_s"), Values::F64(vec![3e-6; 2]));
+    let waits = ["", "rank 1, task 3: a message"].map(str::to_owned).to_vec();
+    let Values::Dict { codes, names } = column(&jobs, "waits_for") else { panic!("texts") };
+    assert_eq!(codes.iter().map(|code| names[*code as usize].clone()).collect::<Vec<_>>(), waits);
+}
+
+#[test]
+fn ranks_and_messages_have_a_row_each() {
+    assert_eq!(column(&table_of("ranks"), "left"), Values::U32(vec![0, 0, 0, 2]));
+    assert_eq!(column(&table_of("ranks"), "host"), Values::U32(vec![10, 11, 10, 11]));
+    assert_eq!(column(&table_of("messages"), "time_s"), Values::F64(vec![2e-6]));
+    assert_eq!(column(&table_of("messages"), "flow"), Values::OptU64(vec![None]));
+}
+
+#[test]
+fn the_summary_covers_iterations_that_ended() {
+    let s = summarize(&outcome(), "s", "v");
+    let job = &s["jobs"]["j"];
+    assert_eq!((job["iterations"].as_u64(), job["finished"].as_u64()), (Some(2), Some(1)));
+    assert_eq!(job["iteration_mean_s"].as_f64(), Some(10e-6));
+    assert_eq!(job["efficiency_mean"].as_f64(), Some(0.5));
+    assert_eq!(summarize(&Outcome::default(), "s", "v").get("jobs"), None);
+}

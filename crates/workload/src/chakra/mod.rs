@@ -38,6 +38,8 @@ pub struct Reader<'r> {
     /// Collectives by group and number in it.
     collectives: HashMap<(u32, u32), u32>,
     made: Vec<Collective>,
+    /// Size of an all-gather with a warning before.
+    doubted: bool,
     errors: u64,
 }
 
@@ -48,7 +50,17 @@ impl<'r> Reader<'r> {
         let all = job.group((0..ranks as u32).collect::<Vec<u32>>());
         let groups = HashMap::from([(String::new(), all), ("0".into(), all)]);
         let errors = report.errors();
-        Ok(Reader { report, options, ranks, job, groups, collectives: HashMap::new(), made: Vec::new(), errors })
+        Ok(Reader {
+            report,
+            options,
+            ranks,
+            job,
+            groups,
+            collectives: HashMap::new(),
+            made: Vec::new(),
+            doubted: false,
+            errors,
+        })
     }
 
     /// Takes in `comm_group.json`: ranks by name of a group.
@@ -229,8 +241,9 @@ impl<'r> Reader<'r> {
         };
         let mut bytes = node.comm_size.unwrap_or(0);
         if pattern == Pattern::AllGather {
-            if self.options.totals.is_none() {
-                let what = || format!("an all-gather of {bytes} B is taken for one of shards of this size");
+            if self.options.totals.is_none() && !std::mem::replace(&mut self.doubted, true) {
+                let what =
+                    || format!("an all-gather of {bytes} B, as all others, is taken for one of shards of this size");
                 self.report.add(Code::W05, place, || (what(), "say whether sizes are shards or totals".into()));
             }
             if self.options.totals != Some(true) {

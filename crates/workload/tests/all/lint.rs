@@ -2,7 +2,7 @@
 
 use crate::support::{codes, graph, lines, text};
 use incast_cc::{Bytes, Time};
-use incast_workload::lint::{Options, lint};
+use incast_workload::lint::{Options, lint, repeats};
 use incast_workload::{Builder, Code, Collective, Graph, Kind, Pattern, Place, Report, Task};
 
 /// Findings of a file: of its reader and, if it can be read, of the linter.
@@ -209,4 +209,14 @@ fn two_sends_before_two_receives_are_a_deadlock_with_rendezvous_and_one_is_not()
     assert!(report.findings()[0].what.contains("where a send waits for its receive"));
     assert_eq!(report.errors(), 0, "without rendezvous it ends");
     assert_eq!(found(&two(both, free)).count(Code::E07), 0);
+}
+
+#[test]
+fn repeats_that_differ_by_more_than_5_percent_are_named() {
+    let found = |times: &[u64]| {
+        let mut report = Report::default();
+        repeats("all-reduce", &times.iter().map(|ns| Time::ns(*ns)).collect::<Vec<_>>(), &mut report);
+        codes(&report)
+    };
+    assert_eq!((found(&[1000, 1050, 1020]), found(&[1000, 1051]), found(&[])), (vec![], vec![Code::W09], vec![]));
 }

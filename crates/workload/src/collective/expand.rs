@@ -85,6 +85,9 @@ fn check_size(graph: &Graph, methods: &Methods) -> Result<(), Refused> {
 /// Refuses a method that does not fit a collective; returns the number of tasks of a member, about.
 fn check_one(what: &Collective, n: u64, method: &Method) -> Result<f64, Refused> {
     method.check(what.pattern, n)?;
+    if u64::from(what.root) >= n.max(1) {
+        return Err(Refused(format!("root = {}: expected a position below {n}", what.root)));
+    }
     if what.sizes.as_ref().is_some_and(|sizes| sizes.len() as u64 != n.saturating_mul(n)) {
         let pairs = n.saturating_mul(n);
         return Err(Refused(format!("sizes of an all-to-all of {n}: expected {pairs} numbers, n rows of n")));

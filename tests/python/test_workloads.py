@@ -43,6 +43,8 @@ def test_a_job_has_counts_and_a_bound(step: Path) -> None:
     counts = job.stats()
     assert (job.ranks, job.tasks, counts["tasks_by_kind"]) == (2, 4, {"calc": 2, "send": 1, "recv": 1})
     assert counts["pairs"] == [{"from": 0, "to": 1, "messages": 1, "bytes": 1_000_000}]
+    assert (counts["path_ps"], counts["path_tasks"], counts["path_messages"]) == (84_000_000, 4, 1)
+    assert job.stats(latency="2us")["path_ps"] == 85_000_000
     assert job.lint() == []
     found = job.bound(latency="1us", rate="100Gbps")
     assert (found["bound_ps"], found["cause"]) == (84_000_000, "path")
@@ -157,7 +159,9 @@ def test_execution_traces_are_read_by_prefix(tmp_path: Path, incast: Command) ->
         node = number + b"\x12\x14all_gather_4npus_1MB\x18\x07" + attributes
         (tmp_path / f"trace.{rank}.et").write_bytes(b"\x07\x0a\x050.0.4" + bytes([len(node)]) + node)
     answer = incast("workload", "lint", "trace")
-    assert (answer.status, answer.out.count("warning W05")) == (0, 4)
+    assert (answer.status, answer.out.count("warning W05")) == (0, 1)
+    assert incast("workload", "convert", "trace", "--out", "trace.bin", "--all-gather", "total").status == 0
+    assert Workload.load(tmp_path / "trace.bin").stats()["bytes_by_kind"]["send"] == 4 * 3 * 2**18
     assert "W05" not in incast("workload", "lint", "trace", "--all-gather", "shard").out
     sizes = [Workload.load(tmp_path / "trace.2.et", totals=totals).stats()["bytes_by_kind"] for totals in (False, True)]
     assert sizes == [{"collective": 4 * 4 * 2**20}, {"collective": 4 * 2**20}]
@@ -221,13 +225,16 @@ def test_loggops_has_the_times_of_loggopsim_and_of_its_copy() -> None:
         one.loggops(gap_per_byte_ns=-1)
 
 
-def test_loggops_needs_messages_and_an_end(tmp_path: Path) -> None:
+def test_loggops_needs_messages_and_an_end(tmp_path: Path, incast: Command) -> None:
     (tmp_path / "gpt.txt").write_text(SIMAI)
     with pytest.raises(ScenarioError, match="LogGOPS has no collectives"):
         Workload.load(tmp_path / "gpt.txt", gpus=8).loggops()
     (tmp_path / "never.goal").write_text("num_ranks 1\nrank 0 {\nrecv 1b from 0\n}\n")
+    never = Workload.load(tmp_path / "never.goal")
     with pytest.raises(ScenarioError, match="tasks that never end: 1 of 1"):
-        Workload.load(tmp_path / "never.goal").loggops()
+        never.loggops()
+    assert never.stats()["path_ps"] is None
+    assert "critical path          none: tasks never end" in incast("workload", "stats", "never.goal").out
 
 
 def test_an_all_to_all_may_have_sizes_of_its_own() -> None:

@@ -54,11 +54,7 @@ pub fn bound(graph: &Graph, network: Network) -> Result<Bound, Refused> {
         return Err(Refused(format!("tasks that never end: {left} of {}; the linter names them", run.outcome.tasks)));
     }
     let tasks = run.path.iter().map(|(rank, task)| graph.task(*rank, *task));
-    let (mut path_calc, mut path_messages) = (Time::ZERO, 0);
-    for task in tasks {
-        path_calc = path_calc.saturating_add(task.duration());
-        path_messages += u64::from(matches!(task.kind, Kind::Send | Kind::Collective));
-    }
+    let path_messages = tasks.filter(|task| matches!(task.kind, Kind::Send | Kind::Collective)).count() as u64;
     let (bytes, host_rank) = most(bytes_of_hosts(graph).into_iter().map(|(sent, received)| sent.max(received)));
     let (calc, stream_rank) = most(graph.iter().map(|(_, rank)| {
         let mut streams = [0u64; 256];
@@ -72,7 +68,7 @@ pub fn bound(graph: &Graph, network: Network) -> Result<Bound, Refused> {
         path: run.outcome.end,
         path_tasks: run.path.len() as u64,
         path_messages,
-        path_calc,
+        path_calc: run.path_calc,
         host: network.rate.serialize(bytes),
         host_rank,
         host_bytes: Bytes(bytes),

@@ -43,7 +43,7 @@ codes! {
     E04 "a peer that is no rank", "the message has no other end";
     E05 "sends and receives, or members of a collective, do not agree", "some task waits for ever";
     E06 "sizes of a send and of its receive differ", "one of the two counts bytes that the other does not";
-    E07 "a deadlock: sends wait for receives that stand behind them", "a transport with rendezvous never ends";
+    E07 "a deadlock: tasks wait for each other across ranks", "the job never ends, or not with rendezvous";
     E08 "a group is empty, unknown or not of the job", "its collective has no members, or the wrong ones";
     E09 "a send or receive without peer or tag", "it cannot meet its other end";
     E10 "a number beyond its field", "other programs wrap it without a word";

@@ -19,7 +19,7 @@ pub const ANY: u32 = u32::MAX;
 /// Most ranks of a job.
 pub const MOST_RANKS: u64 = 1 << 22;
 /// Most tasks of a rank, and most dependencies of a rank of either kind.
-pub const MOST_TASKS: u64 = u32::MAX as u64 - 1;
+pub const MOST_TASKS: u64 = (1 << 31) - 1;
 
 /// Kind of a task.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

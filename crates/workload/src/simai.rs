@@ -22,7 +22,7 @@ use std::io::{BufRead, Read};
 /// Most bytes of a file.
 pub const MOST_BYTES: u64 = 1 << 28;
 /// Most tasks of a job.
-const MOST_TASKS: u64 = 1 << 30;
+const MOST_TASKS: u64 = 1 << 28;
 /// Policies that are read.
 pub const POLICIES: [&str; 2] = ["HYBRID_TRANSFORMER_FWD_IN_BCKWD", "MICRO"];
 /// Keys of the first line.

@@ -105,10 +105,12 @@ def stats(
     all_gather: Sizes = "",
     data_only: DataOnly = False,
     as_simai: AsSimai = False,
+    latency: Latency = job.LATENCY,
+    rate: Rate = job.RATE,
     json: Json = False,
 ) -> None:
-    """Count tasks, bytes, pairs, dependencies and memory of jobs."""
-    found = [(name, _load(name, format_, gpus, all_gather, data_only, as_simai).stats()) for name in files]
+    """Count tasks, bytes, pairs, dependencies, critical path and memory of jobs."""
+    found = [(name, _load(name, format_, gpus, all_gather, data_only, as_simai).stats(latency, rate)) for name in files]
     if json:
         _print_json([{"file": name, **counts} for name, counts in found])
         return
@@ -320,6 +322,7 @@ def _counted(counts: Mapping[str, Any]) -> list[tuple[str, str]]:
         yield "peers of a rank", f"to {counts['most_receivers']:,}, from {counts['most_senders']:,} at most"
         yield "dependencies", f"{counts['requires']:,} on ends, {counts['irequires']:,} on starts"
         yield "depth", f"{counts['depth']:,} tasks"
+        yield "critical path", "none: tasks never end" if counts["path_ps"] is None else _path(counts)
         memory = f"{_bytes(counts['memory_bytes'])}, counters of a run {_bytes(counts['run_memory_bytes'])}"
         yield "memory", memory
         for pair in counts["pairs"][:3]:
@@ -328,12 +331,16 @@ def _counted(counts: Mapping[str, Any]) -> list[tuple[str, str]]:
     return list(rows())
 
 
+def _path(figures: Mapping[str, Any]) -> str:
+    tasks = f"tasks {figures['path_tasks']:,}, of these messages and collectives {figures['path_messages']:,}"
+    return f"{_time(figures['path_ps'])}: {tasks}; calculation {_time(figures['path_calc_ps'])}"
+
+
 def _bounded(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     causes = {"path": "critical path", "host": "busiest host", "stream": "busiest stream"}
-    path = f"tasks {figures['path_tasks']:,}, of these messages and collectives {figures['path_messages']:,}"
     return [
         ("bound", f"{_time(figures['bound_ps'])} ({causes[figures['cause']]})"),
-        ("critical path", f"{_time(figures['path_ps'])}: {path}; calculation {_time(figures['path_calc_ps'])}"),
+        ("critical path", _path(figures)),
         ("busiest host", f"{_time(figures['host_ps'])}: rank {figures['host_rank']}, {_bytes(figures['host_bytes'])}"),
         ("busiest stream", f"{_time(figures['stream_ps'])}: rank {figures['stream_rank']}"),
     ]

@@ -123,9 +123,19 @@ class Workload:
         """Number of tasks."""
         return self._core.tasks
 
-    def stats(self) -> dict[str, Any]:
-        """Count tasks, bytes, pairs, dependencies and memory; times are in ps."""
+    def stats(self, latency: str | float = LATENCY, rate: str | float = RATE) -> dict[str, Any]:
+        """Count tasks, bytes, pairs, dependencies and memory; times are in ps.
+
+        The critical path (``path_...``) is that of messages alone on a network of this latency and rate; ``None`` where
+        tasks never end.
+        """
         counts = self._core.stats()
+        network = picoseconds("latency", latency), quantity("rate", "rate", rate)
+        try:
+            bound = self._core.bound(*network)
+        except ScenarioError:
+            bound = {}
+        counts |= {name: bound.get(name) for name in ("path_ps", "path_calc_ps", "path_tasks", "path_messages")}
         names = ("from", "to", "messages", "bytes")
         counts["pairs"] = [dict(zip(names, pair, strict=True)) for pair in counts["pairs"]]
         return counts

@@ -17,7 +17,7 @@ use incast_cc::{Bytes, Time};
 use std::collections::HashMap;
 
 /// Most bytes of a file.
-pub const MOST_BYTES: u64 = 1 << 30;
+pub const MOST_BYTES: u64 = 1 << 28;
 
 /// Rules of reading.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -38,6 +38,8 @@ pub struct Reader<'r> {
     /// Collectives by group and number in it.
     collectives: HashMap<(u32, u32), u32>,
     made: Vec<Collective>,
+    /// Size of an all-gather with a warning before.
+    doubted: bool,
     errors: u64,
 }
 
@@ -48,7 +50,17 @@ impl<'r> Reader<'r> {
         let all = job.group((0..ranks as u32).collect::<Vec<u32>>());
         let groups = HashMap::from([(String::new(), all), ("0".into(), all)]);
         let errors = report.errors();
-        Ok(Reader { report, options, ranks, job, groups, collectives: HashMap::new(), made: Vec::new(), errors })
+        Ok(Reader {
+            report,
+            options,
+            ranks,
+            job,
+            groups,
+            collectives: HashMap::new(),
+            made: Vec::new(),
+            doubted: false,
+            errors,
+        })
     }
 
     /// Takes in `comm_group.json`: ranks by name of a group.
@@ -74,66 +86,65 @@ impl<'r> Reader<'r> {
         self.groups.entry(name).or_insert_with(|| job.group(ranks));
     }
 
-    /// Reads the file of a rank.
+    /// Reads the file of a rank. Nodes are read three times rather than kept: groups and ids, tasks, dependencies.
     pub fn rank(&mut self, rank: u32, bytes: &[u8]) {
-        let Some(nodes) = self.nodes(rank, bytes) else { return };
-        for node in nodes.iter().filter(|node| node.kind == kinds::METADATA && !node.inputs.is_empty()) {
-            self.groups_of(node);
-        }
-        let mut index = HashMap::with_capacity(nodes.len());
-        let mut counts = HashMap::new();
-        for (i, node) in nodes.iter().enumerate() {
-            let place = Place::Task(rank, i as u32);
-            if index.insert(node.id, i as u32).is_some() {
-                let expected = || "expected each id once a rank".to_string();
-                self.report.add(Code::E02, place, || (format!("node {} twice", node.id), expected()));
+        let Some(messages) = self.messages(rank, bytes) else { return };
+        let nodes = || (0u32..).zip(&messages).filter_map(|(i, message)| Some((i, Node::read(message)?)));
+        let mut index = HashMap::with_capacity(messages.len());
+        for (i, node) in nodes() {
+            if node.kind == kinds::METADATA && !node.inputs.is_empty() {
+                self.groups_of(&node);
             }
-            let task = self.task(rank, node, place, &mut counts);
+            if index.insert(node.id, i).is_some() {
+                let expected = || "expected each id once a rank".to_string();
+                self.report.add(Code::E02, Place::Task(rank, i), || (format!("node {} twice", node.id), expected()));
+                return;
+            }
+        }
+        let mut counts = HashMap::new();
+        for (i, node) in nodes() {
+            let place = Place::Task(rank, i);
+            let task = self.task(rank, &node, place, &mut counts);
             if let Err(refused) = self.job.task(rank, task) {
                 self.report.add(Code::E10, place, || (refused.to_string(), "split the trace".into()));
                 return;
             }
         }
-        for (i, node) in nodes.iter().enumerate() {
-            self.dependencies(rank, i as u32, node, &index);
+        for (i, node) in nodes() {
+            self.dependencies(rank, i, &node, &index);
         }
     }
 
-    fn nodes(&mut self, rank: u32, bytes: &[u8]) -> Option<Vec<Node>> {
+    /// Splits a file into its nodes, each of which can be read.
+    fn messages<'b>(&mut self, rank: u32, bytes: &'b [u8]) -> Option<Vec<&'b [u8]>> {
         let place = Place::Rank(rank);
         if bytes.starts_with(&[0x1f, 0x8b]) {
             self.report.add(Code::E00, place, || ("a file packed by gzip".into(), "unpack it: gunzip".into()));
             return None;
         }
         let mut rest = bytes;
-        let mut nodes = Vec::new();
-        let mut first = true;
+        let mut found = Vec::new();
+        let mut is_metadata = true;
         while !rest.is_empty() {
             let at = bytes.len() - rest.len();
-            let message = wire::varint(rest).and_then(|(length, rest)| {
-                let length = usize::try_from(length).ok()?;
-                rest.split_at_checked(length)
-            });
-            let node = message.and_then(|(message, behind)| {
-                rest = behind;
-                Node::read(message)
-            });
-            match node {
-                Some(_) if first => {}
-                Some(node) => nodes.push(node),
-                None => {
-                    let expected = || "expected a length and a message of an execution trace".to_string();
-                    self.report.add(Code::E00, place, || (format!("a broken message at byte {at}"), expected()));
-                    return None;
-                }
+            let split = wire::varint(rest)
+                .and_then(|(length, rest)| rest.split_at_checked(usize::try_from(length).ok()?))
+                .filter(|(message, _)| Node::read(message).is_some() && (is_metadata || !message.is_empty()));
+            let Some((message, behind)) = split else {
+                let expected = || "expected a length and a message of an execution trace".to_string();
+                self.report.add(Code::E00, place, || (format!("a broken message at byte {at}"), expected()));
+                return None;
+            };
+            rest = behind;
+            if !std::mem::replace(&mut is_metadata, false) {
+                found.push(message);
             }
-            first = false;
         }
-        if first {
+        if is_metadata {
             self.report.add(Code::E00, place, || ("an empty file".into(), "expected an execution trace".into()));
             return None;
         }
-        Some(nodes)
+        Some(found)
     }
 
     /// Process groups of a node of metadata: a list of names and ranks.
@@ -229,8 +240,9 @@ impl<'r> Reader<'r> {
         };
         let mut bytes = node.comm_size.unwrap_or(0);
         if pattern == Pattern::AllGather {
-            if self.options.totals.is_none() {
-                let what = || format!("an all-gather of {bytes} B is taken for one of shards of this size");
+            if self.options.totals.is_none() && !std::mem::replace(&mut self.doubted, true) {
+                let what =
+                    || format!("an all-gather of {bytes} B, as all others, is taken for one of shards of this size");
                 self.report.add(Code::W05, place, || (what(), "say whether sizes are shards or totals".into()));
             }
             if self.options.totals != Some(true) {

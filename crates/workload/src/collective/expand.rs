@@ -85,6 +85,9 @@ fn check_size(graph: &Graph, methods: &Methods) -> Result<(), Refused> {
 /// Refuses a method that does not fit a collective; returns the number of tasks of a member, about.
 fn check_one(what: &Collective, n: u64, method: &Method) -> Result<f64, Refused> {
     method.check(what.pattern, n)?;
+    if u64::from(what.root) >= n.max(1) {
+        return Err(Refused(format!("root = {}: expected a position below {n}", what.root)));
+    }
     if what.sizes.as_ref().is_some_and(|sizes| sizes.len() as u64 != n.saturating_mul(n)) {
         let pairs = n.saturating_mul(n);
         return Err(Refused(format!("sizes of an all-to-all of {n}: expected {pairs} numbers, n rows of n")));
@@ -136,29 +139,19 @@ fn expand_rank(graph: &Graph, methods: &Methods, tags: &[u32], (rank, tasks): (u
         }
         let unknown = || Refused(format!("task {rank}:{i}: collective {} is unknown", task.tag));
         let what = graph.collective(task.tag).ok_or_else(unknown)?;
-        let method = methods.of(what.pattern);
-        let group = graph.group(what.group);
+        let (method, group) = (methods.of(what.pattern), graph.group(what.group));
         if group.get(task.peer as usize) != Some(&rank) {
             let what = format!("task {rank}:{i}: position {} of group {}", task.peer, what.group);
             return Err(Refused(format!("{what}; expected the position of rank {rank}")));
         }
-        // members in the order of the ring, and the own place there
-        let order: Vec<u32> = method.order.iter().filter_map(|p| group.get(*p as usize).copied()).collect();
-        let ring = if order.len() == group.len() { &order[..] } else { group };
-        let position = ring.iter().position(|r| *r == rank).unwrap_or(0) as u64;
-        let root = group.get(what.root as usize).and_then(|r| ring.iter().position(|one| one == r)).unwrap_or(0) as u64;
-        let setting = Setting {
-            ranks: ring,
-            position,
-            tag: tags.get(task.tag as usize).copied().ok_or_else(unknown)?,
-            stream: task.stream,
-            nic: task.nic,
-            reduce: method.reduce,
-            credits: method.credits,
-        };
-        let mut member = Member::begin(&mut made, setting)?;
-        add(&mut member, &Collective { root: root as u32, ..what.clone() }, method, ring.len() as u64)?;
-        ends.push(member.end()?);
+        let tag = tags.get(task.tag as usize).copied().ok_or_else(unknown)?;
+        ends.push(add_member(
+            &mut made,
+            what,
+            method,
+            (group, task.peer),
+            Place { tag, stream: task.stream, nic: task.nic },
+        )?);
     }
     for (earlier, (first, last)) in ends.iter().enumerate() {
         let (after_end, after_start) = tasks.successors(earlier as u32);
@@ -170,6 +163,54 @@ fn expand_rank(graph: &Graph, methods: &Methods, tags: &[u32], (rank, tasks): (u
         }
     }
     Ok(made.finish())
+}
+
+/// Marks of the tasks of a member.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Place {
+    /// First tag of its messages: one for each channel, two for each of a tree.
+    pub tag: u32,
+    /// Stream of its tasks.
+    pub stream: u8,
+    /// NIC of its messages.
+    pub nic: u8,
+}
+
+/// Tasks of one member of a collective by itself, for a run that expands a collective when it starts: the first is the
+/// point at which it begins, the last the point at which it has ended. Errors: those of [`expand`], and an unknown
+/// position.
+pub fn member(what: &Collective, group: &[u32], position: u32, method: &Method, place: Place) -> Result<Rank, Refused> {
+    check_sum(check_one(what, group.len() as u64, method)?)?;
+    if position as usize >= group.len() {
+        return Err(Refused(format!("position {position}: expected one below {}", group.len())));
+    }
+    let mut made = RankBuilder::default();
+    add_member(&mut made, what, method, (group, position), place)?;
+    Ok(made.finish())
+}
+
+/// Adds the tasks of a member; returns its first and its last.
+fn add_member(
+    made: &mut RankBuilder,
+    what: &Collective,
+    method: &Method,
+    (group, position): (&[u32], u32),
+    Place { tag, stream, nic }: Place,
+) -> Result<(u32, u32), Refused> {
+    // members in the order of the ring, and the own place there
+    let order: Vec<u32> = method.order.iter().filter_map(|p| group.get(*p as usize).copied()).collect();
+    let is_ordered = order.len() == group.len();
+    let place_of = |position: u32| match is_ordered {
+        true => method.order.iter().position(|p| *p == position).unwrap_or(0) as u64,
+        false => position.into(),
+    };
+    let ranks = if is_ordered { &order[..] } else { group };
+    let (reduce, credits) = (method.reduce, method.credits);
+    let setting = Setting { ranks, position: place_of(position), tag, stream, nic, reduce, credits };
+    let mut member = Member::begin(made, setting)?;
+    let root = place_of(what.root) as u32;
+    add(&mut member, &Collective { root, ..what.clone() }, method, group.len() as u64)?;
+    member.end()
 }
 
 /// Adds the tasks of a member.

@@ -60,7 +60,7 @@ pub struct Rules {
     pub send_done: SendDone,
     /// Exclusion of calculations of one stream.
     pub streams: bool,
-    /// Record of the path to the last end, at 8 B a task.
+    /// Record of the path to the last end, at 12 B a task.
     pub path: bool,
 }
 
@@ -71,9 +71,13 @@ pub struct Run {
     pub outcome: Outcome,
     /// Tasks by (rank, task) from the first start to the last end, each the cause of the next; empty if not asked for.
     pub path: Vec<(u32, u32)>,
+    /// Calculations on the path; one whose start alone was waited for does not count.
+    pub path_calc: Time,
 }
 
 const NOBODY: (u32, u32) = (u32::MAX, u32::MAX);
+/// Bit of a cause: its start, not its end.
+const START: u32 = 1 << 31;
 
 /// Runs a graph.
 pub fn run(graph: &Graph, rules: Rules) -> Run {
@@ -126,14 +130,16 @@ struct State<'g> {
     events: u64,
     outcome: Outcome,
     last: (u32, u32),
-    /// Task whose end, start or message came last before the end of each task.
+    /// Task of the rank whose end, or start, came last before the start of each task.
+    before: Vec<Vec<u32>>,
+    /// Task whose start let each task end: the send of a receive, the last member of a collective.
     causes: Vec<Vec<(u32, u32)>>,
 }
 
 impl<'g> State<'g> {
     fn new(graph: &'g Graph, rules: Rules) -> State<'g> {
         let wild = |rank: &crate::graph::Rank| rank.iter().any(|(_, task)| task.is_wild());
-        let cause = |(_, rank): (u32, &crate::graph::Rank)| vec![NOBODY; if rules.path { rank.tasks() } else { 0 }];
+        let tasks = |rank: &crate::graph::Rank| if rules.path { rank.tasks() } else { 0 };
         State {
             graph,
             rules,
@@ -147,7 +153,8 @@ impl<'g> State<'g> {
             events: 0,
             outcome: Outcome { tasks: graph.total(), ..Outcome::default() },
             last: NOBODY,
-            causes: graph.iter().map(cause).collect(),
+            before: graph.iter().map(|(_, rank)| vec![u32::MAX; tasks(rank)]).collect(),
+            causes: graph.iter().map(|(_, rank)| vec![NOBODY; tasks(rank)]).collect(),
         }
     }
 
@@ -170,7 +177,7 @@ impl<'g> State<'g> {
         match event {
             Event::Ready(rank, task) => self.ready(rank, task),
             Event::Start(rank, task) => {
-                self.release(rank, task, self.graph.successors(rank, task).1);
+                self.release(rank, task | START, self.graph.successors(rank, task).1);
             }
             Event::End(rank, task) => {
                 self.outcome.ended += 1;
@@ -190,10 +197,10 @@ impl<'g> State<'g> {
     }
 
     fn release(&mut self, rank: u32, by: u32, successors: &[u32]) {
-        let (now, causes, path) = (&mut self.now, &mut self.causes[rank as usize], self.rules.path);
+        let (now, before, path) = (&mut self.now, &mut self.before[rank as usize], self.rules.path);
         self.waits.count(rank, successors, |task| {
             if path {
-                causes[task as usize] = (rank, by);
+                before[task as usize] = by;
             }
             now.push_back(Event::Ready(rank, task));
         });
@@ -214,7 +221,9 @@ impl<'g> State<'g> {
             let (free, last) = self.streams.get(&(rank, task.stream)).copied().unwrap_or((Time::ZERO, 0));
             if free > start {
                 start = free;
-                self.caused((rank, index), (rank, last));
+                if self.rules.path {
+                    self.before[rank as usize][index as usize] = last;
+                }
             }
             self.streams.insert((rank, task.stream), (start.saturating_add(task.duration()), index));
         }
@@ -278,13 +287,27 @@ impl<'g> State<'g> {
         stuck[2] = waiting;
         self.outcome.stuck = stuck.concat();
         let mut path = Vec::new();
-        let mut task = self.last;
+        // from the end of a task to its start or to that of its cause, and from there to what came before: each lies
+        // earlier among the events of the run
+        let (mut task, mut at_end) = (self.last, true);
+        let mut path_calc = Time::ZERO;
         while self.rules.path && task != NOBODY {
-            path.push(task);
-            // a cause lies before what it causes, so that no task comes twice
-            task = self.causes[task.0 as usize].get(task.1 as usize).copied().unwrap_or(NOBODY);
+            if path.last() != Some(&task) {
+                path.push(task);
+            }
+            let (rank, index) = (task.0 as usize, task.1 as usize);
+            let before = self.before[rank][index];
+            (task, at_end) = match self.causes[rank][index] {
+                cause if at_end && cause != NOBODY => (cause, false),
+                _ if at_end => {
+                    path_calc = path_calc.saturating_add(self.graph.task(task.0, task.1).duration());
+                    (task, false)
+                }
+                _ if before == u32::MAX => (NOBODY, false),
+                _ => ((task.0, before & !START), before & START == 0),
+            };
         }
         path.reverse();
-        Run { outcome: self.outcome, path }
+        Run { outcome: self.outcome, path, path_calc }
     }
 }

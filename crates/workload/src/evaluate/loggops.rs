@@ -317,7 +317,9 @@ impl<'g> Run<'g> {
                     *slot(&mut host.cpu, task.stream) = cpu;
                     *slot(&mut host.into, task.nic) = nic;
                 }
-                self.matched(sent, task, task.size.max(1), (cpu, nic), changed);
+                // the sender's size decides, by which its send has ended or not
+                let size = self.graph.task(sent.0, sent.1).size.max(1);
+                self.matched(sent, task, size, (cpu, nic), changed);
                 self.end(rank, index, cpu, changed);
             }
             _ => {

@@ -12,7 +12,7 @@
 
 use super::written::{Failed, NS, Written, check, in_ns};
 use crate::finding::{Code, Place, Report};
-use crate::graph::{ANY, Graph, Kind, MOST_RANKS, Rank, RankBuilder, Ranks, Task};
+use crate::graph::{ANY, Graph, Kind, MOST_RANKS, MOST_TASKS, Rank, RankBuilder, Ranks, Task};
 use std::io::{Read, Seek, SeekFrom, Write};
 
 /// First 8 bytes of a file.
@@ -206,7 +206,7 @@ impl<'s> Reader<'s> {
         self.bytes(from, &mut head)?;
         let (nodes, roots) = (u64::from(u32_at(&head, 0)), u64::from(u32_at(&head, 4)));
         let need = 8 + 4 * roots + NODE as u64 * nodes;
-        if need > to - from || nodes > u64::from(u32::MAX - 1) {
+        if need > to - from || nodes > MOST_TASKS {
             let what = format!("rank {rank} of {nodes} tasks and {roots} roots, which take {need} bytes");
             return stop(Code::E10, place, what, format!("expected at most the {} bytes of the rank", to - from));
         }

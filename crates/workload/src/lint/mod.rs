@@ -7,6 +7,7 @@ mod collectives;
 mod options;
 mod order;
 mod pairs;
+mod repeats;
 mod runs;
 mod sizes;
 
@@ -14,6 +15,7 @@ use crate::finding::{Code, Place, Report};
 use crate::graph::{ANY, Graph, Kind};
 
 pub use options::Options;
+pub use repeats::repeats;
 
 /// Looks a graph through; findings go to the report.
 pub fn lint(graph: &Graph, options: &Options, report: &mut Report) {

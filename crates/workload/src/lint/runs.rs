@@ -1,4 +1,6 @@
 //! Runs without packets: deadlocks (E07, E05 of collectives), and jobs whose time no network changes (W03).
+//!
+//! A deadlock of sends that wait for their receives is a warning: it is one of transports with rendezvous alone.
 
 use super::options::Options;
 use crate::bound::bound;
@@ -11,16 +13,18 @@ use incast_cc::Time;
 /// Factor between times of calculation and of bytes above which their units are doubtful.
 const APART: u64 = 1_000;
 
-/// Runs a graph with sends that end at once, with sends that wait for their receives, and on a network.
+/// Runs a graph with sends that wait for their receives, with sends that end at once if it does not end, and on a
+/// network.
 pub(super) fn check(graph: &Graph, options: &Options, report: &mut Report) {
     let still = Rules { network: Network::NONE, send_done: SendDone::Written, streams: true, path: false };
-    let eager = run(graph, still).outcome;
-    if !eager.is_whole() {
-        return deadlock(&eager, "although sends do not wait", report);
-    }
     let posted = run(graph, Rules { send_done: SendDone::Matched, ..still }).outcome;
     if !posted.is_whole() {
-        return deadlock(&posted, "where a send waits for its receive", report);
+        let eager = run(graph, still).outcome;
+        if !eager.is_whole() {
+            return deadlock(&eager, true, report);
+        }
+        // transports without rendezvous end it
+        deadlock(&posted, false, report);
     }
     if graph.total() == 0 {
         let remedy = || "give the job tasks".to_string();
@@ -56,17 +60,24 @@ fn units(graph: &Graph, options: &Options, report: &mut Report) {
     }
 }
 
-fn deadlock(outcome: &Outcome, when: &str, report: &mut Report) {
+fn deadlock(outcome: &Outcome, although_eager: bool, report: &mut Report) {
     let left = outcome.tasks - outcome.ended;
+    let when = if although_eager { "although sends do not wait" } else { "where a send waits for its receive" };
     for stuck in &outcome.stuck {
         let (code, place, what) = match *stuck {
             Stuck::Recv(rank, task) => (Code::E07, (rank, task), "a receive waits for its message"),
             Stuck::Send(rank, task) => (Code::E07, (rank, task), "a send waits for its receive"),
             Stuck::Collective(rank, task) => (Code::E05, (rank, task), "a member of a collective waits for others"),
         };
-        report.add(code, Place::Task(place.0, place.1), || {
+        let texts = || {
             let remedy = "change the order: post receives first, and collectives alike at all members";
             (format!("{what} for ever, {when}; tasks that never end: {left}"), remedy.into())
-        });
+        };
+        let place = Place::Task(place.0, place.1);
+        if although_eager {
+            report.add(code, place, texts);
+        } else {
+            report.warn(code, place, texts);
+        }
     }
 }

@@ -3,12 +3,12 @@
 use crate::support::{Random, codes, lines};
 use incast_cc::{Bytes, Rate, Time};
 use incast_workload::collective::{
-    Algorithm, Method, Methods, Parts, Ring, Step, alone, bus_factor, children, depth, expand, grouped_distances,
-    ideal, incast, messages, parent,
+    Algorithm, Method, Methods, Parts, Place, Ring, Step, alone, bus_factor, children, depth, expand,
+    grouped_distances, ideal, incast, member, messages, parent,
 };
 use incast_workload::evaluate::delay::{Network, Rules, SendDone, run};
 use incast_workload::lint::{Options, lint};
-use incast_workload::{Collective, Graph, Kind, Pattern, Report};
+use incast_workload::{Collective, Graph, Kind, Pattern, Rank, Report};
 
 fn parents(tree: u32, n: u64) -> Vec<i64> {
     (0..n).map(|r| parent(tree, n, r).map_or(-1, |up| up as i64)).collect()
@@ -321,4 +321,26 @@ fn what_does_not_fit_is_refused_with_what_does() {
         refused.starts_with("an expansion of ") && refused.contains(" GB; expected at most 1073741824"),
         "{refused}"
     );
+}
+
+#[test]
+fn a_member_by_itself_has_the_tasks_of_the_expansion() {
+    for algorithm in Algorithm::ALL {
+        for pattern in algorithm.patterns() {
+            let mut method = Method { server: 4, ..Method::new(algorithm) };
+            if algorithm == Algorithm::Ring {
+                method.order = vec![3, 1, 0, 2, 7, 6, 5, 4];
+            }
+            let what = Collective { root: 2, ..collective(*pattern, 100_000) };
+            let whole = expanded(&what, 8, method.clone());
+            let group: Vec<u32> = (0..8).collect();
+            for position in 0..8 {
+                let own = member(&what, &group, position, &method, Place::default()).unwrap();
+                let tasks = |rank: &Rank| rank.iter().map(|(i, task)| (task, rank.waits(i))).collect::<Vec<_>>();
+                assert_eq!(tasks(&own), tasks(whole.rank(position).unwrap()), "{algorithm:?} {pattern:?}");
+            }
+        }
+    }
+    let refused = member(&collective(Pattern::AllReduce, 1), &[5], 1, &Method::new(Algorithm::Ring), Place::default());
+    assert_eq!(refused.unwrap_err().to_string(), "position 1: expected one below 1");
 }

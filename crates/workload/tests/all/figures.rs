@@ -156,3 +156,19 @@ fn bytes_of_a_collective_at_least_are_by_position() {
     assert_eq!(least::own(&sizes, 2, 0), (Bytes(1), Bytes(2)));
     assert_eq!(least::moved(&sizes, 2), Bytes(2));
 }
+
+#[test]
+fn a_calculation_whose_start_alone_was_waited_for_is_not_on_the_path() {
+    let found = bound(
+        &graph("num_ranks 1\nrank 0 {\na: calc 5 cpu 1\nb: calc 4\nc: calc 3\nb irequires a\nc requires b\n}\n"),
+        NETWORK,
+    );
+    let found = found.unwrap();
+    assert_eq!((found.path, found.path_calc, found.path_tasks), (Time::ns(7), Time::ns(7), 3));
+}
+
+#[test]
+fn a_send_that_waits_for_the_start_of_its_own_receive_has_a_path() {
+    let job = graph("num_ranks 1\nrank 0 {\nr: recv 5b from 0\ns: send 5b to 0\ns irequires r\n}\n");
+    assert_eq!(bound(&job, NETWORK).unwrap().path_tasks, 3, "receive from its start, send, receive to its end");
+}

@@ -2,7 +2,7 @@
 
 use crate::support::{codes, graph, lines, text};
 use incast_cc::{Bytes, Time};
-use incast_workload::lint::{Options, lint};
+use incast_workload::lint::{Options, lint, repeats};
 use incast_workload::{Builder, Code, Collective, Graph, Kind, Pattern, Place, Report, Task};
 
 /// Findings of a file: of its reader and, if it can be read, of the linter.
@@ -53,7 +53,7 @@ fn each_code_fires_on_its_file_and_not_on_a_like_one() {
         (E06, two(big, "recv 1000001b from 0"), two(big, take)),
         (
             E07,
-            "num_ranks 1\nrank 0 {\na: send 9000b to 0\nb: recv 9000b from 0\nb requires a\n}\n".into(),
+            "num_ranks 1\nrank 0 {\na: send 9000b to 0\nb: recv 9000b from 0\na requires b\n}\n".into(),
             "num_ranks 1\nrank 0 {\na: send 9000b to 0\nb: recv 9000b from 0\n}\n".into(),
         ),
         (E10, two(&format!("{big} cpu 256"), take), two(&format!("{big} cpu 255"), take)),
@@ -201,11 +201,22 @@ fn codes_have_names_and_kinds_too() {
 }
 
 #[test]
-fn two_sends_before_two_receives_are_a_deadlock_and_one_is_not() {
+fn two_sends_before_two_receives_are_a_deadlock_with_rendezvous_and_one_is_not() {
     let (both, free) =
         ("send 9000b to 1\nb: recv 9000b from 1", "a: send 9000b to 0\nb: recv 9000b from 0\nb requires a");
     let report = found(&two(&format!("a: {both}\nb requires a"), free));
     assert_eq!(codes(&report), [Code::E07, Code::E07], "{}", lines(&report));
     assert!(report.findings()[0].what.contains("where a send waits for its receive"));
+    assert_eq!(report.errors(), 0, "without rendezvous it ends");
     assert_eq!(found(&two(both, free)).count(Code::E07), 0);
+}
+
+#[test]
+fn repeats_that_differ_by_more_than_5_percent_are_named() {
+    let found = |times: &[u64]| {
+        let mut report = Report::default();
+        repeats("all-reduce", &times.iter().map(|ns| Time::ns(*ns)).collect::<Vec<_>>(), &mut report);
+        codes(&report)
+    };
+    assert_eq!((found(&[1000, 1050, 1020]), found(&[1000, 1051]), found(&[])), (vec![], vec![Code::W09], vec![]));
 }

@@ -49,6 +49,13 @@ def files(text: str) -> dict[str, str]:
     return dict(re.findall(named, text, re.DOTALL | re.MULTILINE))
 
 
+def write_files(page: Path, folder: Path) -> None:
+    """Write the files that a page prints."""
+    for name, content in files(page.read_text(encoding="utf-8")).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content)
+
+
 def matches(expected: str, printed: str) -> bool:
     """Compare with what the page shows, where ``...`` stands for anything, many lines too."""
     pattern = r"[\s\S]*?".join(re.escape(" ".join(part.split())) for part in expected.split("..."))
@@ -60,9 +67,7 @@ def matches(expected: str, printed: str) -> bool:
 def test_console_examples_print_what_the_page_shows(
     page: Path, found: list[str], incast: Command, tmp_path: Path
 ) -> None:
-    for name, content in files(page.read_text(encoding="utf-8")).items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(content)
+    write_files(page, tmp_path)
     commands = 0
     for block in found:
         for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -80,6 +85,7 @@ def test_console_examples_print_what_the_page_shows(
 @pytest.mark.slow("the runs and pictures that the page shows")
 @pytest.mark.parametrize(("page", "found"), blocks("python"))
 def test_python_examples_run(page: Path, found: list[str], tmp_path: Path) -> None:
+    write_files(page, tmp_path)
     for block in found:
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", block],

@@ -101,7 +101,7 @@ def test_a_result_is_short_in_a_notebook_and_its_tables_answer_queries() -> None
 def test_an_unknown_picture_of_a_result_is_refused_with_the_known_ones() -> None:
     result = incast.Scenario.load("dumbbell").with_(SHORT).run()
     for name, near in (("nope", ""), ("queus", r" \(did you mean")):
-        with pytest.raises(IncastError, match=f"no picture '{name}'{near}.*; expected one of delay_cdf, fairness, "):
+        with pytest.raises(IncastError, match=f"no picture '{name}'{near}.*; expected one of deadlock, delay_cdf, "):
             result.plot(name)
         with pytest.raises(AttributeError, match=f"no picture '{name}'{near}.*; expected one of "):
             getattr(result.plot, name)

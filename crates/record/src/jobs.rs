@@ -57,7 +57,7 @@ fn names(outcome: &Outcome) -> Vec<String> {
 fn bandwidth(iteration: &Iteration<'_>, outcome: &Outcome, bus: bool) -> Option<f64> {
     let (bytes, factor) = outcome.jobs.get(iteration.0[0].job as usize)?.collective?;
     let bytes = bytes as f64 * if bus { factor } else { 1.0 };
-    ratio(bytes, seconds(iteration.time()?))
+    ratio(bytes * PS, iteration.time()? as f64)
 }
 
 /// Lower bound of the time of an iteration, in seconds.

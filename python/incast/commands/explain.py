@@ -6,7 +6,6 @@ import json
 import shlex
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -16,12 +15,10 @@ from incast.commands import progress
 from incast.commands.options import AllowCode, Quiet, allow, err, out, tell
 from incast.errors import FolderError
 from incast.pauses import explained, record, telling
-from incast.runs import jobs_alone
 from incast.runs.result import Result, cut_pauses
 from incast.runs.scenario import Scenario
 from incast.system import output
 from incast.system.files import held
-from incast.writing.numbers import duration, said, scaled
 
 
 def pauses(
@@ -68,6 +65,8 @@ def jobs(
 
     The slowdown of a job is its mean iteration time over that of the job alone.
     """
+    from incast.runs import jobs_alone  # loads SciPy
+
     allow(allow_code)
     result = Result.load(run)
     if not result.summary.get("jobs"):
@@ -79,21 +78,8 @@ def jobs(
         if json_:
             sys.stdout.write(json.dumps(jobs_alone.as_json(found, fairness), indent=2) + "\n")
         elif not quiet:
-            for line in _slowed(found, fairness):
+            for line in jobs_alone.sentences(found, fairness):
                 out.print(line, highlight=False, markup=False, soft_wrap=True)
-
-
-def _slowed(found: list[jobs_alone.Slowdown], fairness: float | None) -> Iterator[str]:
-    """Yield a sentence for each job, and one on the fairness between several."""
-
-    def time(seconds: float | None) -> str:
-        return "no iteration" if seconds is None else said(duration(seconds))
-
-    for one in found:
-        factor = "" if one.slowdown is None else f": slowdown {said(scaled(one.slowdown))}"
-        yield f"{one.job}: {time(one.together_s)} an iteration, {time(one.alone_s)} alone{factor}"
-    if fairness is not None and len(found) > 1:
-        yield f"Jain's index over the slowdowns: {said(scaled(fairness))}"
 
 
 def _asked(known: record.Record, flow: int | None, port: str | None) -> explained.Explanation | None:

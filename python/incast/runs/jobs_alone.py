@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from incast.errors import ScenarioError
 from incast.runs.result import Result
 from incast.runs.scenario import Scenario
 from incast.statistics import jain
+from incast.writing.numbers import duration, said, scaled
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def alone(result: Result, scenario: Scenario, job: str) -> Scenario:
         known = ", ".join(result.summary.get("jobs", {})) or "none"
         raise ScenarioError(f"{job}: the run has no such job; expected one of {known}")
     hosts = [row["host"] for row in sorted(rows, key=lambda row: int(row["rank"]))]
-    return scenario.with_({"traffic": [{**entry, "job": {**entry.get("job", {}), "hosts": hosts}}]})
+    return scenario.changed({"traffic": [{**entry, "job": {**entry.get("job", {}), "hosts": hosts}}]})
 
 
 def slowdowns(
@@ -59,6 +60,19 @@ def slowdowns(
     values = [one.slowdown for one in found]
     known = [value for value in values if value is not None]
     return found, jain(known) if known and len(known) == len(values) else None
+
+
+def sentences(found: list[Slowdown], fairness: float | None) -> Iterator[str]:
+    """Yield a sentence for each job, and one on the fairness between several."""
+
+    def time(seconds: float | None) -> str:
+        return "no iteration" if seconds is None else said(duration(seconds))
+
+    for one in found:
+        factor = "" if one.slowdown is None else f": slowdown {said(scaled(one.slowdown))}"
+        yield f"{one.job}: {time(one.together_s)} an iteration, {time(one.alone_s)} alone{factor}"
+    if fairness is not None and len(found) > 1:
+        yield f"Jain's index over the slowdowns: {said(scaled(fairness))}"
 
 
 def as_json(found: list[Slowdown], fairness: float | None) -> dict[str, Any]:

@@ -562,6 +562,7 @@ fn every_figure_has_unit_and_definition_and_nothing_else_has() {
             "queues",
             "hosts",
             "radios",
+            "jobs",
             "groups",
             "crossed_failure",
             "flowmonitor",

@@ -15,6 +15,7 @@ A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 - ``series: PAPER SCALE MEASURE ... @ FIGURE FIGURE@POINT FIGURE@POINT+SUFFIX ...``: means by series, a column a
   figure's point, the first unless given, of series whose names end with the suffix alone; ``_`` stands for a space.
   A single point has a column a measure;
+- ``best: PAPER SCALE FIGURE ...``: the best series at each point of figures with the key ``best``, a row each;
 - ``not kept: COMMAND``: text by hand whose numbers are not checked, which ``write`` says above it.
 """
 
@@ -41,7 +42,7 @@ from incast.writing.numbers import said
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "papers"
 RECORDS = PAGES / "results"
-BLOCK = re.compile(r"(<!-- (verdicts|matrix|numbers|series): ([^>]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (verdicts|matrix|numbers|series|best): ([^>]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 NOT_KEPT = re.compile(
     r"(<!-- not kept: ([^>]*?) -->\n)(?:\*Not checked: [^*]*\*\n)?\n*(.*?)\n*(<!-- end -->)", re.DOTALL
 )
@@ -96,6 +97,8 @@ def record(folder: Path) -> Path:
             for one in figure["claims"]
         ]
         about = {key: figure[key] for key in ("seeds", "digest")}
+        if "best" in figure:
+            about["best"] = [{**one, **_pairs(one)} for one in figure["best"]]
         figures[name] = {"version": results["version"], **about, "claims": claims, "points": _points(figure["points"])}
     kept = {name: figures[name] for name in known if name in figures}
     RECORDS.mkdir(exist_ok=True)
@@ -132,6 +135,11 @@ def _points(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def _pairs(leader: Mapping[str, Any]) -> dict[str, list[float | None]]:
+    """Shorten the numbers of the best series at a point."""
+    return {key: [_short(one) for one in leader[key]] for key in ("value", "behind") if leader[key]}
+
+
 def _short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{DIGITS}g}")
 
@@ -158,6 +166,7 @@ def fill(text: str) -> str:
         "matrix": _matrix,
         "numbers": _numbers,
         "series": _series,
+        "best": _best,
     }
     text = NOT_KEPT.sub(rf"\1*{UNCHECKED}*\n\n\3\n\n\4", text)
     return BLOCK.sub(lambda block: f"{block[1]}\n{kinds[block[2]](*block[3].split())}\n\n{block[5]}", text)
@@ -497,6 +506,24 @@ def _series(paper: str, scale: str, *asked: str) -> str:
         there = [column.get(series) for column in columns]
         cells = [between.join(_mean(row.get(m), 2, None) for m in measures) if row else "" for row in there]
         lines.append(f"| {series} | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"*Scale {scale}.*"])
+
+
+def _best(paper: str, scale: str, *names: str) -> str:
+    """Make a table of the best series, a row a figure and point: its mean, those not told apart, and the next."""
+    found = _record(paper, scale)["figures"]
+    figures = _paper(paper).figures
+    measures = {figures[name].measures[figures[name].best].title for name in names}
+    lines = [
+        f"| figure | {figures[names[0]].x_label} | best | {' / '.join(sorted(measures))} | not told apart | next |"
+    ]
+    lines.append(f"|{' --- |' * 6}")
+    for name in names:
+        for one in found[name]["best"]:
+            value, behind = (number(Estimate(*one[key], 2)) if one[key] else "" for key in ("value", "behind"))
+            after = f"{one['next']} +{behind} %" if one["next"] else ""
+            undecided = ", ".join(one["undecided"])
+            lines.append(f"| `{name}` | {one['x']} | **{one['series']}** | {value} | {undecided} | {after} |")
     return "\n".join([*lines, "", f"*Scale {scale}.*"])
 
 

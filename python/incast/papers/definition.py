@@ -212,6 +212,8 @@ class Figure:
     """Changes by a command; with any, the figure has a changed set-up."""
     fewer_than: int = 0
     """Seeds at scale paper if a command requests fewer; 0 otherwise."""
+    best: str = ""
+    """Measure by which the series with the least mean is told at each point; empty: none."""
 
     def at(self, scale: str) -> Figure:
         """Return the figure at a scale."""

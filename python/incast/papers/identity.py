@@ -33,6 +33,7 @@ def digest(paper: Paper, figure: Figure) -> str:
             for one in figure.claims
         ],
         "changes": [asdict(one) for one in figure.changes],
+        **({"best": figure.best} if figure.best else {}),
         "files": [_scenario(paper.folder / name) for name in _scenarios(figure)],
     }
     return _of(json.dumps(about, sort_keys=True, default=str).encode())

@@ -11,12 +11,14 @@ from pathlib import Path
 from rich.console import Console
 
 from incast import _core
+from incast.comparisons.ranking import MATTERS
 from incast.errors import FolderError
 from incast.papers import changing, identity, planning, words
 from incast.papers.definition import PERCENTILES, Figure, Paper, X
 from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
+from incast.papers.leading import leaders
 from incast.papers.verdict import STYLE, Verdict
 from incast.pictures import gallery, inline
 from incast.report import reproduce
@@ -228,6 +230,8 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: P
             "unfinished": unfinished,
             "hops": done.hops,
         }
+        if done.figure.best:
+            figures[done.figure.name]["best"] = [one.as_data() for one in leaders(done.figure, done.number)]
         if done.figure.changes:
             figures[done.figure.name]["changes"] = planning.changes_of(done.figure)
     about = {"paper": paper.name, "scale": scale, "version": _core.__version__}
@@ -331,6 +335,7 @@ def _section(done: Evaluated, pictures: Mapping[str, str], again: str, formats: 
             f"set-up, published numbers are the paper's; {PUBLISHED_WORDS}.</p>"
         )
     parts.append(f'<p class="note">{escape(figure.where)}</p><p>{escape(figure.shows)}</p>')
+    parts.append(_best(done))
     for plot in figure.plots:
         name = f"{figure.name}-{plot.name}"
         parts.append(drawn(pictures[name], name, escape(_caption(done, plot.caption)), formats))
@@ -346,6 +351,26 @@ def _section(done: Evaluated, pictures: Mapping[str, str], again: str, formats: 
         )
     parts.append(f"<pre><code>{escape(again)}</code></pre></section>")
     return "\n".join(parts)
+
+
+def _best(done: Evaluated) -> str:
+    """Return the table of the best series at each point; empty if the figure asks for none."""
+    figure = done.figure
+    if not figure.best:
+        return ""
+    rows = [
+        f"<tr><th>{escape(str(one.x))}</th><td><b>{escape(one.series)}</b></td><td>{number(one.value)}</td>"
+        f"<td>{escape(', '.join(one.undecided))}</td>"
+        f"<td>{escape(one.next)}{f' +{number(one.behind)} %' if one.behind else ''}</td></tr>"
+        for one in leaders(figure, done.number)
+    ]
+    measure = escape(figure.measures[figure.best].title)
+    return (
+        f'<div class="wide"><table><thead><tr><th>{escape(figure.x_label)}</th><th>best</th><th>{measure}</th>'
+        f"<th>not told apart</th><th>next</th></tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f'<p class="note">Best: the least mean. Not told apart from it: the 95&nbsp;% interval of the paired '
+        f"difference includes zero, or the difference is below {MATTERS:.0%}. Next: the best of those told apart.</p>"
+    )
 
 
 def _numbers(done: Evaluated) -> str:

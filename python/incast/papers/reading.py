@@ -171,7 +171,18 @@ def load(folder: Path) -> Paper:
 REDUCTIONS = ("count", "jain", "max", "mean", "min", *PERCENTILES, "sum", *signals.REDUCTIONS)
 PLOTS = ("line", "scatter", "cdf", "ccdf", "timeline", "samples", "spectrum", "rows")
 MARKS = ("bars", "dots")
-TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples")
+TABLES = (
+    "flows",
+    "ports",
+    "classes",
+    "engines",
+    "queries",
+    "writes",
+    "samples",
+    "jobs",
+    "ranks",
+    "messages",
+)
 
 
 def _like(table: Table, before: Mapping[str, Table]) -> Table:
@@ -231,6 +242,7 @@ def _figure(folder: Path, name: str, table: Table) -> Figure:
         published=[],
         claims=[],
         scales=scales,
+        best=table.word("best", list(measures)) if table.has("best") else "",
     )
     figure = replace(figure, published=_all_published(table, figure, folder))
     paired = table.flag("paired")

@@ -12,12 +12,17 @@ use incast_cc as cc;
 use incast_engine::hash::{self, purpose};
 use incast_engine::spec::{self, JobConnection, JobSpec};
 use incast_workload::bound::bound;
-use incast_workload::collective::{Methods, alone, bus_factor, expand};
+use incast_workload::collective::{Methods, alone, bus_factor, expand, expanded_tasks};
 use incast_workload::evaluate::delay::Network;
 use incast_workload::lint::{Options, lint};
 use incast_workload::{Collective, Graph, Kind, Refused, Report, Task, goal};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// Most tasks of a collective.
+const MOST_TASKS: f64 = 2e7;
+/// Memory of a task in a run, about.
+const TASK_BYTES: f64 = 60.0;
 
 impl Traffic {
     /// Adds a job, and the connections of its ranks.
@@ -99,10 +104,19 @@ fn expanded(collective: &document::Collective, flows: &Flows) -> Result<Graph, P
     if ranks < 2 {
         return Err(Problem::new(format!("{key}.ranks"), format!("{ranks} ranks; expected at least 2")));
     }
+    let tasks = expanded_tasks(&what, ranks.into(), methods.of(what.pattern)).map_err(wrong)?;
+    if tasks > MOST_TASKS {
+        let message = format!(
+            "{tasks:.0} tasks, which take {:.1} GB; expected at most {MOST_TASKS:.0}: a larger chunk, fewer channels, or \
+             fewer ranks",
+            tasks * TASK_BYTES / 1e9
+        );
+        return Err(Problem::new(key, message));
+    }
     let graph = alone(&what, ranks).and_then(|graph| expand(&graph, &methods)).map_err(wrong)?;
     let empty = |(_, task): (u32, Task)| task.kind == Kind::Send && task.size == 0;
     if graph.iter().any(|(_, rank)| rank.iter().any(empty)) {
-        let message = format!("messages of 0 B; expected at least {ranks} bytes, and a barrier as GOAL with 1 B each");
+        let message = "messages of 0 B; expected more bytes, or fewer channels or ranks (a barrier has no bytes)";
         return Err(Problem::quoted(format!("{key}.size"), collective.size, message));
     }
     Ok(graph)

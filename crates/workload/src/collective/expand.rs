@@ -82,6 +82,11 @@ fn check_size(graph: &Graph, methods: &Methods) -> Result<(), Refused> {
     check_sum(sum)
 }
 
+/// Number of tasks of a collective of `n` members once expanded, about. Errors: a method that does not fit.
+pub fn expanded_tasks(what: &Collective, n: u64, method: &Method) -> Result<f64, Refused> {
+    Ok(n as f64 * check_one(what, n, method)?)
+}
+
 /// Refuses a method that does not fit a collective; returns the number of tasks of a member, about.
 fn check_one(what: &Collective, n: u64, method: &Method) -> Result<f64, Refused> {
     method.check(what.pattern, n)?;

@@ -112,7 +112,10 @@ def test_files_with_mistakes_are_refused(tmp_path: Path, tasks: str, words: str)
         ({"traffic.train.job.collective.size": "3B"}, "messages of 0 B"),
         ({"traffic.train.job.collective.algorithm": "pairwise"}, "algorithm pairwise of all-reduce"),
         ({"traffic.train.job.collective.chunk": "0B"}, "chunk = 0B"),
-        ({"traffic.train.job.collective.chunk": "1B"}, "384000016 tasks, which take 23.0 GB; expected at most 20000000"),
+        (
+            {"traffic.train.job.collective.chunk": "1B"},
+            "384000016 tasks, which take 23.0 GB; expected at most 20000000",
+        ),
         ({"traffic.train.job.collective.channels": 1024, "traffic.train.job.collective.size": "1kB"}, "fewer channels"),
         ({"traffic.train.job.hosts": [1, 2]}, "2 hosts for 8 ranks"),
         ({"traffic.train.job.hosts": [1, 2, 3, 4, 5, 6, 7, 7]}, "another rank has this host"),

@@ -107,8 +107,8 @@ fn expanded(collective: &document::Collective, flows: &Flows) -> Result<Graph, P
     let tasks = expanded_tasks(&what, ranks.into(), methods.of(what.pattern)).map_err(wrong)?;
     if tasks > MOST_TASKS {
         let message = format!(
-            "{tasks:.0} tasks, which take {:.1} GB; expected at most {MOST_TASKS:.0}: a larger chunk, fewer channels, or \
-             fewer ranks",
+            "{tasks:.0} tasks, which take {:.1} GB; expected at most {MOST_TASKS:.0}: a larger chunk, fewer channels, \
+             or fewer ranks",
             tasks * TASK_BYTES / 1e9
         );
         return Err(Problem::new(key, message));

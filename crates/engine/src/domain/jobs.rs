@@ -82,23 +82,35 @@ impl Endpoints {
             let Some((task, _, start)) = incoming.messages.pop_front_if(|(_, end, _)| *end <= delivered) else {
                 return;
             };
-            let (from, own) = net.jobs.of_task(task);
-            let sent = net.jobs.tasks(net.spec, from).task(own);
-            let (sender, receiver) = (&net.jobs.ranks[from], &net.jobs.ranks[connection.to]);
-            ctx.rec.transfer(TransferRecord {
-                job: sender.job,
-                from: sender.rank,
-                to: receiver.rank,
-                task: own,
-                tag: sent.tag,
-                bytes: sent.size,
-                start_ps: start.0,
-                finish_ps: ctx.now.0,
-                flow: Some(connection.flow.0),
-            });
-            let message = Arrived { from: sender.rank, tag: sent.tag };
-            self.tell(ctx, connection.to, |state, tasks, now, acts| state.arrived(tasks, message, now, acts));
+            self.receive(ctx, connection.to, task, (start, Some(connection.flow)));
         }
+    }
+
+    /// Gives the message of a task, written at `start`, to rank `to`; `flow` is that of its connection, if any.
+    fn receive(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        to: RankId,
+        task: TaskId,
+        (start, flow): (Time, Option<FlowId>),
+    ) {
+        let net = ctx.net;
+        let (from, own) = net.jobs.of_task(task);
+        let sent = net.jobs.tasks(net.spec, from).task(own);
+        let (sender, receiver) = (&net.jobs.ranks[from], &net.jobs.ranks[to]);
+        ctx.rec.transfer(TransferRecord {
+            job: sender.job,
+            from: sender.rank,
+            to: receiver.rank,
+            task: own,
+            tag: sent.tag,
+            bytes: sent.size,
+            start_ps: start.0,
+            finish_ps: ctx.now.0,
+            flow: flow.map(|flow| flow.0),
+        });
+        let message = Arrived { from: sender.rank, tag: sent.tag };
+        self.tell(ctx, to, |state, tasks, now, acts| state.arrived(tasks, message, now, acts));
     }
 
     /// Tells a rank what has happened, and does what it says.
@@ -158,20 +170,7 @@ impl Endpoints {
         let sent = net.jobs.tasks(net.spec, from).task(own);
         let (Some(jobs), Some((to, _))) = (&mut self.jobs, net.jobs.inside(net.spec, from, sent.peer)) else { return };
         let start = jobs.sent_at.get_mut(&task).and_then(VecDeque::pop_front).unwrap_or(ctx.now);
-        let (sender, receiver) = (&net.jobs.ranks[from], &net.jobs.ranks[to]);
-        ctx.rec.transfer(TransferRecord {
-            job: sender.job,
-            from: sender.rank,
-            to: receiver.rank,
-            task: own,
-            tag: sent.tag,
-            bytes: sent.size,
-            start_ps: start.0,
-            finish_ps: ctx.now.0,
-            flow: None,
-        });
-        let message = Arrived { from: sender.rank, tag: sent.tag };
-        self.tell(ctx, to, |state, tasks, now, acts| state.arrived(tasks, message, now, acts));
+        self.receive(ctx, to, task, (start, None));
     }
 
     /// Writes the message of a task to its connection, which opens with the first.

@@ -175,7 +175,7 @@ def test_any_two_controllers_share_a_fabric(incast: Command, tmp_path: Path) -> 
     assert done.status == 0, done.err
     with (tmp_path / "r/pairs.csv").open(newline="") as file:
         rows = {(row["controller"], row["other"]): row for row in csv.DictReader(file)}
-    assert len(names) == 29
+    assert len(names) == 30
     assert set(rows) == set(itertools.product(names, names))
     for (a, b), row in rows.items():
         both = float(row["goodput_bps"]) + float(rows[b, a]["goodput_bps"])

@@ -50,6 +50,7 @@ SCENARIOS = [
     "linux-dumbbell",
     "mixed-rdma-tcp",
     "two-jobs",
+    "moe-alltoall",
     "allreduce-rails",
     "linux-incast",
     "ns3-hotspot",

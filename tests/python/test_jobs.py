@@ -110,6 +110,9 @@ def test_files_with_mistakes_are_refused(tmp_path: Path, tasks: str, words: str)
         ({"traffic.train.job.collective.ranks": 17}, "17 ranks, and there are 16 hosts"),
         ({"traffic.train.job.collective.ranks": 1}, "expected a whole number >= 2"),
         ({"traffic.train.job.collective.size": "3B"}, "messages of 0 B"),
+        ({"traffic.train.job.collective.size": "0B"}, "expected at least 1 B"),
+        ({"traffic.train.job.collective.skew": 1}, "all-reduce has no receivers to choose"),
+        ({"traffic.train.job.collective.skew": -1}, "expected a number >= 0"),
         ({"traffic.train.job.collective.algorithm": "pairwise"}, "algorithm pairwise of all-reduce"),
         ({"traffic.train.job.collective.chunk": "0B"}, "chunk = 0B"),
         (
@@ -206,6 +209,16 @@ def test_a_comparison_answers_in_the_time_of_an_iteration(incast: Command, tmp_p
     assert (tmp_path / "c/job-0-iteration.png").is_file()
 
 
+@pytest.mark.slow("draws the report of four runs")
+def test_jobs_that_do_not_end_are_not_called_best(incast: Command, tmp_path: Path) -> None:
+    keys = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value}")]
+    done = incast("compare", "two-jobs", "--cc", "dctcp", "--cc", "swift", "--seeds", "2", *keys, "--set",
+                  "traffic.train.job.iterations=1000", "--set", "run.duration=400us", "--out", "c")  # fmt: skip
+    words = " ".join(done.out.split())
+    assert "of iterations did not finish" in words and "Iteration times are those of the others." in words, done.out
+    assert "*" not in words.partition("means over")[2], done.out
+
+
 @pytest.mark.slow("runs three jobs, two of them again alone")
 def test_jobs_are_held_against_themselves_alone(incast: Command) -> None:
     keys = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value}")]
@@ -257,3 +270,29 @@ def test_delayed_acknowledgements_of_sends_are_noted() -> None:
     assert any("traffic.train.job.send_done" in note for note in delayed.notes())
     written = {f"traffic.{job}.job.send_done": "written" for job in ("train", "other")}
     assert not any("send_done" in note for note in delayed.with_(written).notes())
+
+
+def test_experts_are_as_popular_as_zipf_has_it() -> None:
+    small = Scenario.load("moe-alltoall").with_(
+        {"traffic.train.job.collective.size": "100kB", "traffic.train.job.iterations": 1}
+    )
+    received: dict[tuple[str, int], dict[int, int]] = {}
+    for controller, seed in (("dctcp", 1), ("newreno", 1), ("dctcp", 2)):
+        sums = dict.fromkeys(range(16), 0)
+        for row in small.with_({"controller": controller}).run(seed=seed).messages.to_pylist():
+            sums[row["to"]] += row["bytes"]
+        received[controller, seed] = sums
+    assert received["dctcp", 1] == received["newreno", 1] != received["dctcp", 2]
+    weights = [k**-0.8 for k in range(1, 17)]
+    expected = [15 * 100_000 * weight / sum(weights) for weight in weights]
+    for sums in received.values():
+        assert sorted(sums.values(), reverse=True) == pytest.approx(expected, abs=15)
+
+
+def test_a_barrier_has_no_bytes_and_takes_time(tmp_path: Path) -> None:
+    text = TREE.replace('file = "job.goal"', 'job.collective = { kind = "barrier", size = "0B" }')
+    result = scenario(tmp_path, text=text).run()
+    (row,) = result.jobs.to_pylist()
+    # four rounds over up to six links of 1 us
+    assert 4 * 2e-6 < row["time_s"] < 4 * 8e-6 and row["busbw_Bps"] is None and row["efficiency"] < 1
+    assert {own["bytes"] for own in result.messages.to_pylist()} == {0}

@@ -60,6 +60,8 @@ pub mod purpose {
     pub const EPOCH: u32 = 24;
     /// Order in which a host divides its channels in a round of matching.
     pub const MATCHING: u32 = 25;
+    /// Popularity of the receivers of an all-to-all.
+    pub const SKEW: u32 = 26;
 }
 
 /// Mixes one word.

@@ -208,6 +208,7 @@ impl Workload {
         made.set_item("bound_ps", found.time().0)?;
         made.set_item("cause", found.cause())?;
         made.set_item("path_ps", found.path.0)?;
+        made.set_item("path_bounds", found.path_bounds)?;
         made.set_item("path_calc_ps", found.path_calc.0)?;
         made.set_item("path_tasks", found.path_tasks)?;
         made.set_item("path_messages", found.path_messages)?;

@@ -7,8 +7,17 @@ pub struct JobRecord {
     pub name: String,
     /// Bytes of its collective, and bytes over its busiest link for each of these; `None`: no collective.
     pub collective: Option<(u64, f64)>,
+    /// Number of its ranks.
+    pub ranks: u32,
+    /// Number of iterations that it is to have.
+    pub iterations: u32,
+    /// Start.
+    pub start_ps: u64,
     /// Lower bound of the time of an iteration.
     pub bound_ps: Option<u64>,
+    /// Part of the bound that holds of each iteration even where they overlap: bytes of the busiest host,
+    /// calculations of the busiest stream.
+    pub work_ps: Option<u64>,
 }
 
 /// An iteration of a rank of a job.

@@ -6,47 +6,71 @@ use crate::statistics::{PS, ratio, seconds};
 use crate::{JobRecord, Outcome, RankRecord, TransferRecord};
 use serde_json::{Map, Value};
 
-/// An iteration of a job: its ranks' records.
-pub(crate) struct Iteration<'o>(&'o [RankRecord]);
+/// An iteration of a job.
+pub(crate) struct Iteration<'o> {
+    /// Records of the ranks that began it.
+    ranks: &'o [RankRecord],
+    /// The job.
+    job: &'o JobRecord,
+    /// End of the iteration before; of the first one the start of the job.
+    before: u64,
+}
 
 impl Iteration<'_> {
     fn start(&self) -> u64 {
-        self.0.iter().map(|rank| rank.start_ps).min().unwrap_or_default()
+        self.ranks.iter().map(|rank| rank.start_ps).min().unwrap_or_default()
     }
 
-    /// End of the last rank; `None` if one has not ended.
+    /// End of the last rank; `None` if one has not ended, or not begun.
     fn finish(&self) -> Option<u64> {
-        self.0.iter().map(|rank| rank.finish_ps).try_fold(0, |last, finish| Some(last.max(finish?)))
+        let whole = self.ranks.len() >= self.job.ranks as usize;
+        let last = self.ranks.iter().map(|rank| rank.finish_ps).try_fold(0, |last, finish| Some(last.max(finish?)));
+        last.filter(|_| whole)
     }
 
+    /// Time from the end of the iteration before.
     fn time(&self) -> Option<u64> {
+        Some(self.finish()?.saturating_sub(self.before))
+    }
+
+    /// Time from the start of the first rank: iterations overlap where ranks run ahead.
+    fn span(&self) -> Option<u64> {
         Some(self.finish()? - self.start())
     }
 
     /// Mean over the ranks, in seconds.
     fn mean(&self, of: fn(&RankRecord) -> u64) -> f64 {
-        let sum: u128 = self.0.iter().map(|rank| u128::from(of(rank))).sum();
-        ratio(sum as f64, self.0.len() as f64 * PS).unwrap_or(0.0)
+        let sum: u128 = self.ranks.iter().map(|rank| u128::from(of(rank))).sum();
+        ratio(sum as f64, self.ranks.len() as f64 * PS).unwrap_or(0.0)
     }
 
     fn most(&self, of: fn(&RankRecord) -> u64) -> u64 {
-        self.0.iter().map(of).max().unwrap_or_default()
+        self.ranks.iter().map(of).max().unwrap_or_default()
     }
 
     /// Rank that ends last, or the first that has not ended.
     fn critical(&self) -> u32 {
         let late = |rank: &&RankRecord| (rank.finish_ps.unwrap_or(u64::MAX), std::cmp::Reverse(rank.rank));
-        self.0.iter().max_by_key(late).map_or(0, |rank| rank.rank)
+        self.ranks.iter().max_by_key(late).map_or(0, |rank| rank.rank)
     }
 
     fn waits(&self) -> String {
-        let first = self.0.iter().find_map(|rank| Some((rank.rank, rank.waits_for.as_ref()?)));
+        let first = self.ranks.iter().find_map(|rank| Some((rank.rank, rank.waits_for.as_ref()?)));
         first.map_or(String::new(), |(rank, words)| format!("rank {rank}, {words}"))
     }
 }
 
 fn iterations(outcome: &Outcome) -> impl Iterator<Item = Iteration<'_>> {
-    outcome.ranks.chunk_by(|a, b| (a.job, a.iteration) == (b.job, b.iteration)).map(Iteration)
+    let mut before = None;
+    let all = outcome.ranks.chunk_by(|a, b| (a.job, a.iteration) == (b.job, b.iteration));
+    all.filter_map(move |ranks| {
+        let number = ranks[0].job;
+        let job = outcome.jobs.get(number as usize)?;
+        let known = before.filter(|(of, _)| *of == number).map_or(job.start_ps, |(_, end)| end);
+        let own = Iteration { ranks, job, before: known };
+        before = Some((number, own.finish().unwrap_or(known)));
+        Some(own)
+    })
 }
 
 fn names(outcome: &Outcome) -> Vec<String> {
@@ -54,35 +78,38 @@ fn names(outcome: &Outcome) -> Vec<String> {
 }
 
 /// Bytes of the collective over the time of an iteration, per second; times the factor of buses if `bus`.
-fn bandwidth(iteration: &Iteration<'_>, outcome: &Outcome, bus: bool) -> Option<f64> {
-    let (bytes, factor) = outcome.jobs.get(iteration.0[0].job as usize)?.collective?;
+fn bandwidth(iteration: &Iteration<'_>, bus: bool) -> Option<f64> {
+    let (bytes, factor) = iteration.job.collective.filter(|(bytes, _)| *bytes > 0)?;
     let bytes = bytes as f64 * if bus { factor } else { 1.0 };
     ratio(bytes * PS, iteration.time()? as f64)
 }
 
-/// Lower bound of the time of an iteration, in seconds.
-fn bound(iteration: &Iteration<'_>, outcome: &Outcome) -> Option<f64> {
-    outcome.jobs.get(iteration.0[0].job as usize)?.bound_ps.map(seconds)
+/// Lower bound of the span of an iteration, in seconds.
+fn bound(iteration: &Iteration<'_>) -> Option<f64> {
+    iteration.job.bound_ps.map(seconds)
 }
 
 /// Columns of `jobs.parquet`.
-fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 17] {
+fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 18] {
     rows! {
-        "job" [""] = Index(|i| i.0[0].job, names), "Job.";
-        "iteration" [""] = U32(|i| i.0[0].iteration), "Number of the iteration, from 0.";
-        "ranks" ["ranks"] = U32(|i| i.0.len() as u32), "Ranks that began it.";
+        "job" [""] = Index(|i| i.ranks[0].job, names), "Job.";
+        "iteration" [""] = U32(|i| i.ranks[0].iteration), "Number of the iteration, from 0.";
+        "ranks" ["ranks"] = U32(|i| i.ranks.len() as u32), "Ranks that began it.";
         "start_s" ["s"] = Time(Iteration::start), "Simulated time at which the first rank begins it.";
         "finish_s" ["s"] = OptTime(Iteration::finish),
             "Simulated time at which the last rank ends it; missing if the run ended before.";
-        "time_s" ["s"] = OptTime(Iteration::time), "Iteration time: finish_s - start_s.";
-        "bound_s" ["s"] = Whole(bound),
-            "Lower bound of time_s: the longest of the critical path with no contention, the bytes of the busiest host \
+        "time_s" ["s"] = OptTime(Iteration::time),
+            "Iteration time: finish_s less that of the iteration before; of the first one less the start of the job.";
+        "span_s" ["s"] = OptTime(Iteration::span),
+            "finish_s - start_s: more than time_s where ranks begin an iteration before all have ended the last one.";
+        "bound_s" ["s"] = Whole(|i, _| bound(i)),
+            "Lower bound of span_s: the longest of the critical path with no contention, the bytes of the busiest host \
              over the rate of its link, and the calculations of the busiest stream; missing with links inside servers, \
              and with ranks that calculate faster than the tasks say.";
-        "efficiency" ["1"] = Whole(|i, o| ratio(bound(i, o)?, seconds(i.time()?))), "bound_s / time_s, at most 1.";
-        "algbw_Bps" ["B/s"] = Whole(|i, o| bandwidth(i, o, false)),
+        "efficiency" ["1"] = Whole(|i, _| ratio(bound(i)?, seconds(i.span()?))), "bound_s / span_s, at most 1.";
+        "algbw_Bps" ["B/s"] = Whole(|i, _| bandwidth(i, false)),
             "Bytes of the collective over time_s; missing for a job that is no collective.";
-        "busbw_Bps" ["B/s"] = Whole(|i, o| bandwidth(i, o, true)),
+        "busbw_Bps" ["B/s"] = Whole(|i, _| bandwidth(i, true)),
             "algbw_Bps times 2(n-1)/n for an all-reduce, (n-1)/n for a reduce-scatter, an all-gather and an \
              all-to-all, 1 for a broadcast and a reduce, of n ranks: the rate of the busiest link of a ring.";
         "compute_s" ["s"] = F64(|i| i.mean(|rank| rank.compute_ps)),
@@ -152,15 +179,26 @@ pub(crate) fn messages(outcome: &Outcome) -> Vec<Column> {
 
 /// Iterations of one job.
 pub(crate) struct Job<'o> {
+    job: &'o JobRecord,
     finished: Vec<Iteration<'o>>,
-    began: usize,
-    bus: Option<f64>,
-    efficiency: Option<f64>,
 }
 
 impl Job<'_> {
     fn mean(&self, of: impl Fn(&Iteration<'_>) -> f64) -> Option<f64> {
         ratio(self.finished.iter().map(of).sum(), self.finished.len() as f64)
+    }
+
+    /// Bytes of the collectives on the busiest link over the time of all iterations.
+    fn bus(&self) -> Option<f64> {
+        let (bytes, factor) = self.job.collective.filter(|(bytes, _)| *bytes > 0)?;
+        ratio(bytes as f64 * factor * self.finished.len() as f64 * PS, self.times().sum::<u64>() as f64)
+    }
+
+    /// Lower bound of the time of all iterations over that time.
+    fn efficiency(&self) -> Option<f64> {
+        let (first, last) = (self.finished.first()?, self.finished.last()?);
+        let all = (self.finished.len() as f64 * self.job.work_ps? as f64).max(self.job.bound_ps? as f64);
+        ratio(all, last.finish()?.saturating_sub(first.start()) as f64)
     }
 
     fn times(&self) -> impl Iterator<Item = u64> {
@@ -172,16 +210,18 @@ type OfJob = for<'a, 'o> fn(&'a Job<'o>) -> Value;
 
 /// Part `jobs` of the summary, of each job.
 pub(crate) const FIGURES: &[Figure<OfJob>] = &rows! {
-    "jobs.*.iterations" ["iterations"] = |j| j.began, "Iterations that began.";
+    "jobs.*.iterations" ["iterations"] = |j| j.job.iterations, "Iterations that the job is to have.";
     "jobs.*.finished" ["iterations"] = |j| j.finished.len(),
         "Iterations that all ranks have ended; the figures below cover these alone.";
     "jobs.*.iteration_mean_s" ["s"] = |j| ratio(j.times().sum::<u64>() as f64, j.finished.len() as f64 * PS),
-        "Mean iteration time: from the start of the first rank to the end of the last.";
+        "Mean iteration time: from the start of the job to the end of the last iteration that finished, over their \
+         number.";
     "jobs.*.iteration_max_s" ["s"] = |j| j.times().max().map(seconds), "Longest iteration time.";
-    "jobs.*.busbw_mean_Bps" ["B/s"] = |j| j.bus,
-        "Mean bus bandwidth of a collective over the iterations; null for a job that is no collective.";
-    "jobs.*.efficiency_mean" ["1"] = |j| j.efficiency,
-        "Mean of the lower bound over the iteration time; at most 1.";
+    "jobs.*.busbw_mean_Bps" ["B/s"] = |j| j.bus(),
+        "Bus bandwidth of a collective by the mean iteration time; null for a job that is no collective.";
+    "jobs.*.efficiency_mean" ["1"] = |j| j.efficiency(),
+        "Lower bound of the time of all iterations over that time, at most 1: the bound of one, or the bytes of the \
+         busiest host and the calculations of the busiest stream of all.";
     "jobs.*.compute_mean_s" ["s"] = |j| j.mean(|i| i.mean(|rank| rank.compute_ps)),
         "Time of a rank with a calculation under way, mean over ranks and iterations.";
     "jobs.*.exposed_mean_s" ["s"] = |j| j.mean(|i| i.mean(|rank| rank.exposed_ps)),
@@ -194,22 +234,14 @@ pub(crate) const FIGURES: &[Figure<OfJob>] = &rows! {
 /// Figures of every job by name.
 pub(crate) fn summary(outcome: &Outcome) -> Value {
     let mut figures = Map::new();
-    for (number, JobRecord { name, .. }) in (0u32..).zip(&outcome.jobs) {
-        let own: Vec<Iteration<'_>> = iterations(outcome).filter(|i| i.0[0].job == number).collect();
-        let began = own.len();
-        let finished: Vec<Iteration<'_>> = own.into_iter().filter(|i| i.finish().is_some()).collect();
-        let mean = |of: &dyn Fn(&Iteration<'_>) -> Option<f64>| {
-            let all: Option<Vec<f64>> = finished.iter().map(of).collect();
-            all.and_then(|all| ratio(all.iter().sum(), all.len() as f64))
-        };
-        let bus = mean(&|i| bandwidth(i, outcome, true));
-        let efficiency = mean(&|i| ratio(bound(i, outcome)?, seconds(i.time()?)));
-        let job = Job { finished, began, bus, efficiency };
+    for (number, job) in (0u32..).zip(&outcome.jobs) {
+        let own = iterations(outcome).filter(|i| i.ranks[0].job == number);
+        let job = Job { job, finished: own.filter(|i| i.finish().is_some()).collect() };
         let of = FIGURES.iter().map(|figure| {
             let key = figure.stated.key.rsplit('.').next().unwrap_or_default();
             (key.to_owned(), (figure.value)(&job))
         });
-        figures.insert(name.clone(), Value::Object(of.collect()));
+        figures.insert(job.job.name.clone(), Value::Object(of.collect()));
     }
     Value::Object(figures)
 }

@@ -13,6 +13,9 @@ use incast_cc::{Bytes, Time};
 pub struct Bound {
     /// Time of the critical path.
     pub path: Time,
+    /// True if the path is a bound. With receives from any source or with any tag it is none: what arrives first
+    /// decides the path.
+    pub path_bounds: bool,
     /// Number of tasks on it.
     pub path_tasks: u64,
     /// Number of messages and collectives on it.
@@ -34,12 +37,17 @@ pub struct Bound {
 impl Bound {
     /// The bound.
     pub fn time(&self) -> Time {
-        self.path.max(self.host).max(self.stream)
+        let path = if self.path_bounds { self.path } else { Time::ZERO };
+        path.max(self.work())
+    }
+    /// Part of the bound that holds of each of several iterations even where they overlap.
+    pub fn work(&self) -> Time {
+        self.host.max(self.stream)
     }
     /// Part that is the bound: `path`, `host` or `stream`.
     pub fn cause(&self) -> &'static str {
         match self.time() {
-            time if time == self.path => "path",
+            time if self.path_bounds && time == self.path => "path",
             time if time == self.host => "host",
             _ => "stream",
         }
@@ -66,6 +74,7 @@ pub fn bound(graph: &Graph, network: Network) -> Result<Bound, Refused> {
     }));
     Ok(Bound {
         path: run.outcome.end,
+        path_bounds: !graph.iter().any(|(_, rank)| rank.is_wild()),
         path_tasks: run.path.len() as u64,
         path_messages,
         path_calc: run.path_calc,

@@ -319,6 +319,10 @@ impl Rank {
     pub fn edges(&self) -> (usize, usize) {
         (self.body.ends.edges.len(), self.body.starts.edges.len())
     }
+    /// Returns whether a receive takes any source or any tag.
+    pub fn is_wild(&self) -> bool {
+        self.iter().any(|(_, task)| task.is_wild())
+    }
     /// All tasks with their indices.
     pub fn iter(&self) -> impl Iterator<Item = (u32, Task)> + '_ {
         (0..self.tasks() as u32).map(|i| (i, self.task(i)))

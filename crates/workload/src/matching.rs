@@ -2,7 +2,7 @@
 //! from any source or with any tag the earliest posted.
 
 use crate::graph::ANY;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Source and tag.
 pub type Key = (u32, u32);
@@ -15,15 +15,16 @@ pub struct Mailbox<T> {
     posted: Queues<T>,
     arrived: Queues<T>,
     order: u64,
-    /// With a receive from any: messages stand in four queues each, and these have been taken from one of them.
+    /// With a receive from any: messages stand in four queues each.
     wild: bool,
-    taken: BTreeSet<u64>,
+    /// Keys of these messages that are not taken.
+    waiting: BTreeMap<u64, Key>,
 }
 
 impl<T: Copy> Mailbox<T> {
     /// An empty mailbox; `wild` where a receive may take any source or any tag.
     pub fn new(wild: bool) -> Mailbox<T> {
-        Mailbox { posted: HashMap::new(), arrived: HashMap::new(), order: 0, wild, taken: BTreeSet::new() }
+        Mailbox { posted: HashMap::new(), arrived: HashMap::new(), order: 0, wild, waiting: BTreeMap::new() }
     }
 
     /// Keys under which a message is looked for.
@@ -32,17 +33,23 @@ impl<T: Copy> Mailbox<T> {
         all.into_iter().take(if self.wild { 4 } else { 1 })
     }
 
+    /// Drops the messages at the heads of the queues of a key that were taken from another of its queues.
+    fn forget(&mut self, key: Key) {
+        for one in self.keys(key) {
+            if let Some(queue) = self.arrived.get_mut(&one) {
+                while queue.pop_front_if(|(order, _)| !self.waiting.contains_key(order)).is_some() {}
+            }
+        }
+    }
+
     /// Posts a receive; returns the message that it takes, or keeps it.
     pub fn post(&mut self, key: Key, receive: T) -> Option<T> {
         self.order += 1;
-        if let Some(queue) = self.arrived.get_mut(&key) {
-            while let Some((order, message)) = queue.pop_front() {
-                // taken from another of its four queues before
-                if self.wild && !self.taken.insert(order) {
-                    continue;
-                }
-                return Some(message);
+        if let Some((order, message)) = self.arrived.get_mut(&key).and_then(VecDeque::pop_front) {
+            if let Some(of) = self.waiting.remove(&order) {
+                self.forget(of);
             }
+            return Some(message);
         }
         self.posted.entry(key).or_default().push_back((self.order, receive));
         None
@@ -54,6 +61,9 @@ impl<T: Copy> Mailbox<T> {
             return Some(receive);
         }
         self.order += 1;
+        if self.wild {
+            self.waiting.insert(self.order, key);
+        }
         for one in self.keys(key) {
             self.arrived.entry(one).or_default().push_back((self.order, message));
         }
@@ -82,6 +92,6 @@ impl<T: Copy> Mailbox<T> {
             found.dedup_by_key(|(order, _)| *order);
             found.into_iter().map(|(_, one)| one).collect()
         };
-        (all(&self.posted, &|_| true), all(&self.arrived, &|order| !self.taken.contains(order)))
+        (all(&self.posted, &|_| true), all(&self.arrived, &|order| !self.wild || self.waiting.contains_key(order)))
     }
 }

@@ -10,7 +10,7 @@ from incast.answers.measures import Measure
 from incast.answers.paired import joined
 from incast.comparisons.ranking import CARRIES
 from incast.runs.completions import ENOUGH, NAMES, STATISTICS, Reading
-from incast.runs.result import COMPLETIONS
+from incast.runs.result import ENDING
 from incast.system.output import counted
 from incast.writing.numbers import SPACE, duration, percent
 
@@ -111,6 +111,9 @@ def _unfinished(facts: Facts) -> Answer | None:
     )
 
 
+CHANGED = "Figures that they could still change are bounds (≥)."
+
+
 def unfinished(late: Sequence[tuple[str, str, int, int]]) -> tuple[str, str]:
     """Return the beginning and the rest of sentences on the worst of some cases in which transfers did not finish.
 
@@ -121,8 +124,9 @@ def unfinished(late: Sequence[tuple[str, str, int, int]]) -> tuple[str, str]:
         f", in the worst of {len(late)} cases ({where})" if len(late) > 1 and where else f" ({where})" if where else ""
     )
     return (
-        f"{percent(1 - finished / count)} of {COMPLETIONS[part]} did not finish",
-        f"{several}: {count - finished:,} of {count:,}. Figures that they could still change are bounds (≥).",
+        f"{percent(1 - finished / count)} of {ENDING[part]} did not finish",
+        f"{several}: {count - finished:,} of {count:,}. "
+        + ("Iteration times are those of the others." if part == "jobs" else CHANGED),
     )
 
 

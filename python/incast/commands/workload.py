@@ -340,7 +340,7 @@ def _bounded(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     causes = {"path": "critical path", "host": "busiest host", "stream": "busiest stream"}
     return [
         ("bound", f"{_time(figures['bound_ps'])} ({causes[figures['cause']]})"),
-        ("critical path", _path(figures)),
+        ("critical path", _path(figures) + ("" if figures["path_bounds"] else "; no bound: receives take any message")),
         ("busiest host", f"{_time(figures['host_ps'])}: rank {figures['host_rank']}, {_bytes(figures['host_bytes'])}"),
         ("busiest stream", f"{_time(figures['stream_ps'])}: rank {figures['stream_rank']}"),
     ]

@@ -118,6 +118,12 @@ def jobs_of(runs: Iterable[Run]) -> list[str]:
     return list(dict.fromkeys(job for run in runs for job in run.summary.get("jobs", {})))
 
 
+def iterations_of(run: Run) -> tuple[int, int]:
+    """Return the numbers of iterations of training jobs that finished and that there are to be."""
+    jobs = run.summary.get("jobs", {}).values()
+    return sum(job["finished"] for job in jobs), sum(job["iterations"] for job in jobs)
+
+
 @dataclass(frozen=True)
 class Series:
     """Run of one controller with recorded windows and queue."""
@@ -228,10 +234,14 @@ class Comparison:
         return Reading(values, most, finished, count)
 
     def share(self, scenario: str, controller: str, value: str) -> Reading | None:
-        """Return the share that finished of all finite flows, queries and writes, by seed; ``None`` without any."""
+        """Return the share that finished of all finite flows, queries, writes and iterations, by seed.
+
+        ``None`` without any.
+        """
         shares = {}
         for run in self.point(scenario, controller, value):
             counts = [[run.figure(f"{part}.{name}") or 0.0 for name in ("finished", "count")] for part in COMPLETIONS]
+            counts.append([*iterations_of(run)])
             if count := sum(began for _, began in counts):
                 shares[run.case.seed] = sum(finished for finished, _ in counts) / count
         return Reading(shares, shares) if shares else None
@@ -265,13 +275,16 @@ class Comparison:
     def began(self, scenario: str, controller: str, value: str) -> dict[str, tuple[int, int]]:
         """Return the numbers of finite flows, queries and writes that finished and that began, in a point's runs.
 
-        Keys are the parts of the summary; kinds without any are missing.
+        So too the iterations of jobs, of all that there are to be. Keys are the parts of the summary; kinds without any
+        are missing.
         """
         runs = self.point(scenario, controller, value)
         counts = {
             part: tuple(sum(int(run.figure(f"{part}.{name}") or 0) for run in runs) for name in ("finished", "count"))
             for part in COMPLETIONS
         }
+        finished, count = zip(*map(iterations_of, runs), strict=True) if runs else ((), ())
+        counts["jobs"] = (sum(finished), sum(count))
         return {part: (finished, count) for part, (finished, count) in counts.items() if count}
 
     def is_without_effect(self, scenario: str, controller: str) -> bool:

@@ -8,7 +8,7 @@ from incast.comparisons.comparison import Comparison
 from incast.comparisons.declaration import Controller
 from incast.report import scenario_pairs
 from incast.report.merging import Case, merged
-from incast.runs.result import COMPLETIONS
+from incast.runs.result import ENDING
 
 
 def notes_of(comparison: Comparison, scenario: str) -> list[str]:
@@ -41,15 +41,16 @@ def _by_setting(comparison: Comparison, notes: Callable[[str, Controller], list[
     }
 
 
+ITERATIONS = "iteration times are those of the others"
+
+
 def _unfinished(comparison: Comparison, scenario: str, value: str, controller: Controller) -> Iterator[str]:
     """Yield a note for flows, queries and writes of a point that did not finish."""
     for part, (finished, count) in comparison.began(scenario, controller.text, value).items():
         if finished < count:
-            what = COMPLETIONS[part]
-            yield (
-                f"{finished:,d} of {count:,d} {what} finished; figures that unfinished {what} could still change "
-                "are bounds"
-            )
+            what = ENDING[part]
+            rest = f"figures that unfinished {what} could still change are bounds"
+            yield f"{finished:,d} of {count:,d} {what} finished; {ITERATIONS if part == 'jobs' else rest}"
 
 
 def without_datagrams(comparison: Comparison, scenario: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,10 @@ def show(result: Result, folder: Path, console: Console) -> None:
     began = {what: summary[what] for what in MESSAGES if summary.get(what, {}).get("count")}
     length = said(duration(of_run["sim_s"]))
     table = _Figures(f"{output.escaped(of_run['scenario'])}, seed {of_run['seed']}: {length} simulated")
-    table.add_flows(summary["flows"], summary["fct"])
+    jobs = summary.get("jobs", {})
+    for name, figures in jobs.items():
+        table.add_job(name, figures)
+    table.add_flows(summary["flows"], summary["fct"], connections=bool(jobs) and _only(result, jobs))
     for name, fct in _apart(result).items():
         table.add_row(Text(name), "")
         table.add_completions(fct, "  ")
@@ -31,8 +35,6 @@ def show(result: Result, folder: Path, console: Console) -> None:
         table.add_crossed(summary["crossed_failure"])
     for what, figures in began.items():
         table.add_messages(what, figures)
-    for name, figures in summary.get("jobs", {}).items():
-        table.add_job(name, figures)
     table.add_queues(summary["queues"])
     table.add_hosts(summary["hosts"]["busiest"], summary["flows"])
     table.add_section()
@@ -47,6 +49,12 @@ def show(result: Result, folder: Path, console: Console) -> None:
     for line in _pauses(result, folder):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     console.print(f"results: {folder}", highlight=False, soft_wrap=True)
+
+
+def _only(result: Result, groups: Collection[str]) -> bool:
+    """Return whether all flows are of these traffic entries."""
+    with result.reading():
+        return set(result.flows["group"].to_pylist()) <= set(groups)
 
 
 def _apart(result: Result) -> dict[str, dict[str, Any]]:
@@ -90,17 +98,23 @@ class _Figures(Table):
         if value is not None:
             self.add_row(name, sign + said(quantity(value * scale, unit)))
 
-    def add_flows(self, flows: dict[str, Any], fct: dict[str, Any]) -> None:
-        self.add("flows", flows["count"])
-        self.add("finished", flows["finished"])
+    def add_flows(self, flows: dict[str, Any], fct: dict[str, Any], *, connections: bool) -> None:
+        """Add the figures of flows; ``connections`` of jobs have no end and no fair share."""
+        if connections:
+            self.add("connections", flows["count"])
+        else:
+            self.add("flows", flows["count"])
+            self.add("finished", flows["finished"])
         if fct["finished"] < fct["count"]:
             self.add("  of those with a size", 100 * fct["finished"] / fct["count"], "%")
-        self.add("throughput per flow", flows["throughput_mean_bps"], "b/s")
+        if not connections:
+            self.add("throughput per flow", flows["throughput_mean_bps"], "b/s")
         self.add("goodput, total", flows["goodput_total_bps"], "b/s")
         self.add("one-way delay, mean", flows["delay_mean_s"], "s")
         self.add("one-way delay, p99", flows["delay_p99_s"], "s")
         self.add("loss", flows["loss_total_pct"], "%")
-        self.add("Jain's index", flows["jain"])
+        if not connections:
+            self.add("Jain's index", flows["jain"])
         self.add("retransmissions", flows["retransmissions"])
         self.add("timeouts", flows["timeouts"])
         self.add_completions(fct)
@@ -148,6 +162,8 @@ class _Figures(Table):
             ("idle", "idle_mean_s"),
         ):
             self.add(f"  {what}", figures[key], "s")
+        self.add("  bus bandwidth, mean", figures["busbw_mean_Bps"], "GB/s", 1e-9)
+        self.add("  lower bound / iteration time", figures["efficiency_mean"], "%", 100)
 
     def add_queues(self, queues: dict[str, Any]) -> None:
         busiest = queues["busiest"]

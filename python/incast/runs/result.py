@@ -38,6 +38,8 @@ MESSAGES = ("queries", "writes")
 """Parts of the summary about application messages."""
 COMPLETIONS = {"fct": "flows", **{what: what for what in MESSAGES}}
 """Parts of the summary about completions, with the nouns for their counts."""
+ENDING = {**COMPLETIONS, "jobs": "iterations"}
+"""Kinds of what finishes: the same, and iterations of training jobs."""
 
 
 def unfinished(what: str, finished: int, count: int) -> str:
@@ -324,12 +326,15 @@ class Result:
         """Return a sentence for every job that did not end, with the rank and the task that wait."""
         if not self.summary.get("jobs"):
             return []
-        told = []
+        told = {}
         for row in self.jobs.select(["job", "iteration", "finish_s", "critical_rank", "waits_for"]).to_pylist():
-            if row["finish_s"] is None:
+            if row["finish_s"] is None and row["job"] not in told:
                 waits = row["waits_for"] or f"rank {row['critical_rank']} has tasks left, and none waits for a message"
-                told.append(f"job {row['job']}: iteration {row['iteration']} has not ended: {waits}")
-        return told
+                told[row["job"]] = f"iteration {row['iteration']} has not ended: {waits}"
+        for name, job in self.summary["jobs"].items():
+            if job["finished"] < job["iterations"]:
+                told.setdefault(name, f"iteration {job['finished']} has not begun")
+        return [f"job {name}: {what}" for name, what in told.items()]
 
     def _deadlocks(self) -> list[str]:
         if not self.summary["queues"].get("deadlocked"):

@@ -144,8 +144,9 @@ class Workload:
         """Bound the time of the job from below on any network of hosts with this latency and rate; times are in ps.
 
         ``bound_ps`` is the largest of ``path_ps`` (the critical path, each message alone), ``host_ps`` (bytes through
-        the busiest host) and ``stream_ps`` (calculations of the busiest stream). Raises ``ScenarioError`` for tasks
-        that never end.
+        the busiest host) and ``stream_ps`` (calculations of the busiest stream). The path is left out, and
+        ``path_bounds`` false, where a receive takes the first message of any rank or tag. Raises ``ScenarioError`` for
+        tasks that never end.
         """
         return self._core.bound(picoseconds("latency", latency), quantity("rate", "rate", rate))
 

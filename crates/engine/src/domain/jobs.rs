@@ -44,7 +44,7 @@ impl Endpoints {
         let (Some(jobs), Some(number)) = (&mut self.jobs, net.jobs.to(rank, sent.peer)) else { return };
         let connection = &net.jobs.connections[number as usize];
         let incoming = &mut jobs.incoming[connection.incoming as usize];
-        incoming.bytes += sent.size;
+        incoming.bytes += on_a_connection(sent.size);
         incoming.messages.push_back((task, incoming.bytes, ctx.now - connection.latency));
         jobs.rank(&net.jobs, connection.to).coming(ctx.now);
         self.take_messages(ctx, number);
@@ -123,6 +123,7 @@ impl Endpoints {
         let net = ctx.net;
         let tasks = net.jobs.tasks(net.spec, rank);
         let Some(jobs) = &mut self.jobs else { return };
+        ctx.counts.happened(ctx.now);
         let mut acts = std::mem::take(&mut jobs.acts);
         happened(jobs.rank(&net.jobs, rank), tasks, ctx.now, &mut acts);
         let mut i = 0;
@@ -184,14 +185,14 @@ impl Endpoints {
         let connection = &net.jobs.connections[number as usize];
         let outgoing = &mut jobs.outgoing[connection.outgoing as usize];
         let (flow, written) = (connection.flow, outgoing.written);
-        outgoing.bytes += sent.size;
+        outgoing.bytes += on_a_connection(sent.size);
         outgoing.messages.push_back((task, outgoing.bytes));
         outgoing.written = written.wrapping_add(1);
         let key = Key::message(ctx.now.saturating_add(connection.latency), flow, written);
         let to = net.jobs.ranks[connection.to].host;
         let here = net.place[net.jobs.ranks[rank].host].domain == net.place[to].domain;
         ctx.out.announce((!here).then_some(to), key, Timer::Message(net.jobs.task(rank, task)));
-        self.write(ctx, flow, sent.size, written == 0);
+        self.write(ctx, flow, on_a_connection(sent.size), written == 0);
     }
 
     fn write(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId, bytes: u64, opens: bool) {
@@ -216,4 +217,9 @@ impl Endpoints {
             ctx.rec.finish(ctx.now.0);
         }
     }
+}
+
+/// Bytes of a connection that a message takes: an empty one takes a byte, as in LogGOPSim, and so arrives in a packet.
+fn on_a_connection(size: u64) -> u64 {
+    size.max(1)
 }

@@ -2,7 +2,7 @@
 
 use incast_cc::Time;
 
-/// Time of a rank since its job began: with a calculation, with communication and no calculation, with neither.
+/// Time of a rank since its iteration began: with a calculation, with communication and no calculation, with neither.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Account {
     /// Time with a calculation under way.

@@ -8,7 +8,7 @@
 use super::account::Account;
 use incast_cc::Time;
 use incast_workload::matching::Mailbox;
-use incast_workload::{ANY, Kind, Rank};
+use incast_workload::{Kind, Rank};
 use std::collections::VecDeque;
 use std::mem::take;
 
@@ -79,13 +79,12 @@ impl RankState {
     pub fn new(rank: &Rank, factor: f64, written: bool) -> RankState {
         let streams = rank.iter().filter(|(_, task)| task.kind == Kind::Calc).map(|(_, task)| task.stream as usize + 1);
         let streams = vec![Stream::default(); streams.max().unwrap_or(0)];
-        let wild = rank.iter().any(|(_, task)| task.kind == Kind::Recv && [task.peer, task.tag].contains(&ANY));
         RankState {
             waits: Vec::new(),
             left: 0,
             ended: 0,
             streams,
-            mailbox: Mailbox::new(wild),
+            mailbox: Mailbox::new(rank.is_wild()),
             ready: Vec::new(),
             factor,
             written,

@@ -210,11 +210,22 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
             "rank {rank} slower by {factor}; expected one of {ranks} ranks and a factor of at least 0"
         ));
     }
+    let mut slow: Vec<u32> = job.slow.iter().map(|(rank, _)| *rank).collect();
+    slow.sort_unstable();
+    if let Some(pair) = slow.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("rank {} is slower twice; expected one factor", pair[0]));
+    }
+    if let Some((rank, _)) = job.graph.iter().find(|(_, tasks)| job.iterations > 1 && tasks.is_wild()) {
+        return Err(format!(
+            "rank {rank} receives from any rank or with any tag, and {} iterations: messages of two iterations could \
+             be taken for each other; expected 1 iteration",
+            job.iterations
+        ));
+    }
     for (rank, tasks) in job.graph.iter() {
         for (i, task) in tasks.iter() {
             let fault = match task.kind {
                 Kind::Send if task.peer as usize >= ranks || task.peer == rank => "expected another rank of the job",
-                Kind::Send if task.size == 0 => "expected at least 1 B",
                 Kind::Collective => "expected its messages: collectives are expanded before a run",
                 _ => continue,
             };

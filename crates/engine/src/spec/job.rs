@@ -28,8 +28,9 @@ pub struct JobSpec {
     /// Bytes of the collective that an iteration consists of, and bytes over the busiest link for each of these;
     /// `None`: other tasks.
     pub collective: Option<(u64, f64)>,
-    /// Lower bound of the time of an iteration; `None`: unknown.
-    pub bound: Option<Time>,
+    /// Lower bound of the time of an iteration, and its part that holds of each even where iterations overlap; `None`:
+    /// unknown.
+    pub bound: Option<[Time; 2]>,
     /// Connections, one for every pair of ranks with messages from the first to the second, in the order of the pairs.
     pub connections: Vec<JobConnection>,
 }
@@ -73,7 +74,11 @@ impl JobSpec {
         JobRecord {
             name: groups[self.group as usize].clone(),
             collective: self.collective,
-            bound_ps: self.bound.map(|bound| bound.0),
+            ranks: self.graph.ranks() as u32,
+            iterations: self.iterations,
+            start_ps: self.start.0,
+            bound_ps: self.bound.map(|[whole, _]| whole.0),
+            work_ps: self.bound.map(|[_, work]| work.0),
         }
     }
 

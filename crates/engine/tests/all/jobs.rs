@@ -113,6 +113,35 @@ fn a_message_ends_at_its_receiver_with_the_last_byte_and_at_its_sender_with_the_
 }
 
 #[test]
+fn a_run_lasts_until_the_last_calculation_ends() {
+    let job = graph(2, |job| {
+        chain(job, 0, &[Task::calc(Time::us(3))]);
+        chain(job, 1, &[Task::send(Bytes(1_000), 0), Task::calc(Time::us(70))]);
+        job.task(0, Task::recv(Bytes(1_000), 1)).unwrap();
+        job.task(0, Task::recv(Bytes(1_000), 1).tagged(1)).unwrap();
+    });
+    let mut spec = on_star(2, job, &[0, 1]);
+    spec.ends_when_finished = false;
+    let o = compared(&spec);
+    assert_eq!((o.end_ps, rank(&o, 0).finish_ps), (rank(&o, 1).finish_ps.unwrap(), None));
+}
+
+#[test]
+fn an_empty_message_takes_a_packet() {
+    let times = |bytes: u64| {
+        let job = graph(2, |job| {
+            chain(job, 0, &[Task::send(Bytes(bytes), 1), Task::send(Bytes(bytes), 1).tagged(1)]);
+            chain(job, 1, &[Task::recv(Bytes(bytes), 0), Task::recv(Bytes(bytes), 0).tagged(1)]);
+        });
+        let o = compared(&on_star(2, job, &[0, 1]));
+        assert!(o.transfers.len() == 2 && o.transfers.iter().all(|own| own.bytes == bytes), "{:?}", o.transfers);
+        [rank(&o, 0).finish_ps.unwrap(), rank(&o, 1).finish_ps.unwrap()]
+    };
+    assert_eq!(times(0), times(1));
+    assert!(times(0)[1] > 4 * DELAY);
+}
+
+#[test]
 fn a_send_may_end_when_it_is_written() {
     let job = graph(2, |job| {
         chain(job, 0, &[Task::send(Bytes(20_000), 1), Task::calc(Time::us(2)), Task::send(Bytes(5_000), 1).tagged(1)]);
@@ -314,6 +343,15 @@ fn jobs_that_do_not_fit_are_refused() {
     refused(|s| s.jobs[0].hosts = vec![0], "2 ranks on 1 hosts");
     refused(|s| s.jobs[0].iterations = 0, "0 iterations");
     refused(|s| s.jobs[0].slow = vec![(2, 1.0)], "one of 2 ranks");
+    refused(|s| s.jobs[0].slow = vec![(1, 2.0), (0, 1.0), (1, 3.0)], "rank 1 is slower twice");
+    let wild = |s: &mut Spec| {
+        s.jobs[0].graph = Arc::new(graph(2, |job| {
+            chain(job, 0, &[Task::send(Bytes(1_000), 1)]);
+            chain(job, 1, &[Task::recv(Bytes(1_000), ANY)]);
+        }));
+        s.jobs[0].iterations = 2;
+    };
+    refused(wild, "expected 1 iteration");
     refused(|s| s.jobs[0].connections.clear(), "belongs to no query and no job");
     refused(|s| s.jobs[0].connections[0].from = 1, "one for each of the 1 pairs");
     refused(|s| s.flows[0].dst = 2, "no connection of ranks 0 and 1");
@@ -321,7 +359,6 @@ fn jobs_that_do_not_fit_are_refused() {
     refused(|s| s.jobs.push(s.jobs[0].clone()), "the connection of two pairs of ranks");
     let own = |task: Task| graph(2, |job| chain(job, 0, &[task]));
     for (task, part) in [
-        (Task::send(Bytes(0), 1), "expected at least 1 B"),
         (Task::send(Bytes(1), 0), "expected another rank"),
         (Task::send(Bytes(1), 2), "expected another rank"),
         (Task::collective(0, 0, Bytes(1)), "collectives are expanded"),

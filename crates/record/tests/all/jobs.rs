@@ -22,11 +22,26 @@ fn rank(iteration: u32, rank: u32, start: u64, finish: Option<u64>) -> RankRecor
     }
 }
 
-/// Two iterations of a job of two ranks, of which the second does not end.
+/// Three iterations of a job of two ranks: the second begins before the first has ended, and the third on one rank
+/// alone.
 fn outcome() -> Outcome {
     Outcome {
-        jobs: vec![JobRecord { name: "j".into(), collective: Some((1_000_000, 1.5)), bound_ps: Some(5 * US) }],
-        ranks: vec![rank(0, 0, 0, Some(8)), rank(0, 1, 0, Some(10)), rank(1, 0, 8, Some(20)), rank(1, 1, 10, None)],
+        jobs: vec![JobRecord {
+            name: "j".into(),
+            collective: Some((1_000_000, 1.5)),
+            ranks: 2,
+            iterations: 3,
+            start_ps: 0,
+            bound_ps: Some(5 * US),
+            work_ps: Some(4 * US),
+        }],
+        ranks: vec![
+            rank(0, 0, 0, Some(8)),
+            rank(0, 1, 0, Some(10)),
+            rank(1, 0, 8, Some(15)),
+            rank(1, 1, 10, Some(18)),
+            rank(2, 0, 15, Some(17)),
+        ],
         transfers: vec![TransferRecord { start_ps: US, finish_ps: 3 * US, flow: None, ..TransferRecord::default() }],
         ..Outcome::default()
     }
@@ -41,23 +56,34 @@ fn table_of(name: &str) -> Vec<Column> {
 }
 
 #[test]
-fn an_iteration_lasts_from_the_first_start_to_the_last_end() {
+fn an_iteration_lasts_from_the_end_of_the_one_before() {
     let jobs = table_of("jobs");
-    assert_eq!(column(&jobs, "time_s"), Values::OptF64(vec![Some(10e-6), None]));
-    assert_eq!(column(&jobs, "critical_rank"), Values::U32(vec![1, 1]));
-    assert_eq!(column(&jobs, "efficiency"), Values::OptF64(vec![Some(0.5), None]));
-    assert_eq!(column(&jobs, "algbw_Bps"), Values::OptF64(vec![Some(1e11), None]));
-    assert_eq!(column(&jobs, "busbw_Bps"), Values::OptF64(vec![Some(1.5e11), None]));
-    assert_eq!(column(&jobs, "exposed_s"), Values::F64(vec![2.5e-6; 2]));
-    assert_eq!(column(&jobs, "exposed_max_s"), Values::F64(vec![3e-6; 2]));
-    let waits = ["", "rank 1, task 3: a message"].map(str::to_owned).to_vec();
-    assert_eq!(column(&jobs, "waits_for"), Values::Str(waits));
+    assert_eq!(column(&jobs, "time_s"), Values::OptF64(vec![Some(10e-6), Some(8e-6), None]));
+    // the first rank begins the second iteration before the other has ended the first
+    assert_eq!(column(&jobs, "span_s"), Values::OptF64(vec![Some(10e-6), Some(10e-6), None]));
+    assert_eq!(column(&jobs, "critical_rank"), Values::U32(vec![1, 1, 0]));
+    assert_eq!(column(&jobs, "efficiency"), Values::OptF64(vec![Some(0.5), Some(0.5), None]));
+    let per_s = |of: f64| Values::OptF64(vec![Some(of / 10e-6), Some(of / 8e-6), None]);
+    assert_eq!(column(&jobs, "algbw_Bps"), per_s(1e6));
+    assert_eq!(column(&jobs, "busbw_Bps"), per_s(1.5e6));
+    assert_eq!(column(&jobs, "exposed_s"), Values::F64(vec![2.5e-6, 2.5e-6, 2e-6]));
+    assert_eq!(column(&jobs, "exposed_max_s"), Values::F64(vec![3e-6, 3e-6, 2e-6]));
+}
+
+#[test]
+fn an_iteration_that_a_rank_has_not_begun_has_not_ended() {
+    let jobs = table_of("jobs");
+    assert_eq!(column(&jobs, "ranks"), Values::U32(vec![2, 2, 1]));
+    assert_eq!(column(&jobs, "finish_s"), Values::OptF64(vec![Some(10e-6), Some(18e-6), None]));
+    let waits = Outcome { ranks: vec![rank(0, 0, 0, Some(8)), rank(0, 1, 0, None)], ..outcome() };
+    let jobs = table::named("jobs").unwrap()(&waits);
+    assert_eq!(column(&jobs, "waits_for"), Values::Str(vec!["rank 1, task 3: a message".to_owned()]));
 }
 
 #[test]
 fn ranks_and_messages_have_a_row_each() {
-    assert_eq!(column(&table_of("ranks"), "left"), Values::U32(vec![0, 0, 0, 2]));
-    assert_eq!(column(&table_of("ranks"), "host"), Values::U32(vec![10, 11, 10, 11]));
+    assert_eq!(column(&table_of("ranks"), "left"), Values::U32(vec![0; 5]));
+    assert_eq!(column(&table_of("ranks"), "host"), Values::U32(vec![10, 11, 10, 11, 10]));
     assert_eq!(column(&table_of("messages"), "time_s"), Values::F64(vec![2e-6]));
     assert_eq!(column(&table_of("messages"), "flow"), Values::OptU64(vec![None]));
 }
@@ -66,8 +92,11 @@ fn ranks_and_messages_have_a_row_each() {
 fn the_summary_covers_iterations_that_ended() {
     let s = summarize(&outcome(), "s", "v");
     let job = &s["jobs"]["j"];
-    assert_eq!((job["iterations"].as_u64(), job["finished"].as_u64()), (Some(2), Some(1)));
-    assert_eq!(job["iteration_mean_s"].as_f64(), Some(10e-6));
-    assert_eq!(job["efficiency_mean"].as_f64(), Some(0.5));
+    assert_eq!((job["iterations"].as_u64(), job["finished"].as_u64()), (Some(3), Some(2)));
+    assert_eq!(job["iteration_mean_s"].as_f64(), Some(9e-6));
+    assert_eq!(job["iteration_max_s"].as_f64(), Some(10e-6));
+    assert_eq!(job["busbw_mean_Bps"].as_f64(), Some(1.5e6 / 9e-6));
+    // two iterations of 4 us of work each in 18 us
+    assert_eq!(job["efficiency_mean"].as_f64(), Some(8.0 / 18.0));
     assert_eq!(summarize(&Outcome::default(), "s", "v").get("jobs"), None);
 }

@@ -1,7 +1,21 @@
-//! Notes on training jobs.
+//! Training jobs: bounds, and notes.
 
 use crate::document::Document;
+use crate::document::failures::LinkFailure;
+use incast_engine::spec::Effect;
 use incast_engine::spec::{JobSpec, SendDone, Spec};
+
+/// The jobs, without bounds where a failure changes the rate or delay of links that these rest on.
+pub(crate) fn bounded(mut jobs: Vec<JobSpec>, failures: &[LinkFailure]) -> Vec<JobSpec> {
+    let changes = |failure: &LinkFailure| match failure.effect {
+        Effect::Degraded { rate, delay, .. } => rate.is_some() || delay.is_some(),
+        _ => false,
+    };
+    if failures.iter().any(changes) {
+        jobs.iter_mut().for_each(|job| job.bound = None);
+    }
+    jobs
+}
 
 /// Notes on jobs whose sends wait for delayed acknowledgements.
 pub(crate) fn delayed<'a>(doc: &'a Document, spec: &'a Spec) -> impl Iterator<Item = String> + 'a {

@@ -138,7 +138,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         flows,
         triggers,
         queries,
-        jobs,
+        jobs: jobs::bounded(jobs, &failures),
         buffer: doc.buffer.as_ref().map(|buffer| buffer.spec(&doc.queue)),
         observe,
         host_costs,

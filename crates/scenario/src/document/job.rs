@@ -55,7 +55,7 @@ pub struct Collective {
     /// Total: the data of a member before a reduction, the gathered data after an all-gather, the data that a member
     /// sends in an all-to-all, its own part included.
     pub size: Size,
-    /// Number of ranks; default: one for each host without a job.
+    /// Number of ranks; default: one for each of `hosts`, or each host without a job.
     #[schemars(range(min = 2))]
     pub ranks: Option<u32>,
     /// Algorithm; default: a ring, for an all-to-all `pairwise`, for a broadcast or a reduce `chain`.
@@ -79,6 +79,11 @@ pub struct Collective {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub server: u32,
+    /// Exponent s of Zipf's law for the receivers of an all-to-all, as tokens choose experts: the k-th most popular
+    /// rank receives a share in proportion to 1/k^s of every member's data, its own part included. The seed draws
+    /// which rank that is. Default: equal parts.
+    #[schemars(range(min = 0))]
+    pub skew: Option<f64>,
     /// Order of a ring, each rank once; default: the order of the ranks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<u32>,
@@ -235,6 +240,11 @@ impl Job {
     pub(crate) fn check(&self, at: &mut Report) {
         if !(1..=1_000_000).contains(&self.iterations) {
             at.value("iterations", self.iterations, "expected 1 to 1000000");
+        }
+        if let Some(skew) = self.collective.as_ref().and_then(|own| own.skew)
+            && !(skew.is_finite() && skew >= 0.0)
+        {
+            at.value("collective.skew", skew, "expected a number >= 0");
         }
         if let Some(own) = self.scale_up.as_ref().filter(|own| own.gpus < 2) {
             at.value("scale_up.gpus", own.gpus, "expected at least 2 ranks of a server");

@@ -49,6 +49,8 @@ pub(crate) struct Flows<'a> {
     pub(crate) taken: BTreeSet<u32>,
     /// Flows announced so far.
     announced: u64,
+    /// Memory of the rows that jobs record, in bytes.
+    rows: u64,
     /// Largest memory of a run, and memory of one with the flows announced so far, in bytes.
     pub(crate) most: u64,
     pub(crate) memory: u64,
@@ -79,6 +81,7 @@ impl<'a> Flows<'a> {
             queries: Vec::new(),
             jobs: Vec::new(),
             taken: BTreeSet::new(),
+            rows: 0,
             announced: 0,
             most,
             memory: 0,
@@ -108,13 +111,34 @@ impl<'a> Flows<'a> {
             );
             return Err(Problem::with_value(format!("{}.flows", self.path), n, message));
         }
-        self.memory = spec::memory_of(self.network.links.len() as u64, self.announced);
+        self.count_memory();
         if self.memory > self.most {
             let message = format!("expected fewer flows: the run would take {} bytes of memory", self.memory);
             return Err(Problem::with_value(format!("{}.flows", self.path), n, message));
         }
         self.flows.reserve(n as usize);
         Ok(())
+    }
+
+    /// Announces rows of the tables of jobs: the memory of a run has to hold them.
+    pub(crate) fn reserve_rows(&mut self, bytes: u64) -> Result<(), Problem> {
+        self.rows = self.rows.saturating_add(bytes);
+        self.count_memory();
+        if self.memory > self.most {
+            let message = format!(
+                "expected fewer iterations, or fewer messages in one: the run would take {:.1} GB of memory, {:.1} GB \
+                 of these for the rows of ranks and messages",
+                self.memory as f64 / 1e9,
+                self.rows as f64 / 1e9
+            );
+            return Err(Problem::new(format!("{}.job.iterations", self.path), message));
+        }
+        Ok(())
+    }
+
+    fn count_memory(&mut self) {
+        let flows = spec::memory_of(self.network.links.len() as u64, self.announced);
+        self.memory = flows.saturating_add(self.rows);
     }
 
     /// Adds a flow and returns its number.

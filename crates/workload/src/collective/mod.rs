@@ -11,6 +11,7 @@ mod member;
 mod method;
 mod parts;
 mod ring;
+mod skew;
 mod tree;
 
 pub use exchange::grouped_distances;
@@ -19,4 +20,5 @@ pub use ideal::{Step, bus_factor, ideal, incast};
 pub use method::{Algorithm, Method, Methods};
 pub use parts::Parts;
 pub use ring::Ring;
+pub use skew::zipf;
 pub use tree::{children, depth, parent};

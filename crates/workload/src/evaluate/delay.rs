@@ -138,13 +138,12 @@ struct State<'g> {
 
 impl<'g> State<'g> {
     fn new(graph: &'g Graph, rules: Rules) -> State<'g> {
-        let wild = |rank: &crate::graph::Rank| rank.iter().any(|(_, task)| task.is_wild());
         let tasks = |rank: &crate::graph::Rank| if rules.path { rank.tasks() } else { 0 };
         State {
             graph,
             rules,
             waits: Waits::new(graph),
-            mail: graph.iter().map(|(_, rank)| Mailbox::new(wild(rank))).collect(),
+            mail: graph.iter().map(|(_, rank)| Mailbox::new(rank.is_wild())).collect(),
             streams: HashMap::new(),
             gathered: HashMap::new(),
             time: Time::ZERO,

@@ -4,7 +4,7 @@ use crate::support::{Random, codes, lines};
 use incast_cc::{Bytes, Rate, Time};
 use incast_workload::collective::{
     Algorithm, Method, Methods, Parts, Place, Ring, Step, alone, bus_factor, children, depth, expand,
-    grouped_distances, ideal, incast, member, messages, parent,
+    grouped_distances, ideal, incast, member, messages, parent, zipf,
 };
 use incast_workload::evaluate::delay::{Network, Rules, SendDone, run};
 use incast_workload::lint::{Options, lint};
@@ -178,6 +178,38 @@ fn channels_and_chunks_move_no_other_bytes() {
         let graph = expanded(&collective(pattern, 1_000_000), 4, method);
         assert_eq!(sent(&graph).iter().sum::<u64>(), one);
         assert!(graph.rank(0).unwrap().iter().all(|(_, t)| t.size <= 10_000));
+    }
+}
+
+#[test]
+fn receivers_of_a_skewed_all_to_all_are_chosen_by_zipf() {
+    // 1, 1/2, 1/3 and 1/4 of 12/25 of the bytes each, rank 2 first
+    let sizes = zipf(Bytes(2_500), 1.0, &[2, 0, 3, 1]);
+    assert_eq!(sizes, [600, 300, 1200, 400].repeat(4));
+    assert_eq!(zipf(Bytes(8), 0.0, &[0, 1, 2, 3]), vec![2; 16]);
+    for (bytes, exponent) in [(1, 0.5), (7, 3.0), (1 << 40, 60.0), (u64::MAX, 0.3), (0, 1.0)] {
+        let sizes = zipf(Bytes(bytes), exponent, &[1, 4, 0, 2, 3]);
+        let rows: Vec<u128> = sizes.chunks(5).map(|row| row.iter().map(|part| u128::from(*part)).sum()).collect();
+        assert_eq!(rows, vec![u128::from(bytes); 5], "{bytes} B, exponent {exponent}");
+    }
+}
+
+#[test]
+fn pairs_of_an_all_to_all_without_bytes_exchange_no_message() {
+    let sizes = vec![0, 5, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0];
+    for algorithm in [Algorithm::Pairwise, Algorithm::AtOnce, Algorithm::NcclGrouped, Algorithm::Windowed] {
+        let what = Collective { sizes: Some(sizes.clone().into()), ..collective(Pattern::AllToAll, 0) };
+        let mut methods = Methods::default();
+        methods.choose(Pattern::AllToAll, Method { window: 2, ..Method::new(algorithm) });
+        let graph = messages(&what, 4, &methods).unwrap();
+        assert_clean(&graph, "pairs without bytes");
+        let sends: Vec<(u32, u32, u64)> = graph
+            .iter()
+            .flat_map(|(rank, tasks)| tasks.iter().map(move |(_, task)| (rank, task)))
+            .filter(|(_, task)| task.kind == Kind::Send)
+            .map(|(rank, task)| (rank, task.peer, task.size))
+            .collect();
+        assert_eq!(sends, [(0, 1, 5), (2, 0, 7)], "{algorithm:?}");
     }
 }
 

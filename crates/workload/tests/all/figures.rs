@@ -7,7 +7,7 @@ use incast_workload::collective::{Algorithm, Method, Methods, alone, expand};
 use incast_workload::evaluate::delay::{Network, Rules, SendDone, run};
 use incast_workload::evaluate::least;
 use incast_workload::stats::{Pair, stats};
-use incast_workload::{Builder, Collective, Graph, Pattern, RankBuilder, Task};
+use incast_workload::{ANY, Builder, Collective, Graph, Pattern, RankBuilder, Task};
 
 const NETWORK: Network = Network { latency: Time::us(1), rate: Rate::gbps(100) };
 
@@ -123,6 +123,22 @@ fn the_bound_never_grows_when_a_dependency_goes_or_a_calculation_shortens_and_no
         }
         assert!(bound(&built(&tasks, &edges), NETWORK).unwrap().time() <= whole.time());
     }
+}
+
+#[test]
+fn a_path_through_receives_from_any_rank_is_no_bound() {
+    let chosen = |from: u32| {
+        let job = vec![
+            vec![Task::recv(Bytes(1_000), from), Task::calc(Time::us(1))],
+            vec![Task::send(Bytes(1_000), 0)],
+            vec![Task::calc(Time::us(90)), Task::send(Bytes(1_000), 0)],
+        ];
+        bound(&built(&job, &[(0, 1, 0), (2, 1, 0)]), NETWORK).unwrap()
+    };
+    let (wild, one) = (chosen(ANY), chosen(2));
+    assert!(!wild.path_bounds && one.path_bounds);
+    assert_eq!((wild.time(), wild.cause()), (Time::us(90), "stream"));
+    assert!(one.time() > Time::us(90));
 }
 
 #[test]

@@ -36,18 +36,22 @@ pub(super) fn named(list: &[HostRef], ranks: usize, flows: &Flows) -> Result<Vec
     Ok(hosts)
 }
 
+/// Refuses more ranks than there are hosts without a job.
+pub(super) fn check_hosts(ranks: usize, flows: &Flows) -> Result<(), Problem> {
+    let (hosts, taken) = (flows.network.hosts, flows.taken.len());
+    if ranks <= hosts as usize - taken {
+        return Ok(());
+    }
+    let others = if taken > 0 { format!(", and earlier jobs have {taken} of them") } else { String::new() };
+    let message =
+        format!("{ranks} ranks, and there are {hosts} hosts{others}; expected a topology with a host for each rank");
+    Err(Problem::new(format!("{}.job", flows.path), message))
+}
+
 /// Hosts of the ranks, of those that no earlier job has.
 pub(super) fn placed(placement: RankPlacement, ranks: usize, entry: u32, flows: &Flows) -> Result<Vec<u32>, Problem> {
+    check_hosts(ranks, flows)?;
     let free: Vec<u32> = (0..flows.network.hosts).filter(|host| !flows.taken.contains(host)).collect();
-    if ranks > free.len() {
-        let taken = flows.network.hosts as usize - free.len();
-        let others = if taken > 0 { format!(", and earlier jobs have {taken} of them") } else { String::new() };
-        let message = format!(
-            "{ranks} ranks, and there are {} hosts{others}; expected a topology with a host for each rank",
-            flows.network.hosts
-        );
-        return Err(Problem::new(format!("{}.job", flows.path), message));
-    }
     Ok(match placement {
         RankPlacement::Packed => free[..ranks].to_vec(),
         RankPlacement::Strided => (0..ranks).map(|i| free[i * free.len() / ranks]).collect(),

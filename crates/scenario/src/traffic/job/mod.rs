@@ -12,10 +12,11 @@ use crate::text::problem::{Errors, Problem};
 use hosts::{named, placed};
 use incast_cc as cc;
 use incast_engine::spec::{self, JobConnection, JobSpec};
-use incast_workload::Graph;
+use incast_record::{RankRecord, TransferRecord};
 use incast_workload::bound::bound;
 use incast_workload::collective::bus_factor;
 use incast_workload::evaluate::delay::Network;
+use incast_workload::{Graph, Kind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tasks::{expanded, read};
@@ -26,7 +27,7 @@ impl Traffic {
         check_two_hosts(flows)?;
         let key = format!("{}.file", flows.path);
         let graph = match (&job.collective, file) {
-            (Some(collective), _) => expanded(collective, flows)?,
+            (Some(collective), _) => expanded(collective, job.hosts.as_ref().map(Vec::len), entry, flows)?,
             (None, Some(file)) => read(&key, file, &read_named(&key, flows.dir, file)?)?,
             (None, None) => return Ok(()),
         };
@@ -57,6 +58,7 @@ impl Traffic {
             connections.push(JobConnection { from, to, flow: flows.push(flow) });
         }
         flows.taken.extend(&hosts);
+        flows.reserve_rows(rows(&graph).saturating_mul(job.iterations.into()))?;
         let bound = bound_of(&graph, &hosts, job, flows);
         let slow = job.slow.iter().flat_map(|slow| slow.ranks.iter().map(|rank| (*rank, slow.calc))).collect();
         flows.jobs.push(JobSpec {
@@ -76,8 +78,15 @@ impl Traffic {
     }
 }
 
+/// Memory of the rows of an iteration, in bytes.
+fn rows(graph: &Graph) -> u64 {
+    let messages: usize =
+        graph.iter().map(|(_, rank)| rank.iter().filter(|(_, task)| task.kind == Kind::Send).count()).sum();
+    (graph.ranks() * size_of::<RankRecord>() + messages * size_of::<TransferRecord>()) as u64
+}
+
 /// Lower bound of the time of an iteration, whatever the network between the hosts' links.
-fn bound_of(graph: &Graph, hosts: &[u32], job: &Job, flows: &Flows) -> Option<cc::Time> {
+fn bound_of(graph: &Graph, hosts: &[u32], job: &Job, flows: &Flows) -> Option<[cc::Time; 2]> {
     if job.scale_up.is_some() || job.slow.iter().any(|slow| slow.calc < 1.0) {
         return None;
     }
@@ -88,5 +97,5 @@ fn bound_of(graph: &Graph, hosts: &[u32], job: &Job, flows: &Flows) -> Option<cc
     let into = links().filter(|l| own(l.to)).map(|l| l.delay).min()?;
     let rate = links().filter(|l| own(l.from) || own(l.to)).map(|l| l.rate).max()?;
     let network = Network { latency: out.saturating_add(into), rate };
-    bound(graph, network).ok().map(|bound| bound.time())
+    bound(graph, network).ok().map(|bound| [bound.time(), bound.work()])
 }

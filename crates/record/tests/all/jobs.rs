@@ -63,7 +63,7 @@ fn an_iteration_lasts_from_the_end_of_the_one_before() {
     assert_eq!(column(&jobs, "span_s"), Values::OptF64(vec![Some(10e-6), Some(10e-6), None]));
     assert_eq!(column(&jobs, "critical_rank"), Values::U32(vec![1, 1, 0]));
     assert_eq!(column(&jobs, "efficiency"), Values::OptF64(vec![Some(0.5), Some(0.5), None]));
-    let per_s = |of: f64| Values::OptF64(vec![Some(of / 10e-6), Some(of / 8e-6), None]);
+    let per_s = |of: f64| Values::OptF64(vec![Some(of * 1e12 / 10e6), Some(of * 1e12 / 8e6), None]);
     assert_eq!(column(&jobs, "algbw_Bps"), per_s(1e6));
     assert_eq!(column(&jobs, "busbw_Bps"), per_s(1.5e6));
     assert_eq!(column(&jobs, "exposed_s"), Values::F64(vec![2.5e-6, 2.5e-6, 2e-6]));
@@ -95,7 +95,7 @@ fn the_summary_covers_iterations_that_ended() {
     assert_eq!((job["iterations"].as_u64(), job["finished"].as_u64()), (Some(3), Some(2)));
     assert_eq!(job["iteration_mean_s"].as_f64(), Some(9e-6));
     assert_eq!(job["iteration_max_s"].as_f64(), Some(10e-6));
-    assert_eq!(job["busbw_mean_Bps"].as_f64(), Some(1.5e6 / 9e-6));
+    assert_eq!(job["busbw_mean_Bps"].as_f64(), Some(3e6 * 1e12 / 18e6));
     // two iterations of 4 us of work each in 18 us
     assert_eq!(job["efficiency_mean"].as_f64(), Some(8.0 / 18.0));
     assert_eq!(summarize(&Outcome::default(), "s", "v").get("jobs"), None);

@@ -9,6 +9,8 @@ pub struct JobRecord {
     pub collective: Option<(u64, f64)>,
     /// Lower bound of the time of an iteration.
     pub bound_ps: Option<u64>,
+    /// First iterations, which means leave out.
+    pub warmup: u32,
 }
 
 /// An iteration of a rank of a job.

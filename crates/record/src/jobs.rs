@@ -6,8 +6,8 @@ use crate::statistics::{PS, ratio, seconds};
 use crate::{JobRecord, Outcome, RankRecord, TransferRecord};
 use serde_json::{Map, Value};
 
-/// An iteration of a job: its ranks' records.
-pub(crate) struct Iteration<'o>(&'o [RankRecord]);
+/// An iteration of a job: its ranks' records, and whether it is one before the measured ones.
+pub(crate) struct Iteration<'o>(&'o [RankRecord], bool);
 
 impl Iteration<'_> {
     fn start(&self) -> u64 {
@@ -46,7 +46,9 @@ impl Iteration<'_> {
 }
 
 fn iterations(outcome: &Outcome) -> impl Iterator<Item = Iteration<'_>> {
-    outcome.ranks.chunk_by(|a, b| (a.job, a.iteration) == (b.job, b.iteration)).map(Iteration)
+    let is_early = |r: &RankRecord| outcome.jobs.get(r.job as usize).is_some_and(|job| r.iteration < job.warmup);
+    let chunks = outcome.ranks.chunk_by(|a, b| (a.job, a.iteration) == (b.job, b.iteration));
+    chunks.map(move |ranks| Iteration(ranks, is_early(&ranks[0])))
 }
 
 fn names(outcome: &Outcome) -> Vec<String> {
@@ -66,10 +68,11 @@ fn bound(iteration: &Iteration<'_>, outcome: &Outcome) -> Option<f64> {
 }
 
 /// Columns of `jobs.parquet`.
-fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 17] {
+fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 18] {
     rows! {
         "job" [""] = Index(|i| i.0[0].job, names), "Job.";
         "iteration" [""] = U32(|i| i.0[0].iteration), "Number of the iteration, from 0.";
+        "warmup" [""] = U32(|i| i.1.into()), "1 for an iteration of the warm-up, which means leave out, else 0.";
         "ranks" ["ranks"] = U32(|i| i.0.len() as u32), "Ranks that began it.";
         "start_s" ["s"] = Time(Iteration::start), "Simulated time at which the first rank begins it.";
         "finish_s" ["s"] = OptTime(Iteration::finish),
@@ -154,6 +157,7 @@ pub(crate) fn messages(outcome: &Outcome) -> Vec<Column> {
 pub(crate) struct Job<'o> {
     finished: Vec<Iteration<'o>>,
     began: usize,
+    ended: usize,
     bus: Option<f64>,
     efficiency: Option<f64>,
 }
@@ -173,8 +177,8 @@ type OfJob = for<'a, 'o> fn(&'a Job<'o>) -> Value;
 /// Part `jobs` of the summary, of each job.
 pub(crate) const FIGURES: &[Figure<OfJob>] = &rows! {
     "jobs.*.iterations" ["iterations"] = |j| j.began, "Iterations that began.";
-    "jobs.*.finished" ["iterations"] = |j| j.finished.len(),
-        "Iterations that all ranks have ended; the figures below cover these alone.";
+    "jobs.*.finished" ["iterations"] = |j| j.ended,
+        "Iterations that all ranks have ended; the figures below cover these alone, those of the warm-up left out.";
     "jobs.*.iteration_mean_s" ["s"] = |j| ratio(j.times().sum::<u64>() as f64, j.finished.len() as f64 * PS),
         "Mean iteration time: from the start of the first rank to the end of the last.";
     "jobs.*.iteration_max_s" ["s"] = |j| j.times().max().map(seconds), "Longest iteration time.";
@@ -197,14 +201,16 @@ pub(crate) fn summary(outcome: &Outcome) -> Value {
     for (number, JobRecord { name, .. }) in (0u32..).zip(&outcome.jobs) {
         let own: Vec<Iteration<'_>> = iterations(outcome).filter(|i| i.0[0].job == number).collect();
         let began = own.len();
-        let finished: Vec<Iteration<'_>> = own.into_iter().filter(|i| i.finish().is_some()).collect();
+        let mut finished: Vec<Iteration<'_>> = own.into_iter().filter(|i| i.finish().is_some()).collect();
+        let ended = finished.len();
+        finished.retain(|i| !i.1);
         let mean = |of: &dyn Fn(&Iteration<'_>) -> Option<f64>| {
             let all: Option<Vec<f64>> = finished.iter().map(of).collect();
             all.and_then(|all| ratio(all.iter().sum(), all.len() as f64))
         };
         let bus = mean(&|i| bandwidth(i, outcome, true));
         let efficiency = mean(&|i| ratio(bound(i, outcome)?, seconds(i.time()?)));
-        let job = Job { finished, began, bus, efficiency };
+        let job = Job { finished, began, ended, bus, efficiency };
         let of = FIGURES.iter().map(|figure| {
             let key = figure.stated.key.rsplit('.').next().unwrap_or_default();
             (key.to_owned(), (figure.value)(&job))

@@ -19,6 +19,8 @@ pub struct JobSpec {
     /// Number of times that every rank runs through its tasks, at least 1. A rank begins the next iteration when it has
     /// ended one.
     pub iterations: u32,
+    /// First iterations, which means in the results leave out.
+    pub warmup: u32,
     /// End of a send.
     pub send_done: SendDone,
     /// Links between ranks of one server; `None`: all messages take the network.
@@ -74,6 +76,7 @@ impl JobSpec {
             name: groups[self.group as usize].clone(),
             collective: self.collective,
             bound_ps: self.bound.map(|bound| bound.0),
+            warmup: self.warmup,
         }
     }
 

@@ -25,7 +25,12 @@ fn rank(iteration: u32, rank: u32, start: u64, finish: Option<u64>) -> RankRecor
 /// Two iterations of a job of two ranks, of which the second does not end.
 fn outcome() -> Outcome {
     Outcome {
-        jobs: vec![JobRecord { name: "j".into(), collective: Some((1_000_000, 1.5)), bound_ps: Some(5 * US) }],
+        jobs: vec![JobRecord {
+            name: "j".into(),
+            collective: Some((1_000_000, 1.5)),
+            bound_ps: Some(5 * US),
+            warmup: 0,
+        }],
         ranks: vec![rank(0, 0, 0, Some(8)), rank(0, 1, 0, Some(10)), rank(1, 0, 8, Some(20)), rank(1, 1, 10, None)],
         transfers: vec![TransferRecord { start_ps: US, finish_ps: 3 * US, flow: None, ..TransferRecord::default() }],
         ..Outcome::default()
@@ -70,4 +75,17 @@ fn the_summary_covers_iterations_that_ended() {
     assert_eq!(job["iteration_mean_s"].as_f64(), Some(10e-6));
     assert_eq!(job["efficiency_mean"].as_f64(), Some(0.5));
     assert_eq!(summarize(&Outcome::default(), "s", "v").get("jobs"), None);
+}
+
+#[test]
+fn iterations_of_the_warm_up_are_in_the_tables_and_in_no_mean() {
+    let mut three = outcome();
+    three.jobs[0].warmup = 1;
+    three.ranks[3].finish_ps = Some(30 * US);
+    let job = &summarize(&three, "s", "v")["jobs"]["j"];
+    assert_eq!((job["iterations"].as_u64(), job["finished"].as_u64()), (Some(2), Some(2)));
+    assert_eq!(job["iteration_mean_s"].as_f64(), Some(22e-6));
+    assert_eq!(column(&table::named("jobs").unwrap()(&three), "warmup"), Values::U32(vec![1, 0]));
+    three.ranks.truncate(2);
+    assert_eq!(summarize(&three, "s", "v")["jobs"]["j"]["iteration_mean_s"].as_f64(), None);
 }

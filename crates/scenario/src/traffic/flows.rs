@@ -47,6 +47,8 @@ pub(crate) struct Flows<'a> {
     pub(crate) jobs: Vec<spec::JobSpec>,
     /// Hosts of the jobs.
     pub(crate) taken: BTreeSet<u32>,
+    /// Notes on what was read, in sentences.
+    pub(crate) notes: Vec<String>,
     /// Flows announced so far.
     announced: u64,
     /// Largest memory of a run, and memory of one with the flows announced so far, in bytes.
@@ -79,6 +81,7 @@ impl<'a> Flows<'a> {
             queries: Vec::new(),
             jobs: Vec::new(),
             taken: BTreeSet::new(),
+            notes: Vec::new(),
             announced: 0,
             most,
             memory: 0,

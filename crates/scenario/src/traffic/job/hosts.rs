@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Hosts of the ranks, listed one by one.
 pub(super) fn named(list: &[HostRef], ranks: usize, flows: &Flows) -> Result<Vec<u32>, Problem> {
-    let (key, all) = (format!("{}.job.hosts", flows.path), flows.network.hosts);
+    let (key, all) = (format!("{}.hosts", flows.path), flows.network.hosts);
     if list.len() != ranks {
         let message = format!("{} hosts for {ranks} ranks; expected one for each", list.len());
         return Err(Problem::new(key, message));
@@ -46,7 +46,7 @@ pub(super) fn placed(placement: RankPlacement, ranks: usize, entry: u32, flows: 
             "{ranks} ranks, and there are {} hosts{others}; expected a topology with a host for each rank",
             flows.network.hosts
         );
-        return Err(Problem::new(format!("{}.job", flows.path), message));
+        return Err(Problem::new(&flows.path, message));
     }
     Ok(match placement {
         RankPlacement::Packed => free[..ranks].to_vec(),

@@ -1,37 +1,89 @@
 //! Tasks of a job: of a file, or of a collective.
 
-use crate::document::job as document;
+use crate::document::job::{self as document, Job};
+use crate::files::{Tasks, tasks_named};
 use crate::text::problem::Problem;
 use crate::traffic::flows::Flows;
 use incast_workload::collective::{Methods, alone, expand, expanded_tasks};
-use incast_workload::lint::{Options, lint};
-use incast_workload::{Collective, Graph, Kind, Refused, Report, Task, goal};
+use incast_workload::evaluate::delay::Network;
+use incast_workload::files::{self, Format};
+use incast_workload::lint::{Options, lint, servers};
+use incast_workload::{Collective, Graph, Kind, Refused, Report, Task};
+use std::collections::BTreeSet;
+use std::io::Cursor;
 
 /// Most tasks of a collective.
 const MOST_TASKS: f64 = 2e7;
 /// Memory of a task in a run, about.
 const TASK_BYTES: f64 = 60.0;
 
-/// Reads tasks from GOAL text. A graph with a mistake that would stop a run is refused.
-pub(super) fn read(key: &str, file: &str, text: &str) -> Result<Graph, Problem> {
-    let mut report = Report::default();
-    let graph = goal::text::read(&mut text.as_bytes(), &mut report);
-    graph.iter().for_each(|graph| lint(graph, &Options::default(), &mut report));
-    match (graph, report.first_error()) {
-        (_, Some(finding)) => Err(Problem::quoted(key, file, finding.to_string())),
-        (Some(graph), None) if graph.ranks() > 0 => Ok(graph),
-        _ => Err(Problem::quoted(key, file, "no ranks; expected at least one")),
+/// Reads tasks from the file of a job. A graph with a mistake that would stop a run is refused; other findings become
+/// notes.
+pub(super) fn read(job: &Job, file: &str, flows: &mut Flows) -> Result<(Graph, Methods), Problem> {
+    let key = &format!("{}.workload", flows.path);
+    let unreadable = |e: std::io::Error| Problem::quoted(key, file, e.to_string());
+    let found = tasks_named(key, flows.dir, file)?;
+    let (mut report, options) = (Report::default(), job.reading());
+    let (format, graph) = match &found {
+        Tasks::Files(path, _) => {
+            (files::format_of(path).map_err(unreadable)?, files::read(path, &options, &mut report))
+        }
+        Tasks::Builtin(text) => {
+            let graph = files::read_source(&mut Cursor::new(text.as_bytes()), &options, &mut report);
+            (Format::of(text.as_bytes()), graph.map_err(unreadable)?)
+        }
+    };
+    if let Some((other, formats)) = job.of_files().into_iter().find(|(_, formats)| !formats.contains(&format)) {
+        let of: Vec<&str> = formats.iter().map(|format| format.title()).collect();
+        let message = format!("{file} is {}; expected none, it is a key of {}", format.title(), of.join(" and "));
+        return Err(Problem::new(format!("{}.{other}", flows.path), message));
+    }
+    graph.iter().for_each(|graph| lint(graph, &looking(flows), &mut report));
+    if let Some(finding) = report.first_error() {
+        return Err(Problem::quoted(key, file, finding.to_string()));
+    }
+    let Some(graph) = graph.filter(|graph| graph.ranks() > 0) else {
+        return Err(Problem::quoted(key, file, "no ranks; expected at least one"));
+    };
+    note(key, &report, flows);
+    Ok((graph, job.collectives.clone().unwrap_or_default().methods()))
+}
+
+/// Network and packets of the scenario, for the linter: the shortest latency and the highest rate between hosts.
+fn looking(flows: &Flows) -> Options {
+    let links = || flows.network.links.iter();
+    let hosts = flows.network.hosts;
+    let out = links().filter(|l| l.from < hosts).map(|l| l.delay).min();
+    let into = links().filter(|l| l.to < hosts).map(|l| l.delay).min();
+    let rate = links().filter(|l| l.from < hosts || l.to < hosts).map(|l| l.rate).max();
+    let usual = Options::default();
+    let network = match (out, into, rate) {
+        (Some(out), Some(into), Some(rate)) => Network { latency: out.saturating_add(into), rate },
+        _ => usual.network,
+    };
+    Options { network, ..usual }
+}
+
+/// Makes notes of the findings that stop no run, the first of each code.
+fn note(key: &str, report: &Report, flows: &mut Flows) {
+    let mut last = None;
+    for finding in report.findings().iter().filter(|finding| last.replace(finding.code) != Some(finding.code)) {
+        let more = match report.count(finding.code) {
+            0 | 1 => String::new(),
+            n => format!(" ({} more of {})", n - 1, finding.code.text()),
+        };
+        flows.notes.push(format!("{key}: {finding}{more}"));
     }
 }
 
-/// Messages of a collective.
-pub(super) fn expanded(collective: &document::Collective, flows: &Flows) -> Result<Graph, Problem> {
-    let key = format!("{}.job.collective", flows.path);
+/// The collective of a job, and its method.
+pub(super) fn collective(collective: &document::Collective, flows: &Flows) -> Result<(Graph, Methods), Problem> {
+    let key = format!("{}.collective", flows.path);
     let wrong = |refused: Refused| Problem::new(&*key, refused.0);
     let free = flows.network.hosts - flows.taken.len() as u32;
     let what = Collective { pattern: collective.kind.0, group: 0, bytes: collective.size.0, root: 0, sizes: None };
     let mut methods = Methods::default();
-    methods.choose(what.pattern, collective.method());
+    methods.choose(what.pattern, collective.method.of(what.pattern));
     let ranks = collective.ranks.unwrap_or(free);
     if ranks < 2 {
         return Err(Problem::new(format!("{key}.ranks"), format!("{ranks} ranks; expected at least 2")));
@@ -45,11 +97,39 @@ pub(super) fn expanded(collective: &document::Collective, flows: &Flows) -> Resu
         );
         return Err(Problem::new(key, message));
     }
-    let graph = alone(&what, ranks).and_then(|graph| expand(&graph, &methods)).map_err(wrong)?;
+    Ok((alone(&what, ranks).map_err(wrong)?, methods))
+}
+
+/// Messages of the tasks of a job: its collectives are expanded.
+pub(super) fn messages(job: &Job, graph: &Graph, methods: &Methods, flows: &Flows) -> Result<Graph, Problem> {
+    let refused = |key: &str, message: String| Problem::new(format!("{}.{key}", flows.path), message);
+    let whole = if job.collective.is_some() { "collective" } else { "collectives" };
+    let graph = expand(graph, methods).map_err(|found| refused(whole, found.0))?;
     let empty = |(_, task): (u32, Task)| task.kind == Kind::Send && task.size == 0;
-    if graph.iter().any(|(_, rank)| rank.iter().any(empty)) {
-        let message = "messages of 0 B; expected more bytes, or fewer channels or ranks (a barrier has no bytes)";
-        return Err(Problem::quoted(format!("{key}.size"), collective.size, message));
-    }
-    Ok(graph)
+    let Some(rank) = graph.iter().find_map(|(rank, tasks)| tasks.iter().any(empty).then_some(rank)) else {
+        return Ok(graph);
+    };
+    Err(match (&job.collective, &job.workload) {
+        (Some(own), _) => {
+            let message = "messages of 0 B; expected more bytes, or fewer channels or ranks (a barrier has no bytes)";
+            Problem::quoted(format!("{}.collective.size", flows.path), own.size, message)
+        }
+        (None, file) => {
+            let message = format!("rank {rank} sends messages of 0 B; expected at least 1 B (a barrier has none)");
+            Problem::quoted(format!("{}.workload", flows.path), file.as_deref().unwrap_or_default(), message)
+        }
+    })
+}
+
+/// Notes on servers of GPUs: groups that lie in several, and rings that leave their rail, where GPU k of every server
+/// is in the k-th rack.
+pub(super) fn note_servers(job: &Job, graph: &Graph, methods: &Methods, hosts: &[u32], flows: &mut Flows) {
+    let Some(gpus) = job.scale_up.as_ref().map(|own| own.gpus) else { return };
+    let rack = |rank: usize| hosts.get(rank).and_then(|host| flows.network.racks.get(*host as usize));
+    let first = || (0..gpus as usize).map(rack);
+    let apart = first().flatten().collect::<BTreeSet<_>>().len() == gpus as usize;
+    let rails = apart && (0..hosts.len()).all(|rank| rack(rank) == rack(rank % gpus as usize));
+    let mut report = Report::default();
+    servers(graph, methods, gpus, rails, &mut report);
+    note(&flows.path.clone(), &report, flows);
 }

@@ -227,7 +227,7 @@ fn rings_that_leave_their_rail_are_named() {
 #[test]
 fn branches_beside_all_messages_and_ranks_that_do_nothing_are_named() {
     let branch =
-        |rest: &str| found(&two(&format!("a: {}\nb: calc 5\nc: calc 5\nc requires b{rest}", GOOD[0]), GOOD[1]));
+        |rest: &str| found(&two(&format!("a: {}\nb: calc 5000\nc: calc 5000\nc requires b{rest}", GOOD[0]), GOOD[1]));
     let report = branch("");
     assert_eq!((codes(&report), report.findings()[0].place), (vec![Code::W07], Place::Task(0, 1)));
     assert!(report.findings()[0].what.starts_with("a branch of 2 tasks"));

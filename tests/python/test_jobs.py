@@ -10,7 +10,7 @@ import pytest
 from conftest import Command
 from incast import Result, Scenario, ScenarioError
 from incast.comparisons.comparison import load
-from incast.runs import jobs_alone
+from incast.runs import job_alone
 
 ROOT = Path(__file__).parents[2]
 TREE = """
@@ -27,10 +27,8 @@ kind = "trimming"
 limit = "1MB"
 [transport]
 preset = "uet"
-[[traffic]]
-name = "job"
-pattern = "job"
-file = "job.goal"
+[[job]]
+workload = "job.goal"
 """
 
 
@@ -105,32 +103,32 @@ def test_files_with_mistakes_are_refused(tmp_path: Path, tasks: str, words: str)
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ({"traffic.train.file": "x.goal"}, "the tasks are those of job.collective"),
-        ({"traffic.train.job.iterations": 0}, "traffic.train.job.iterations = 0"),
-        ({"traffic.train.job.collective.ranks": 17}, "17 ranks, and there are 16 hosts"),
-        ({"traffic.train.job.collective.ranks": 1}, "expected a whole number >= 2"),
-        ({"traffic.train.job.collective.size": "3B"}, "messages of 0 B"),
-        ({"traffic.train.job.collective.size": "0B"}, "expected at least 1 B"),
-        ({"traffic.train.job.collective.skew": 1}, "all-reduce has no receivers to choose"),
-        ({"traffic.train.job.collective.skew": -1}, "expected a number >= 0"),
-        ({"traffic.train.job.collective.algorithm": "pairwise"}, "algorithm pairwise of all-reduce"),
-        ({"traffic.train.job.collective.chunk": "0B"}, "chunk = 0B"),
+        ({"job.train.workload": "x.goal"}, "the tasks are those of collective"),
+        ({"job.train.iterations": 0}, "job.train.iterations = 0"),
+        ({"job.train.collective.ranks": 17}, "17 ranks, and there are 16 hosts"),
+        ({"job.train.collective.ranks": 1}, "expected a whole number >= 2"),
+        ({"job.train.collective.size": "3B"}, "messages of 0 B"),
+        ({"job.train.collective.size": "0B"}, "expected at least 1 B"),
+        ({"job.train.collective.skew": 1}, "all-reduce has no receivers to choose"),
+        ({"job.train.collective.skew": -1}, "expected a number >= 0"),
+        ({"job.train.collective.algorithm": "pairwise"}, "algorithm pairwise of all-reduce"),
+        ({"job.train.collective.chunk": "0B"}, "chunk = 0B"),
         (
-            {"traffic.train.job.collective.chunk": "1B"},
+            {"job.train.collective.chunk": "1B"},
             "384000016 tasks, which take 23.0 GB; expected at most 20000000",
         ),
-        ({"traffic.train.job.collective.channels": 1024, "traffic.train.job.collective.size": "1kB"}, "fewer channels"),
-        ({"traffic.train.job.hosts": [1, 2]}, "2 hosts for 8 ranks"),
-        ({"traffic.train.job.hosts": [1, 2, 3, 4, 5, 6, 7, 7]}, "another rank has this host"),
-        ({"traffic.train.job.hosts": [1, 2, 3, 4, 5, 6, 7, 16]}, "expected a host, 0 to 15"),
-        ({"traffic.train.job.slow": [{"ranks": [8], "calc": 2}]}, "expected ranks of the job, 0 to 7"),
-        ({"traffic.train.job.slow": [{"ranks": [], "calc": 2}]}, "numbers of ranks"),
-        ({"traffic.train.job.slow": [{"ranks": [1], "calc": -1}]}, "expected a number >= 0"),
-        ({"traffic.train.stop": "1ms"}, "a job ends with its tasks"),
-        ({"traffic.train.jitter": "1ms"}, "a job begins at start"),
-        ({"traffic.train.flows": 3}, "a connection for each pair"),
-        ({"traffic.train.app.kind": "bulk", "traffic.train.app.size": "1MB"}, "its messages have their own sizes"),
-        ({"traffic.train.pattern": "permutation"}, "not used by the pattern"),
+        ({"job.train.collective.channels": 1024, "job.train.collective.size": "1kB"}, "fewer channels"),
+        ({"job.train.hosts": [1, 2]}, "2 hosts for 8 ranks"),
+        ({"job.train.hosts": [1, 2, 3, 4, 5, 6, 7, 7]}, "another rank has this host"),
+        ({"job.train.hosts": [1, 2, 3, 4, 5, 6, 7, 16]}, "expected a host, 0 to 15"),
+        ({"job.train.slow": [{"ranks": [8], "calc": 2}]}, "expected ranks of the job, 0 to 7"),
+        ({"job.train.slow": [{"ranks": [], "calc": 2}]}, "numbers of ranks"),
+        ({"job.train.slow": [{"ranks": [1], "calc": -1}]}, "expected a number >= 0"),
+        ({"job.train.stop": "1ms"}, "job.train.stop: unknown key"),
+        ({"job.third.iterations": 1}, "job.third.iterations: there are 2 jobs; expected job.train.KEY"),
+        ({"job.iterations": 1}, "job.iterations: there are 2 jobs"),
+        ({"job.0.iterations": 1}, "entries of job go by name"),
+        ({"job.other.name": "train"}, "another job or traffic entry has this name"),
     ],
 )
 def test_wrong_keys_are_refused_with_what_is_expected(keys: dict[str, object], words: str) -> None:
@@ -145,24 +143,23 @@ def test_placements_take_hosts_that_no_earlier_job_has() -> None:
         ("packed", list(range(8)), [8, 12, 9, 13, 10, 14, 11, 15]),
         ("strided", list(range(0, 16, 2)), [1, 5, 9, 13, 3, 7, 11, 15]),
     ]:
-        ranks = two.with_({"traffic.train.job.placement": placement}).run().ranks.to_pylist()
+        ranks = two.with_({"job.train.placement": placement}).run().ranks.to_pylist()
         hosts = {job: [row["host"] for row in ranks if row["job"] == job] for job in ("train", "other")}
         assert hosts["train"] == first
         assert hosts["other"] in ([], second)  # it begins at 100 us
     one, same, other = (
-        two.with_({"traffic.train.job.placement": "random"}).with_seed(seed).run().ranks.to_pylist()
-        for seed in (1, 1, 2)
+        two.with_({"job.train.placement": "random"}).with_seed(seed).run().ranks.to_pylist() for seed in (1, 1, 2)
     )
     assert one == same
     assert [row["host"] for row in one] != [row["host"] for row in other]
 
 
-SMALL = {"traffic.train.job.collective.size": "400kB", "traffic.other.job.collective.size": "400kB"}
+SMALL = {"job.train.collective.size": "400kB", "job.other.collective.size": "400kB"}
 
 
 def test_no_job_is_faster_than_its_bound() -> None:
     for algorithm in ("ring", "tree", "halving-doubling", "recursive-doubling"):
-        keys = {f"traffic.{job}.job.collective.algorithm": algorithm for job in ("train", "other")}
+        keys = {f"job.{job}.collective.algorithm": algorithm for job in ("train", "other")}
         rows = Scenario.load("two-jobs").with_({**SMALL, **keys}).run().jobs.to_pylist()
         assert len(rows) == 6
         for row in rows:
@@ -190,7 +187,7 @@ def test_summary_and_tables_agree() -> None:
 def test_a_straggler_delays_the_job_by_its_calculation(tmp_path: Path) -> None:
     tasks = goal({0: ["c: calc 10000", "s: send 4096b to 15", "s requires c"], 15: ["r: recv 4096b from 0"]})
     usual = ends(scenario(tmp_path, tasks).run())[15]
-    slow = ends(scenario(tmp_path, tasks).with_({"traffic.job.job.slow": [{"ranks": [0], "calc": 3}]}).run())[15]
+    slow = ends(scenario(tmp_path, tasks).with_({"job.job.slow": [{"ranks": [0], "calc": 3}]}).run())[15]
     assert usual is not None and slow is not None
     assert slow - usual == pytest.approx(20000, abs=0.01)
 
@@ -213,7 +210,7 @@ def test_a_comparison_answers_in_the_time_of_an_iteration(incast: Command, tmp_p
 def test_jobs_that_do_not_end_are_not_called_best(incast: Command, tmp_path: Path) -> None:
     keys = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value}")]
     done = incast("compare", "two-jobs", "--cc", "dctcp", "--cc", "swift", "--seeds", "2", *keys, "--set",
-                  "traffic.train.job.iterations=1000", "--set", "run.duration=400us", "--out", "c")  # fmt: skip
+                  "job.train.iterations=1000", "--set", "run.duration=400us", "--out", "c")  # fmt: skip
     words = " ".join(done.out.split())
     assert "of iterations did not finish" in words and "Iteration times are those of the others." in words, done.out
     assert "*" not in words.partition("means over")[2], done.out
@@ -235,13 +232,13 @@ def test_jobs_are_held_against_themselves_alone(incast: Command) -> None:
 
 
 def test_a_job_alone_has_the_hosts_of_the_run() -> None:
-    both = Scenario.load("two-jobs").with_({**SMALL, "traffic.other.start": "0s", "run.duration": "10us"})
+    both = Scenario.load("two-jobs").with_({**SMALL, "job.other.start": "0s", "run.duration": "10us"})
     result = both.run()
-    lone = jobs_alone.alone(result, both, "other").run()
+    lone = job_alone.alone(both, "other").run()
     hosts = [row["host"] for row in result.ranks.to_pylist() if row["job"] == "other"]
     assert [row["host"] for row in lone.ranks.to_pylist()] == hosts == [2, 6, 10, 14, 3, 7, 11, 15]
     with pytest.raises(ScenarioError, match="expected one of train, other"):
-        jobs_alone.alone(result, both, "third")
+        job_alone.alone(both, "third")
 
 
 @pytest.mark.parametrize(
@@ -267,14 +264,14 @@ def test_any_transport_carries_the_messages(preset: str, keys: dict[str, object]
 
 def test_delayed_acknowledgements_of_sends_are_noted() -> None:
     delayed = Scenario.load("two-jobs").with_({"transport.delayed_ack": 2})
-    assert any("traffic.train.job.send_done" in note for note in delayed.notes())
-    written = {f"traffic.{job}.job.send_done": "written" for job in ("train", "other")}
+    assert any("job.train.send_done" in note for note in delayed.notes())
+    written = {f"job.{job}.send_done": "written" for job in ("train", "other")}
     assert not any("send_done" in note for note in delayed.with_(written).notes())
 
 
 def test_experts_are_as_popular_as_zipf_has_it() -> None:
     small = Scenario.load("moe-alltoall").with_(
-        {"traffic.train.job.collective.size": "100kB", "traffic.train.job.iterations": 1}
+        {"job.train.collective.size": "100kB", "job.train.iterations": 1}
     )
     received: dict[tuple[str, int], dict[int, int]] = {}
     for controller, seed in (("dctcp", 1), ("newreno", 1), ("dctcp", 2)):
@@ -290,7 +287,7 @@ def test_experts_are_as_popular_as_zipf_has_it() -> None:
 
 
 def test_a_barrier_has_no_bytes_and_takes_time(tmp_path: Path) -> None:
-    text = TREE.replace('file = "job.goal"', 'job.collective = { kind = "barrier", size = "0B" }')
+    text = TREE.replace('workload = "job.goal"', 'collective = { kind = "barrier", size = "0B" }')
     result = scenario(tmp_path, text=text).run()
     (row,) = result.jobs.to_pylist()
     # four rounds over up to six links of 1 us

@@ -228,7 +228,7 @@ mod _core {
     #[pymodule_export]
     use super::model::{ModelError, model_bounds, model_declaration, model_evaluate, model_names, model_quantity};
     #[pymodule_export]
-    use super::workload::{Workload, workload_collective, workload_ideal, workload_load};
+    use super::workload::{Workload, workload_collective, workload_ideal, workload_load, workload_repeats};
     #[pymodule_export]
     use super::{
         ControllerError, RunError, RunResult, RunStopped, Scenario, ScenarioError, columns, describe, list_kind, run,

@@ -126,6 +126,14 @@ impl Scenario {
         Ok(named)
     }
 
+    /// Hosts of the ranks of every job, by its name. Raises `ScenarioError` unless the scenario can be run.
+    fn job_hosts(&self, py: Python<'_>) -> PyResult<Vec<(String, Vec<u32>)>> {
+        let spec = py.detach(|| self.spec()).map_err(scenario_error)?;
+        let hosts = spec.jobs.iter().map(|job| (spec.groups[job.group as usize].clone(), job.hosts.clone())).collect();
+        self.keep(spec);
+        Ok(hosts)
+    }
+
     /// Flows of the scenario, each with source, destination, opening in ps, bytes (`None`: endless, or no transfer),
     /// name of its traffic entry, whether it opens at that time with all its bytes and nothing else, and the links of
     /// its prescribed paths, of data and of ACKs. Raises `ScenarioError` unless the scenario can be run.

@@ -8,6 +8,7 @@ use incast_workload::collective::{self, Algorithm, Method, Methods, Step};
 use incast_workload::evaluate::delay::Network;
 use incast_workload::evaluate::loggops::{self, Parameters, Variant};
 use incast_workload::files::{self, Format};
+use incast_workload::isolate::isolate;
 use incast_workload::lint::{self, Options};
 use incast_workload::stats::stats;
 use incast_workload::{Code, Collective, Finding, Graph, Kind, Pattern, Refused, Report, goal, simai};
@@ -117,6 +118,14 @@ pub fn workload_collective(
     made.map(Workload).map_err(scenario_error)
 }
 
+/// Findings on the repeats of one collective, by their durations in ps.
+#[pyfunction]
+pub fn workload_repeats(name: &str, durations_ps: Vec<u64>) -> Vec<Found> {
+    let mut report = Report::default();
+    lint::repeats(name, &durations_ps.into_iter().map(Time).collect::<Vec<_>>(), &mut report);
+    found(&report).0
+}
+
 /// Ideal time of a collective, ps, if one is known, and its factor of the bus bandwidth.
 #[pyfunction]
 pub fn workload_ideal(
@@ -149,8 +158,9 @@ impl Workload {
         self.0.total()
     }
 
-    /// Findings of the linter, and their numbers by code.
-    #[pyo3(signature = (latency_ps, rate_bps, packet, places = None, most_bytes = None))]
+    /// Findings of the linter, and their numbers by code; `server` is the number of GPUs of a server on rails.
+    #[pyo3(signature = (latency_ps, rate_bps, packet, places = None, most_bytes = None, server = None))]
+    #[allow(clippy::too_many_arguments, reason = "options of the linter, by name in Python")]
     fn lint(
         &self,
         py: Python<'_>,
@@ -159,11 +169,15 @@ impl Workload {
         packet: u64,
         places: Option<u64>,
         most_bytes: Option<u64>,
+        server: Option<u32>,
     ) -> (Vec<Found>, Vec<(&'static str, u64)>) {
         let network = Network { latency: Time(latency_ps), rate: Rate(rate_bps) };
         let options = Options { network, packet: Bytes(packet), places, most_bytes: most_bytes.map(Bytes) };
         let mut report = Report::default();
         py.detach(|| lint::lint(&self.0, &options, &mut report));
+        if let Some(gpus) = server {
+            lint::servers(&self.0, &Methods::default(), gpus, true, &mut report);
+        }
         found(&report)
     }
 
@@ -246,6 +260,12 @@ impl Workload {
             methods.choose(pattern, method(pattern, parameters)?);
         }
         py.detach(|| collective::expand(&self.0, &methods)).map(Workload).map_err(scenario_error)
+    }
+
+    /// Some ranks by themselves, and the number of their tasks that take part no longer.
+    fn isolate(&self, py: Python<'_>, ranks: Vec<u32>) -> PyResult<(Workload, u64)> {
+        let (graph, left_out) = py.detach(|| isolate(&self.0, &ranks)).map_err(scenario_error)?;
+        Ok((Workload(graph), left_out))
     }
 
     /// Content of a file in a format, and the number of durations that were rounded to nanoseconds.

@@ -18,6 +18,8 @@ pub struct JobRecord {
     /// Part of the bound that holds of each iteration even where they overlap: bytes of the busiest host,
     /// calculations of the busiest stream.
     pub work_ps: Option<u64>,
+    /// First iterations, which means leave out.
+    pub warmup: u32,
 }
 
 /// An iteration of a rank of a job.

@@ -28,6 +28,10 @@ impl Iteration<'_> {
         last.filter(|_| whole)
     }
 
+    fn is_warmup(&self) -> bool {
+        self.ranks[0].iteration < self.job.warmup
+    }
+
     /// Time from the end of the iteration before.
     fn time(&self) -> Option<u64> {
         Some(self.finish()?.saturating_sub(self.before))
@@ -90,10 +94,11 @@ fn bound(iteration: &Iteration<'_>) -> Option<f64> {
 }
 
 /// Columns of `jobs.parquet`.
-fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 18] {
+fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 19] {
     rows! {
         "job" [""] = Index(|i| i.ranks[0].job, names), "Job.";
         "iteration" [""] = U32(|i| i.ranks[0].iteration), "Number of the iteration, from 0.";
+        "warmup" [""] = U32(|i| i.is_warmup().into()), "1 for an iteration of the warm-up, which means leave out, else 0.";
         "ranks" ["ranks"] = U32(|i| i.ranks.len() as u32), "Ranks that began it.";
         "start_s" ["s"] = Time(Iteration::start), "Simulated time at which the first rank begins it.";
         "finish_s" ["s"] = OptTime(Iteration::finish),
@@ -180,6 +185,8 @@ pub(crate) fn messages(outcome: &Outcome) -> Vec<Column> {
 /// Iterations of one job.
 pub(crate) struct Job<'o> {
     job: &'o JobRecord,
+    ended: usize,
+    /// Iterations that ended, without those of the warm-up.
     finished: Vec<Iteration<'o>>,
 }
 
@@ -211,11 +218,11 @@ type OfJob = for<'a, 'o> fn(&'a Job<'o>) -> Value;
 /// Part `jobs` of the summary, of each job.
 pub(crate) const FIGURES: &[Figure<OfJob>] = &rows! {
     "jobs.*.iterations" ["iterations"] = |j| j.job.iterations, "Iterations that the job is to have.";
-    "jobs.*.finished" ["iterations"] = |j| j.finished.len(),
-        "Iterations that all ranks have ended; the figures below cover these alone.";
+    "jobs.*.finished" ["iterations"] = |j| j.ended,
+        "Iterations that all ranks have ended; the figures below cover these alone, those of the warm-up left out.";
     "jobs.*.iteration_mean_s" ["s"] = |j| ratio(j.times().sum::<u64>() as f64, j.finished.len() as f64 * PS),
-        "Mean iteration time: from the start of the job to the end of the last iteration that finished, over their \
-         number.";
+        "Mean iteration time: from the start of the job, or the end of the warm-up, to the end of the last iteration \
+         that finished, over their number.";
     "jobs.*.iteration_max_s" ["s"] = |j| j.times().max().map(seconds), "Longest iteration time.";
     "jobs.*.busbw_mean_Bps" ["B/s"] = |j| j.bus(),
         "Bus bandwidth of a collective by the mean iteration time; null for a job that is no collective.";
@@ -235,8 +242,11 @@ pub(crate) const FIGURES: &[Figure<OfJob>] = &rows! {
 pub(crate) fn summary(outcome: &Outcome) -> Value {
     let mut figures = Map::new();
     for (number, job) in (0u32..).zip(&outcome.jobs) {
-        let own = iterations(outcome).filter(|i| i.ranks[0].job == number);
-        let job = Job { job, finished: own.filter(|i| i.finish().is_some()).collect() };
+        let own = iterations(outcome).filter(|i| i.ranks[0].job == number && i.finish().is_some());
+        let mut finished: Vec<Iteration<'_>> = own.collect();
+        let ended = finished.len();
+        finished.retain(|i| !i.is_warmup());
+        let job = Job { job, ended, finished };
         let of = FIGURES.iter().map(|figure| {
             let key = figure.stated.key.rsplit('.').next().unwrap_or_default();
             (key.to_owned(), (figure.value)(&job))

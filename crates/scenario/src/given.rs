@@ -1,6 +1,7 @@
 //! Keys that a scenario gives, with what the schema says of them: a form is made from these.
 
 use crate::catalogue::{Key, keys_of};
+use crate::document::edit::{NAMED, name_of};
 use crate::text::schema::Schema;
 use serde::Serialize;
 use toml::Value as Toml;
@@ -16,13 +17,13 @@ pub struct Given {
     pub key: Key,
 }
 
-/// Keys of a document, in its order. Controllers are left out, and lists other than of traffic.
+/// Keys of a document, in its order. Controllers are left out, and lists other than of traffic and jobs.
 pub(crate) fn given(document: &Toml, schema: Schema) -> Vec<Given> {
     let mut found = Vec::new();
     let Some(table) = document.as_table() else { return found };
     for (name, value) in table {
-        match value.as_array().filter(|_| name == "traffic") {
-            Some(entries) => entries.iter().for_each(|entry| of_traffic(entry, schema.items("traffic"), &mut found)),
+        match value.as_array().filter(|_| NAMED.contains(&name.as_str())) {
+            Some(entries) => entries.iter().for_each(|entry| of_entry(name, entry, schema.items(name), &mut found)),
             None if value.is_table() => within(document, schema, &mut vec![name], "", &mut found),
             None => {}
         }
@@ -30,10 +31,9 @@ pub(crate) fn given(document: &Toml, schema: Schema) -> Vec<Given> {
     found
 }
 
-fn of_traffic(entry: &Toml, schema: Schema, found: &mut Vec<Given>) {
+fn of_entry(list: &str, entry: &Toml, schema: Schema, found: &mut Vec<Given>) {
     let Some(table) = entry.as_table() else { return };
-    let name = table.get("name").or(table.get("pattern")).and_then(Toml::as_str).unwrap_or("");
-    let prefix = format!("traffic.{name}.");
+    let prefix = format!("{list}.{}.", name_of(list, table));
     for key in table.keys().filter(|key| *key != "name") {
         within(entry, schema, &mut vec![key], &prefix, found);
     }

@@ -42,9 +42,9 @@ pub use text::problem::{Errors, Problem};
 
 use build::extent::Extent;
 use document::Document;
-use document::edit::{LeftOut, entry, insert, resolved, unknown_key};
+use document::edit::{LeftOut, NAMED, entry, insert, resolved, unknown_key};
 use document::spelling::{canonical, canonical_table, with_spellings};
-use files::{read_file, read_named};
+use files::{FNV, Tasks, fnv, read_file, read_named, tasks_named};
 use incast_engine::spec::Spec;
 use incast_engine::{About, Progress};
 use results::{Failure, Results};
@@ -157,7 +157,8 @@ impl Scenario {
         other
     }
 
-    /// The same scenario with this controller for every flow: it replaces `controller` and those of traffic entries.
+    /// The same scenario with this controller for every flow: it replaces `controller` and those of traffic entries and
+    /// jobs.
     /// `text` is the short form, `"swift:target=min-rtt"`.
     pub fn with_controller(&self, text: &str) -> Result<Scenario, Errors> {
         let mut other = self.clone();
@@ -172,13 +173,15 @@ impl Scenario {
     }
 
     fn entries(&mut self) -> impl Iterator<Item = &mut toml::Table> {
-        self.table.get_mut("traffic").and_then(Toml::as_array_mut).into_iter().flatten().filter_map(Toml::as_table_mut)
+        let lists = self.table.iter_mut().filter(|(key, _)| NAMED.contains(&key.as_str()));
+        lists.filter_map(|(_, list)| list.as_array_mut()).flatten().filter_map(Toml::as_table_mut)
     }
 
     /// Sets a key: `set("topology.k", "8")`. `traffic.flows` is the key of the only traffic
-    /// entry, `traffic.<name>.flows` that of one of several; entries of other lists go by number,
-    /// `failures.0.detection`, or by name where they have one, `program.0.tables.count.miss`. A
-    /// value is written as in TOML; the quotes of a text may be left out.
+    /// entry, `traffic.<name>.flows` that of one of several, and so with `job.iterations`; entries of
+    /// other lists go by number, `failures.0.detection`, or by name where they have one,
+    /// `program.0.tables.count.miss`. A value is written as in TOML; the quotes of a text may be left
+    /// out.
     ///
     /// Setting a `kind` to another one drops the sibling keys that the new kind does not have, of a
     /// controller all of them; setting a `preset` or a controller's `form` drops the siblings that
@@ -194,7 +197,9 @@ impl Scenario {
         let mut table = self.table.clone();
         let schema = Schema::new(schema());
         let (place, schema, parts, path) = match parts[..] {
-            ["traffic", ref rest @ ..] if !rest.is_empty() => entry(&mut table, schema, rest)?,
+            [list, ref rest @ ..] if NAMED.contains(&list) && !rest.is_empty() => {
+                entry(&mut table, schema, list, rest)?
+            }
             _ => (&mut table, schema, parts, String::new()),
         };
         let document = Toml::Table(place.clone());
@@ -322,10 +327,7 @@ impl Scenario {
         let mut doc = self.parse()?;
         doc.name = Some(self.name.clone());
         doc.transport = doc.transport.resolved();
-        for t in &mut doc.traffic {
-            t.name = Some(t.name());
-            t.transport = t.transport.as_ref().map(|own| own.over(&doc.transport));
-        }
+        doc.name_groups();
         Ok(doc)
     }
 
@@ -341,31 +343,57 @@ impl Scenario {
         (doc.name, doc.description, doc.run.seed) = (None, None, 0);
         doc.run.threads = Default::default();
         for (key, file) in named(&mut doc) {
+            if key.ends_with(TASKS) {
+                *file = format!("{:016x}", tasks_named(&key, &self.dir, file)?.hash(&key)?);
+                continue;
+            }
             // the rule for drawing sizes depends on the name of a built-in table
             if !(key.ends_with(".sizes") && file.starts_with(builtin::PREFIX)) {
-                *file = format!("{:016x}", fnv(read_named(&key, &self.dir, file)?.as_bytes()));
+                *file = format!("{:016x}", fnv(FNV, read_named(&key, &self.dir, file)?.as_bytes()));
             }
         }
-        Ok(format!("{:016x}", fnv(to_toml(&doc)?.as_bytes())))
+        Ok(format!("{:016x}", fnv(FNV, to_toml(&doc)?.as_bytes())))
     }
 
     /// Files of the scenario, with their names in the scenario and their paths: a copy of it needs them. Files that
     /// come with the program are not included.
     pub fn files(&self) -> Result<Vec<(String, PathBuf)>, Errors> {
         let mut doc = self.document()?.clone();
-        let mut names: Vec<String> = named(&mut doc).into_iter().map(|(_, file)| file.clone()).collect();
+        let all = |(key, file): (String, &mut String)| self.parts(&key, file);
+        let mut names: Vec<String> = named(&mut doc).into_iter().flat_map(all).collect();
         names.retain(|n| !n.starts_with(builtin::PREFIX));
         names.sort();
         names.dedup();
         Ok(names.into_iter().map(|n| (n.clone(), self.dir.join(n))).collect())
     }
 
+    /// Names of the files behind a name: several of execution traces.
+    fn parts(&self, key: &str, file: &str) -> Vec<String> {
+        let parts = if key.ends_with(TASKS) { tasks_named(key, &self.dir, file).ok() } else { None };
+        match parts {
+            Some(Tasks::Files(path, parts)) if parts != [path.clone()] => {
+                let folder =
+                    if path.is_dir() { Path::new(file) } else { Path::new(file).parent().unwrap_or(Path::new("")) };
+                let name = |part: &PathBuf| folder.join(part.file_name()?).to_str().map(str::to_owned);
+                parts.iter().filter_map(name).collect()
+            }
+            _ => vec![file.to_owned()],
+        }
+    }
+
     /// [`Scenario::resolved_toml`] with other names for its files.
     pub fn resolved_toml_under(&self, names: &HashMap<String, String>) -> Result<String, Errors> {
         let mut doc = self.resolved()?;
-        for (_, file) in named(&mut doc) {
+        for (key, file) in named(&mut doc) {
             if let Some(other) = names.get(file) {
                 file.clone_from(other);
+                continue;
+            }
+            // execution traces go by what their names have in common
+            let parts = self.parts(&key, file);
+            let first = parts.first().and_then(|part| names.get(part)).and_then(|other| other.strip_suffix(".0.et"));
+            if let Some(prefix) = first {
+                prefix.clone_into(file);
             }
         }
         to_toml(&doc)
@@ -383,6 +411,9 @@ impl Scenario {
     }
 }
 
+/// End of the keys that name tasks of jobs.
+const TASKS: &str = ".workload";
+
 /// Names of files in a document, each with its key.
 fn named(doc: &mut Document) -> Vec<(String, &mut String)> {
     let mut found = match &mut doc.topology {
@@ -397,14 +428,13 @@ fn named(doc: &mut Document) -> Vec<(String, &mut String)> {
         found.extend(t.file.as_mut().map(|file| (format!("{entry}.file"), file)));
         found.extend(t.arrivals.as_mut().map(|arrivals| (format!("{entry}.arrivals.sizes"), &mut arrivals.sizes)));
     }
+    for job in &mut doc.jobs {
+        let key = format!("job.{}{TASKS}", job.name());
+        found.extend(job.workload.as_mut().map(|file| (key, file)));
+    }
     found
 }
 
 fn to_toml(doc: &impl serde::Serialize) -> Result<String, Errors> {
     toml::to_string(doc).map_err(|e| Problem::new("scenario", e.to_string()).into())
-}
-
-/// FNV-1a, 64 bits.
-fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ *b as u64).wrapping_mul(0x0000_0100_0000_01b3))
 }

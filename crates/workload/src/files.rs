@@ -2,11 +2,12 @@
 
 use crate::chakra;
 use crate::finding::{Code, Place, Report};
-use crate::goal::{binary, text};
+use crate::goal::binary::{self, Source};
+use crate::goal::text;
 use crate::graph::Graph;
 use crate::simai;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// Format of a file.
@@ -35,6 +36,15 @@ impl Format {
             Format::Chakra => "chakra",
         }
     }
+    /// Name for a reader.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Format::Goal => "GOAL text",
+            Format::Bin => "GOAL binary",
+            Format::SimAi => "text of SimAI",
+            Format::Chakra => "Chakra traces",
+        }
+    }
     /// The format of this name.
     pub fn named(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|f| f.name() == name)
@@ -61,27 +71,64 @@ pub struct Options {
     pub traces: chakra::Options,
 }
 
-/// Reads the file of a job, or of execution traces all `<prefix>.<rank>.et`, by the prefix or by one of the files.
-/// Findings go to the report; no graph where one of them is an error.
+/// Reads the file of a job, or of execution traces all `<prefix>.<rank>.et`, by the prefix, by one of the files or by a
+/// folder with one prefix. Findings go to the report; no graph where one of them is an error.
 pub fn read(path: &Path, options: &Options, report: &mut Report) -> Option<Graph> {
     let prefix = prefix_of(path).filter(|_| options.format.is_none_or(|format| format == Format::Chakra));
     if prefix.is_some() || options.format == Some(Format::Chakra) {
         return traces(&prefix.unwrap_or(path.into()), options, report);
     }
-    match open(path).and_then(|mut file| {
-        let mut head = Vec::new();
-        Read::by_ref(&mut file).take(64).read_to_end(&mut head)?;
-        file.rewind()?;
-        Ok((file, head))
-    }) {
+    match open(path) {
         Err(error) => unreadable(path, &error, report),
-        Ok((mut file, head)) => match options.format.unwrap_or_else(|| Format::of(&head)) {
-            Format::Bin => binary::read(&mut file, report),
-            Format::SimAi => simai::read(&mut BufReader::new(file), options.simai, report),
-            _ => text::read(&mut BufReader::with_capacity(1 << 20, file), report),
+        Ok(mut file) => match read_source(&mut file, options, report) {
+            Ok(graph) => graph,
+            Err(error) => unreadable(path, &error, report),
         },
     }
 }
+
+/// Reads a job other than execution traces from a source.
+pub fn read_source(
+    mut source: &mut dyn Source,
+    options: &Options,
+    report: &mut Report,
+) -> std::io::Result<Option<Graph>> {
+    let format = match options.format {
+        Some(format) => format,
+        None => begins(source)?,
+    };
+    Ok(match format {
+        Format::Bin => binary::read(source, report),
+        Format::SimAi => simai::read(&mut BufReader::new(&mut source), options.simai, report),
+        _ => text::read(&mut BufReader::with_capacity(1 << 20, &mut source), report),
+    })
+}
+
+/// Format of a source by what it begins with.
+fn begins(source: &mut dyn Source) -> std::io::Result<Format> {
+    let mut head = Vec::new();
+    Read::take(&mut *source, 64).read_to_end(&mut head)?;
+    source.rewind()?;
+    Ok(Format::of(&head))
+}
+
+/// Format of the file of a job, or of execution traces, as [`read`] takes it.
+pub fn format_of(path: &Path) -> std::io::Result<Format> {
+    if prefix_of(path).is_some() { Ok(Format::Chakra) } else { begins(&mut open(path)?) }
+}
+
+/// Files of a job: the one of this name, or execution traces and the file of their groups. Empty if there is none.
+pub fn parts(path: &Path) -> Vec<PathBuf> {
+    let Some(prefix) = prefix_of(path) else {
+        return if path.is_file() { vec![path.to_owned()] } else { Vec::new() };
+    };
+    let groups = prefix.with_file_name(GROUPS);
+    let traces = (0..).map(|rank| trace(&prefix, rank)).take_while(|path| path.exists());
+    traces.chain(groups.is_file().then_some(groups)).collect()
+}
+
+/// File of the groups of execution traces, beside them.
+const GROUPS: &str = "comm_group.json";
 
 fn unreadable(path: &Path, error: &std::io::Error, report: &mut Report) -> Option<Graph> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -109,7 +156,18 @@ fn prefix_of(path: &Path) -> Option<PathBuf> {
             return Some(path.with_file_name(prefix));
         }
     }
+    if path.is_dir() {
+        return only_traces(path);
+    }
     (!path.exists() && trace(path, 0).exists()).then(|| path.into())
+}
+
+/// Prefix of the execution traces in a folder, if they have one.
+fn only_traces(folder: &Path) -> Option<PathBuf> {
+    let names = std::fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut prefixes = names.filter_map(|name| name.strip_suffix(".0.et").map(str::to_owned));
+    let first = prefixes.next()?;
+    prefixes.next().is_none().then(|| folder.join(first))
 }
 
 /// Name of the execution trace of a rank.
@@ -135,7 +193,7 @@ fn traces(prefix: &Path, options: &Options, report: &mut Report) -> Option<Graph
             return None;
         }
     };
-    let groups = prefix.with_file_name("comm_group.json");
+    let groups = prefix.with_file_name(GROUPS);
     if groups.is_file() {
         match whole(&groups) {
             Ok(bytes) => reader.groups(&String::from_utf8_lossy(&bytes)),

@@ -31,6 +31,7 @@ pub mod files;
 pub mod finding;
 pub mod goal;
 pub mod graph;
+pub mod isolate;
 pub mod lint;
 pub mod matching;
 pub mod simai;

@@ -13,8 +13,9 @@ from incast.comparisons.comparison import Comparison, Run, judged_by_jobs
 from incast.comparisons.declaration import named
 from incast.pictures.style import places
 from incast.runs.completions import ENOUGH, Reading
+from incast.runs.groups import groups
 
-CONDITIONS = ("traffic.", "run.")
+CONDITIONS = ("traffic.", "job.", "run.")
 """Prefixes of keys that nobody chooses: controllers are compared at their values before the values are."""
 
 
@@ -148,7 +149,7 @@ def _timers(runs: list[Run]) -> Timers | None:
 def _timers_of(run: Run) -> Timers:
     scenario = tomllib.loads(run.toml)
     run_s = _core.model_quantity("time", scenario["run"]["duration"])
-    transports = [{**scenario["transport"], **entry.get("transport", {})} for entry in scenario["traffic"]]
+    transports = [{**scenario["transport"], **entry.get("transport", {})} for _, entry in groups(scenario)]
     by_timer = [one for one in transports if "rto_min" in one and not one.get("tail_loss_probe")]
     rto_s = max((_core.model_quantity("time", one["rto_min"]) for one in by_timer), default=0.0)
     shaken = [one for one in transports if one.get("handshake")]

@@ -43,7 +43,9 @@ def coexist(
     ],
     scenario: Annotated[
         str,
-        typer.Argument(metavar="SCENARIO", help="A scenario with two traffic entries, one per controller of a pair."),
+        typer.Argument(
+            metavar="SCENARIO", help="A scenario with two traffic entries or jobs, one per controller of a pair."
+        ),
     ] = "coexistence",
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N for every pair.")] = 3,
     workers: Workers = 0,

@@ -18,14 +18,17 @@ from incast.commands.options import (
     Paired,
     Pairs,
     Quiet,
+    RanksTo,
     Rebuild,
     Settings,
     SharedStore,
     Workers,
+    WorkloadFile,
     allow,
     beside,
     err,
     next_steps,
+    of_workload,
     out,
     settings,
     tell,
@@ -79,6 +82,8 @@ def compare(
     out_: OutFolder = None,
     store: SharedStore = None,
     set_: Settings = None,
+    workload: WorkloadFile = None,
+    ranks_to: RanksTo = None,
     as_study: AsStudy = None,
     title: Title = "",
     note: Note = "",
@@ -97,14 +102,16 @@ def compare(
     """
     allow(allow_code)
 
+    job = of_workload(workload, ranks_to)
+
     def under(pairs: Pairs) -> ComparisonStudy:
-        return declared(scenarios, cc, vary or [], seeds, pairs)
+        return declared(scenarios, cc, vary or [], seeds, [*job, *pairs])
 
     study = replace(under(settings(set_)), heading=title.strip(), remark=note.strip())
     if as_study is not None:
         _write_study(study, as_study)
         return
-    _check(study, under)
+    _check(study, under, job)
     folder = folder_of(out_, study.folder_name())
     make: dict[str, Any] = {"store": store, "workers": workers, "rebuild": rebuild, "tell": tell_loss}
     make["memory_limit"] = memory.limit_of(memory_limit)
@@ -162,14 +169,17 @@ def print_grid(study: Grid, home: Home, formats: Sequence[str], quiet: bool) -> 
     tell(filter(None, [study.left_out()]))
 
 
-def _check(study: ComparisonStudy, under: Callable[[Pairs], ComparisonStudy]) -> None:
-    """Print the notes before the runs, and refuse what would count twice; ``under`` makes the study from settings."""
+def _check(study: ComparisonStudy, under: Callable[[Pairs], ComparisonStudy], job: Pairs) -> None:
+    """Print the notes before the runs, and refuse what would count twice.
+
+    ``under`` makes the study from settings, after those of its own job.
+    """
     tell(study.notes())
     tell(
         without_effect(
-            study.settings,
+            study.settings[len(job) :],
             lambda pairs: under(pairs).points(),
-            lambda pairs: list(replace(study, settings=tuple(pairs)).bases.values()),
+            lambda pairs: list(replace(study, settings=(*job, *pairs)).bases.values()),
         )
     )
     study.refuse_equal_scenarios()

@@ -70,7 +70,7 @@ def jobs(
     allow(allow_code)
     result = Result.load(run)
     if not result.summary.get("jobs"):
-        raise FolderError(f'{run} has no training jobs; expected a run with traffic of pattern = "job"')
+        raise FolderError(f"{run} has no training jobs; expected a run of a scenario with [[job]]")
     scenario = Scenario.load(run / "scenario.toml")
     with held(run), progress.of_wait(err, "jobs alone", quiet):
         found, fairness = jobs_alone.slowdowns(result, scenario)

@@ -14,7 +14,8 @@ from incast.batch.plan import slug
 from incast.commands import progress
 from incast.errors import FolderError, ScenarioError, StudyError
 from incast.external import consent
-from incast.runs.scenario import Scenario
+from incast.runs import job_of_file
+from incast.runs.scenario import Scenario, toml_value
 from incast.system import output
 from incast.system.folders import is_standard_output
 from incast.system.interrupts import loading
@@ -43,6 +44,16 @@ Settings = Annotated[
 ]
 Paired = Annotated[
     bool, typer.Option("--paired", help="Also print differences from the first controller, seed by seed.")
+]
+WorkloadFile = Annotated[
+    str | None,
+    typer.Option(
+        "--workload", metavar="FILE", help="One job, of this file, in place of the traffic: GOAL, SimAI or Chakra."
+    ),
+]
+RanksTo = Annotated[
+    str | None,
+    typer.Option("--ranks-to", metavar="KIND", help="Its ranks: packed (default), by-rack, strided or random."),
 ]
 Bins = Annotated[
     str | None,
@@ -119,6 +130,16 @@ def pairs_of(texts: list[str] | None) -> list[tuple[str, str]]:
 
 Pairs = Sequence[tuple[str, str]]
 """Settings: keys and values."""
+
+
+def of_workload(workload: str | None, ranks_to: str | None) -> list[tuple[str, str]]:
+    """Return the settings that ``--workload`` and ``--ranks-to`` stand for."""
+    if workload is None:
+        if ranks_to is not None:
+            raise ScenarioError(f"--ranks-to {ranks_to}: expected --workload FILE beside it")
+        return []
+    changes = job_of_file.changes(workload, ranks_to or job_of_file.PACKED)
+    return [(key, toml_value(value)) for key, value in changes.items()]
 
 
 def without_effect(

@@ -67,6 +67,7 @@ def program() -> typer.Typer:
     jobs.command()(workload.bound)
     jobs.command()(workload.convert)
     jobs.command()(workload.expand)
+    jobs.command()(workload.isolate)
     jobs.command()(workload.collective)
     app.add_typer(jobs, name="workload")
     app.command()(tune.tune)

@@ -16,11 +16,14 @@ from incast.commands.options import (
     MemoryLimit,
     Pairs,
     Quiet,
+    RanksTo,
     ScenarioName,
     Settings,
+    WorkloadFile,
     allow,
     err,
     next_steps,
+    of_workload,
     out,
     pairs_of,
     settings,
@@ -45,6 +48,8 @@ def run(
     scenario: ScenarioName,
     extra: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     set_: Settings = None,
+    workload: WorkloadFile = None,
+    ranks_to: RanksTo = None,
     seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed (default: the scenario's).")] = None,
     out_: Annotated[
         str | None,
@@ -71,11 +76,12 @@ def run(
     of the scenario did not end.
     """
     _refuse(scenario, extra, cc)
+    job = of_workload(workload, ranks_to)
     if dry_run:
-        _print_size(_asked(scenario, pairs_of(set_), seed, threads), memory_limit, json)
+        _print_size(_asked(scenario, job, pairs_of(set_), seed, threads), memory_limit, json)
         return
     allow(allow_code)
-    asked = _asked(scenario, settings(set_), seed, threads)
+    asked = _asked(scenario, job, settings(set_), seed, threads)
     with progress.of_wait(err, f"{asked.name}: reading", quiet):
         limit = memory.limit_of(memory_limit)
         needed = asked.refuse_above(limit, asked.name)
@@ -107,13 +113,14 @@ def run(
     _show(result, folder, json, quiet)
 
 
-def _asked(scenario: str, pairs: Pairs, seed: int | None, threads: int | None) -> Scenario:
+def _asked(scenario: str, job: Pairs, pairs: Pairs, seed: int | None, threads: int | None) -> Scenario:
     """Read the scenario, and change it as the options say."""
     # paths in a scenario from standard input are relative to the working directory
     text = _standard_input() if scenario == "-" else None
     # a setting may replace a class of the file: do not ask for it before
     with consent.looking_away() if pairs else nullcontext():
         given = Scenario.load(scenario) if text is None else Scenario.from_toml(text, name="stdin")
+        given = given.changed(dict(job))
         notes = [*without_effect(pairs, *[lambda some: [given.changed(dict(some))]] * 2)]
     asked = given.changed(dict(pairs))
     if seed is not None:

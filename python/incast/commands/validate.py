@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from incast.commands.options import Quiet, err, next_steps, out, tell
+from incast.commands.options import Quiet, RanksTo, WorkloadFile, err, next_steps, of_workload, out, tell
 from incast.errors import FolderError, PaperError, ScenarioError, StudyError
 from incast.external import consent
 from incast.runs import lines, size
@@ -27,6 +28,8 @@ def validate(
             metavar="FILE...", help="Scenario files, study files, folders of papers, or built-in scenarios."
         ),
     ],
+    workload: WorkloadFile = None,
+    ranks_to: RanksTo = None,
     quiet: Quiet = False,
 ) -> None:
     """Check files without running them: scenarios, studies and papers; exit status 1 if any has an error.
@@ -34,11 +37,11 @@ def validate(
     Every scenario of a study or paper is made and checked. No code that files name is run. Notes on a scenario are
     printed to standard error.
     """
-    wrong = 0
+    wrong, job = 0, dict(of_workload(workload, ranks_to))
     for name in names:
         try:
             with consent.looking_away():
-                kind, words, notes = _checked(name)
+                kind, words, notes = _checked(name, job)
         except (ScenarioError, StudyError, PaperError, FolderError) as error:
             wrong += 1
             _tell(name, error)
@@ -48,13 +51,13 @@ def validate(
             out.print(f"{name}: ok ({kind}: {words})", highlight=False, soft_wrap=True)
         if len(names) == 1:
             run = {"scenario": "run", "study": "study run", "paper": "paper run"}[kind]
-            next_steps(quiet, f"incast {run} {name}")
+            next_steps(quiet or bool(job), f"incast {run} {name}")
     if wrong:
         raise typer.Exit(1)
 
 
-def _checked(name: str) -> tuple[str, str, list[str]]:
-    """Check a file; return its kind, what it has, and the notes on a scenario."""
+def _checked(name: str, job: Mapping[str, str]) -> tuple[str, str, list[str]]:
+    """Check a file; return its kind, what it has, and the notes on a scenario, which takes the settings of a job."""
     path = Path(name)
     if path.is_dir() and not (path / PAPER).exists():
         raise ScenarioError(f"{name}: a folder without {PAPER}; expected a scenario, a study, or the folder of a paper")
@@ -64,7 +67,7 @@ def _checked(name: str) -> tuple[str, str, list[str]]:
         return "study", _study(path), []
     if path.is_file() and path.suffix != ".toml" and not _data(path):
         raise ScenarioError(f"{name}: not a scenario, study or paper, which are TOML files")
-    scenario = Scenario.load(name)
+    scenario = Scenario.load(name).changed(job)
     found = size.of(scenario)
     return "scenario", f"{found.hosts:,} hosts, flows: {found.flows:,}", scenario.notes()
 

@@ -12,12 +12,19 @@ from typing import Annotated, Any
 
 import typer
 
-from incast.commands.options import Quiet, beside, out, tell
+from incast.batch.plan import slug
+from incast.commands.options import AllowCode, Quiet, allow, beside, out, settings, tell
+from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, ScenarioError
+from incast.runs.job_alone import alone
+from incast.runs.scenario import Scenario
+from incast.system.folders import new_folder, write_whole
 from incast.workloads import job
 from incast.workloads.job import Method, Workload
 from incast.writing.numbers import quantity, said
 
+MOST_RANKS = 1 << 20
+"""Most ranks of a range."""
 Files = Annotated[
     list[str], typer.Argument(metavar="FILE...", help="GOAL (text or binary), SimAI, or the prefix of Chakra traces.")
 ]
@@ -62,6 +69,9 @@ def lint(
     most: Annotated[
         str | None, typer.Option("--most", metavar="SIZE", help="Largest message of another program (E10).")
     ] = None,
+    server: Annotated[
+        int | None, typer.Option("--server", metavar="N", min=2, help="GPUs of a server on rails (W04).")
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -74,7 +84,7 @@ def lint(
     for name in files:
         made, found, counts = job.read(name, format_, gpus, _totals(all_gather), data_only, as_simai)
         if made is not None:
-            own, more = made.counted(latency, rate, packet, gpus, most_bytes)
+            own, more = made.counted(latency, rate, packet, gpus, most_bytes, server)
             found, counts = [*found, *own], dict(Counter(counts) + Counter(more))
         reports.append((name, found, counts))
     if json:
@@ -169,6 +179,81 @@ def expand(
     if not made.stats()["collectives"]:
         raise ScenarioError(f"{file}: no collectives; expected a workload of SimAI or Chakra traces with some")
     _write(made.expanded(_methods(set_)), out_, quiet)
+
+
+def isolate(
+    what: Annotated[
+        str, typer.Argument(metavar="SCENARIO|FILE", help="A scenario with jobs, or the file of a job with --ranks.")
+    ],
+    out_: Annotated[
+        str, typer.Option("--out", metavar="PATH", help="A new folder of scenarios; of a job a file, .goal or .bin.")
+    ],
+    jobs: Annotated[
+        list[str] | None, typer.Option("--job", metavar="NAME", help="Only this job of the scenario; repeats.")
+    ] = None,
+    ranks: Annotated[
+        str | None, typer.Option("--ranks", metavar="N,A-B", help="Ranks of the file, in their new order: 0-7,16.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Key of the scenario, or COLLECTIVE.KEY of the file; repeats."),
+    ] = None,
+    format_: Format = "",
+    gpus: Gpus = None,
+    all_gather: Sizes = "",
+    data_only: DataOnly = False,
+    as_simai: AsSimai = False,
+    allow_code: AllowCode = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a job alone: each job of a scenario as a scenario of its own, or some ranks of a file as a file.
+
+    A job keeps its hosts, its seed and all settings; other jobs and all traffic are gone. incast explain jobs runs the
+    same scenarios. Of ranks, messages and collectives with other ranks take no time.
+    """
+    if ranks is None:
+        allow(allow_code)
+        _isolate_jobs(what, out_, jobs or [], settings(set_), quiet)
+        return
+    if jobs:
+        raise ScenarioError(f"--job {jobs[0]}: expected a scenario, and no --ranks")
+    made = _load(what, format_, gpus, all_gather, data_only, as_simai).expanded(_methods(set_))
+    part, left_out = made.isolated(_ranks(ranks))
+    if left_out:
+        tell([f"messages with other ranks, which take no time: {left_out:,}"])
+    _write(part, out_, quiet)
+
+
+def _isolate_jobs(name: str, folder: str, jobs: list[str], pairs: list[tuple[str, str]], quiet: bool) -> None:
+    """Write the jobs of a scenario, or those of these names, as scenarios in a new folder."""
+    scenario = Scenario.load(name).changed(dict(pairs))
+    known = scenario.job_hosts()
+    if not known:
+        raise ScenarioError(f"{name}: no jobs; expected a scenario with [[job]], or the file of a job with --ranks")
+    path = folder_of(folder, scenario.name)
+    written = []
+    with new_folder(path) as aside:
+        for job in jobs or known:
+            own = alone(scenario, job)
+            text = own.toml({file: str(place.resolve()) for file, place in own.files()})
+            write_whole(aside / f"{slug(job)}.toml", text)
+            written.append(str(path / f"{slug(job)}.toml"))
+    if not quiet:
+        for one in written:
+            _say(f"wrote: {one}")
+
+
+def _ranks(text: str) -> list[int]:
+    """Read ranks: ``0-7,16``."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        begin = _whole("--ranks", first)
+        end = _whole("--ranks", last) if dash else begin
+        if end < begin or end - begin > MOST_RANKS:
+            raise ScenarioError(f'--ranks "{part}": expected a range such as 0-7, of at most {MOST_RANKS:,} ranks')
+        found += range(begin, end + 1)
+    return found
 
 
 def collective(

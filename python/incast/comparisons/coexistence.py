@@ -21,6 +21,7 @@ from incast.comparisons.report_folder import Home, governed, made, read
 from incast.errors import StudyError
 from incast.external import consent
 from incast.runs import dropped_parameters, own_controller
+from incast.runs.groups import groups, keys_of
 from incast.runs.result import Result, rates_of
 from incast.runs.scenario import Scenario, toml_value
 from incast.statistics import Estimate, estimate, jain
@@ -63,10 +64,10 @@ class Pairs(ComparisonStudy):
 
     @cached_property
     def entries(self) -> tuple[str, str]:
-        """Names of the two traffic entries that controllers govern; raises ``StudyError`` for another number."""
+        """Names of the two traffic entries or jobs that controllers govern; raises ``StudyError`` for others."""
         (name,) = self.scenarios
-        entries = self.bases[name].resolved()["traffic"]
-        names = tuple(entry["name"] for entry in entries if entry["app"]["kind"] != "udp")
+        entries = [entry for _, entry in groups(self.bases[name].resolved())]
+        names = tuple(entry["name"] for entry in entries if entry.get("app", {}).get("kind") != "udp")
         if len(names) != 2:
             whose = " that controllers govern" if len(names) < len(entries) else ""
             one = "entry" if len(names) == 1 else "entries"
@@ -82,9 +83,9 @@ class Pairs(ComparisonStudy):
     def arm_settings(self, texts: Sequence[str]) -> dict[str, str]:
         """Keys that give each of the two controllers to the flows of its entry."""
         (base,) = self.bases.values()
-        given = zip(self.entries, texts, strict=True)
+        given, paths = zip(self.entries, texts, strict=True), keys_of(base.resolved())
         return {
-            f"traffic.{entry}.controller": toml_value(dropped_parameters.of_entry(base, entry, text))
+            f"{paths[entry]}.controller": toml_value(dropped_parameters.of_entry(base, entry, text))
             if own_controller.is_own(text)
             else text
             for entry, text in given
@@ -107,13 +108,14 @@ class Pairs(ComparisonStudy):
     def notes(self) -> list[str]:
         """Return notes before the runs: differences between the two entries, and notes of the scenarios."""
         (base,), names = self.bases.values(), self.entries
-        entries = {entry["name"]: _flat(entry) for entry in base.resolved()["traffic"]}
+        resolved = base.resolved()
+        entries, paths = {entry["name"]: _flat(entry) for _, entry in groups(resolved)}, keys_of(resolved)
         own, other = (entries[name] for name in names)
         apart = sorted(key for key in own.keys() | other.keys() if own.get(key) != other.get(key))
         notes = []
         if apart:
             notes.append(
-                f"traffic.{names[0]} and traffic.{names[1]} differ in {', '.join(apart)}: the first "
+                f"{paths[names[0]]} and {paths[names[1]]} differ in {', '.join(apart)}: the first "
                 f"controller of a pair drives {names[0]}; a controller paired with itself shows the entries' effect"
             )
         if ends := [f"traffic.{name}.app.size" for name in names if "app.size" in entries[name]]:
@@ -282,7 +284,7 @@ def _table(found: Sequence[Meeting]) -> str:
 def parse(scenario: str, controllers: Sequence[str], seeds: int, settings: Sequence[tuple[str, str]]) -> Pairs:
     """Make pairs from the arguments of the command line."""
     for key, _ in settings:
-        if re.fullmatch(r"run\.seed|controller(\..*)?|traffic\.[^.]+\.controller(\..*)?", key):
+        if re.fullmatch(r"run\.seed|controller(\..*)?|(traffic|job)\.[^.]+\.controller(\..*)?", key):
             raise StudyError(f"--set {key}: not allowed, since --cc and --seeds set it")
     consent.grant(list(controllers), dict(settings))
     return Pairs((scenario,), tuple(Controller(text) for text in controllers), "", ("",), seeds, tuple(settings))

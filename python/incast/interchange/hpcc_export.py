@@ -15,6 +15,7 @@ from incast.interchange.dialects import HPCC
 from incast.interchange.hpcc_scenario import LINK_DOWN_FROM
 from incast.interchange.scenario_network import Described, describe
 from incast.interchange.translation import Notes, Translation
+from incast.runs.groups import groups
 from incast.runs.scenario import Scenario
 
 CONFIG, TOPOLOGY, FLOWS, TRACE = "config.txt", "topology.txt", "flow.txt", "trace.txt"
@@ -77,7 +78,7 @@ def _run(own: Described, values: dict[str, str], notes: Notes) -> None:
 
 def _control(own: Described, values: dict[str, str], notes: Notes) -> None:
     """Write the controller of most flows, and its parameters in absolute numbers."""
-    entries = {entry["name"]: entry for entry in own.resolved["traffic"]}
+    entries = {entry["name"]: entry for _, entry in groups(own.resolved)}
     usual = own.resolved.get("controller", {})
     found: Counter[str] = Counter()
     lines: dict[str, tuple[Mapping[str, Any], int]] = {}
@@ -179,7 +180,7 @@ def _transport(own: Described, values: dict[str, str], notes: Notes) -> None:
 def _usual_transport(own: Described, notes: Notes) -> Mapping[str, Any]:
     """Return the transport of most flows."""
     usual: Mapping[str, Any] = own.resolved["transport"]
-    entries = {entry["name"]: entry.get("transport", usual) for entry in own.resolved["traffic"]}
+    entries = {entry["name"]: entry.get("transport", usual) for _, entry in groups(own.resolved)}
     found = Counter(own.entry_of)
     presets = {entries.get(name, usual)["preset"] for name in found}
     chosen = entries.get(found.most_common(1)[0][0], usual) if found else usual

@@ -15,6 +15,7 @@ from incast import _core
 from incast.batch.evaluation import numbers_of
 from incast.errors import RunError, StudyError, needs
 from incast.learn.episode import ACTIONS, FEATURES, Agent, Episode, weighted
+from incast.runs.groups import keys_of
 from incast.runs.scenario import Scenario
 from incast.system.output import nearest
 
@@ -147,14 +148,15 @@ def _governed(
     """Put the flows of these entries, or all flows, under agents."""
     found = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
     found = found.with_(changes)
-    names = [entry["name"] for entry in found.resolved()["traffic"]]
+    paths = keys_of(found.resolved())
+    names = list(paths)
     for entry in entries:
         if entry not in names:
-            raise StudyError(f"no traffic entry {entry} in {found.name}: expected {', '.join(names)}")
+            raise StudyError(f"no traffic entry or job {entry} in {found.name}: expected {', '.join(names)}")
     if not entries or set(entries) == set(names):
         found = found.with_controller(Agent)
     else:
-        found = found.with_({f"traffic.{entry}.controller": Agent for entry in entries})
+        found = found.with_({f"{paths[entry]}.controller": Agent for entry in entries})
     found.validate()
     governing = found.governing()
     if not any(name.endswith(f":{Agent.__name__}") for name in governing):

@@ -17,6 +17,7 @@ import numpy as np
 from incast.batch.store import Store
 from incast.errors import ModelError, StudyError
 from incast.models import closed_form, curves
+from incast.runs.groups import groups
 from incast.runs.scenario import Scenario
 from incast.statistics import Estimate, estimate
 from incast.study.definition import Definition, Point
@@ -38,7 +39,7 @@ class Form:
 
 
 def _applications(resolved: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [entry["app"] for entry in resolved["traffic"]]
+    return [entry.get("app", {"kind": "job"}) for _, entry in groups(resolved)]
 
 
 def _fair_share(scenario: Scenario) -> float | None:

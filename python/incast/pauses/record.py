@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from incast.errors import FolderError
+from incast.runs.groups import groups
 from incast.runs.result import MOST_PAUSES
 
 if TYPE_CHECKING:
@@ -223,12 +224,12 @@ def limit_of(scenario: dict[str, Any]) -> int:
 
 
 def classes_of(scenario: dict[str, Any]) -> dict[str, int | None]:
-    """Return the traffic class of each entry's packets; ``None`` if they may have several."""
-    return {entry["name"]: _class_of(entry, scenario["transport"]) for entry in scenario["traffic"]}
+    """Return the traffic class of each entry's and job's packets; ``None`` if they may have several."""
+    return {entry["name"]: _class_of(entry, scenario["transport"]) for _, entry in groups(scenario)}
 
 
 def _class_of(entry: dict[str, Any], transport: dict[str, Any]) -> int | None:
     """Return the traffic class of an entry's packets; ``None`` if they may have several."""
     own = {**transport, **entry.get("transport", {})}
     levels = any("levels" in part for part in own.values() if isinstance(part, dict))
-    return None if entry["pattern"] == "file" or levels or own.get("demotion") else int(entry.get("class", 0))
+    return None if entry.get("pattern") == "file" or levels or own.get("demotion") else int(entry.get("class", 0))

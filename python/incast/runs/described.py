@@ -56,7 +56,8 @@ def described(resolved: Table) -> Described:
         ("Routing", _routing(resolved)),
         ("Transport", _transport(resolved.get("transport", {}))),
         ("Controller", _controller(resolved.get("controller", {}))),
-        *_traffic(resolved["traffic"]),
+        *_traffic(resolved.get("traffic", [])),
+        *_jobs(resolved.get("job", [])),
         ("Failures", _failures(resolved.get("failures", []))),
         ("Run", _run(resolved["run"])),
     ]
@@ -264,7 +265,6 @@ _PATTERNS = {
     "poisson": "between random hosts",
     "all-to-all": "from all hosts to all",
     "ring-allreduce": "around a ring of hosts",
-    "job": "between the ranks of a job",
 }
 
 
@@ -275,6 +275,30 @@ def _traffic(entries: Sequence[Table]) -> list[tuple[str, str]]:
     rows = [(f"Traffic {entry['name']}", _entry(entry)) for entry in entries[:MOST_ENTRIES]]
     more = len(entries) - MOST_ENTRIES
     return [*rows, ("Traffic", f"{more} more entries")] if more > 0 else rows
+
+
+def _jobs(jobs: Sequence[Table]) -> list[tuple[str, str]]:
+    """Return a row for each job; its name is told if there are several."""
+    rows = [("Job" if len(jobs) == 1 else f"Job {job['name']}", _job(job)) for job in jobs[:MOST_ENTRIES]]
+    more = len(jobs) - MOST_ENTRIES
+    return [*rows, ("Jobs", f"{more} more")] if more > 0 else rows
+
+
+def _job(job: Table) -> str:
+    """Describe the tasks and the ranks of a job."""
+    collective = job.get("collective")
+    if collective is None:
+        parts = [f"tasks of {job.get('workload', '')}"]
+    else:
+        ranks = f" of {_many(int(collective['ranks']), 'rank')}" if "ranks" in collective else ""
+        parts = [f"{collective['kind']}{ranks}, {spoken(collective['size'])}", str(collective.get("algorithm", ""))]
+    parts += [
+        _many(int(job.get("iterations", 1)), "iteration"),
+        "" if "hosts" in job else str(job.get("placement", "")),
+    ]
+    if job.get("start", "0s") not in ("0s", "0ms", "0us"):
+        parts.append(f"from {spoken(job['start'])}")
+    return ", ".join(filter(None, parts))
 
 
 def _entry(entry: Table) -> str:

@@ -6,18 +6,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from incast.controllers import built_in
+from incast.runs.groups import groups
 from incast.runs.own_controller import OWN, is_own, parameters_of
 from incast.runs.scenario import Scenario
 
 
 def of_entry(scenario: Scenario, entry: str, text: str) -> dict[str, Any]:
-    """Return the own controller of a traffic entry as a table, changed as ``text`` says."""
+    """Return the own controller of a traffic entry or a job as a table, changed as ``text`` says."""
     resolved = scenario.resolved()
-    own = next(one for one in resolved["traffic"] if one["name"] == entry)
-    key = f"traffic.{entry}.controller"
+    place, own = next((path, one) for path, one in groups(resolved) if one["name"] == entry)
+    key = f"{place}.controller"
     whole = scenario.changed({key: own.get("controller", resolved["controller"])})
     changed = whole.changed({f"{key}.{name}": value for name, value in parameters_of(text).items()})
-    table: dict[str, Any] = next(one for one in changed.resolved()["traffic"] if one["name"] == entry)["controller"]
+    table: dict[str, Any] = next(one for path, one in groups(changed.resolved()) if path == place)["controller"]
     return table
 
 
@@ -42,7 +43,7 @@ def dropped(scenario: Scenario, text: str, replaced: Collection[str] = ()) -> di
     kind, given = text.partition(":")[0], {*parameters_of(text), *replaced}
     resolved = scenario.resolved()
     tables = {"controller": resolved.get("controller", {})} | {
-        f"traffic.{entry['name']}.controller": entry.get("controller", {}) for entry in resolved["traffic"]
+        f"{path}.controller": entry.get("controller", {}) for path, entry in groups(resolved)
     }
     found: dict[str, Any] = {}
     for place, own in tables.items():

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from incast.errors import ScenarioError
+from incast.runs.job_alone import alone
 from incast.runs.result import Result
 from incast.runs.scenario import Scenario
 from incast.statistics import jain
@@ -32,20 +31,6 @@ class Slowdown:
         return self.together_s / self.alone_s
 
 
-def alone(result: Result, scenario: Scenario, job: str) -> Scenario:
-    """Return the scenario of a run with one of its jobs and no other traffic, its ranks on the hosts of the run.
-
-    Raises ``ScenarioError`` if the run has no such job.
-    """
-    rows = [row for row in result.ranks.to_pylist() if row["job"] == job and row["iteration"] == 0]
-    entry = next((one for one in tomllib.loads(result.toml)["traffic"] if one["name"] == job), None)
-    if not rows or entry is None:
-        known = ", ".join(result.summary.get("jobs", {})) or "none"
-        raise ScenarioError(f"{job}: the run has no such job; expected one of {known}")
-    hosts = [row["host"] for row in sorted(rows, key=lambda row: int(row["rank"]))]
-    return scenario.changed({"traffic": [{**entry, "job": {**entry.get("job", {}), "hosts": hosts}}]})
-
-
 def slowdowns(
     result: Result, scenario: Scenario, run: Callable[[Scenario], Result] = Scenario.run
 ) -> tuple[list[Slowdown], float | None]:
@@ -55,7 +40,7 @@ def slowdowns(
     """
     found = []
     for job, figures in result.summary.get("jobs", {}).items():
-        own = run(alone(result, scenario, job)).summary["jobs"][job]
+        own = run(alone(scenario, job)).summary["jobs"][job]
         found.append(Slowdown(job, figures["iteration_mean_s"], own["iteration_mean_s"]))
     values = [one.slowdown for one in found]
     known = [value for value in values if value is not None]

@@ -40,7 +40,7 @@ class Copies:
 
 def kinds_in(toml: str) -> list[str]:
     """Return the names of the controllers in a resolved scenario, each once, in order."""
-    tables = re.findall(r"(?m)^\[(?:traffic\.)?controller\]\n((?:(?!\[).*\n?)*)", toml)
+    tables = re.findall(r"(?m)^\[(?:(?:traffic|job)\.)?controller\]\n((?:(?!\[).*\n?)*)", toml)
     found = [re.search(r'(?m)^kind = "(.*)"$', table) for table in tables]
     return list(dict.fromkeys(one[1] for one in found if one))
 
@@ -74,7 +74,14 @@ def _own_name(name: str, data: bytes, found: Mapping[str, bytes]) -> str:
     path = PurePosixPath(name)
     if _is_inside(path) and path.as_posix() != FILES and not _are_taken({path.as_posix(): data}, found):
         return path.as_posix()
-    return f"{FILES}/{hashlib.sha256(data).hexdigest()[:16]}/{path.name}"
+    return f"{FILES}/{hashlib.sha256(together(name) or data).hexdigest()[:16]}/{path.name}"
+
+
+def together(name: str) -> bytes | None:
+    """Return what files have in common that stay in one folder: execution traces of a job and their groups."""
+    path = PurePosixPath(name)
+    stay = path.name == "comm_group.json" or re.fullmatch(r".*\.[0-9]+\.et", path.name)
+    return str(path.parent).encode() if stay else None
 
 
 def _are_taken(wanted: Mapping[str, bytes], found: Mapping[str, bytes]) -> bool:

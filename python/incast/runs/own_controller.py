@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from incast.errors import ScenarioError
+from incast.runs.groups import groups
 
 OWN = "."
 """The scenario's own controller."""
@@ -31,12 +32,12 @@ def parameters_of(text: str) -> dict[str, str]:
 def changes_of(text: str, name: str, resolved: Mapping[str, Any]) -> dict[str, str]:
     """Return the settings that change the own controller of the resolved scenario ``name`` as a text says.
 
-    Raises ``ScenarioError`` for a change where traffic entries have controllers of their own.
+    Raises ``ScenarioError`` for a change where traffic entries or jobs have controllers of their own.
     """
     changes = parameters_of(text)
-    beside = [entry["name"] for entry in resolved["traffic"] if "controller" in entry] if changes else []
+    beside = [path for path, entry in groups(resolved) if "controller" in entry] if changes else []
     if beside:
-        keys = ", ".join(f"traffic.{entry}.controller.{next(iter(changes))}" for entry in beside)
+        keys = ", ".join(f"{path}.controller.{next(iter(changes))}" for path in beside)
         raise ScenarioError(
             f'"{text}": entries of {name} have controllers of their own: expected ".", and settings such as {keys}'
         )

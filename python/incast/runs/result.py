@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from incast import _core
 from incast.errors import IncastError, UnsoundError, needs
 from incast.runs import named_files, run_folder, soundness, sql, views
+from incast.runs.groups import groups
 from incast.runs.named_files import Copies
 from incast.runs.table import Table
 from incast.system import files, memory
@@ -274,7 +275,8 @@ class Result:
     @cached_property
     def datagrams(self) -> tuple[str, ...]:
         """Traffic entries of UDP datagrams, in a run that also has flows under controllers."""
-        kinds = {entry["name"]: entry["app"]["kind"] for entry in tomllib.loads(self.toml)["traffic"]}
+        entries = groups(tomllib.loads(self.toml))
+        kinds = {entry["name"]: entry.get("app", {}).get("kind") for _, entry in entries}
         found = tuple(name for name, kind in kinds.items() if kind == "udp")
         return found if len(found) < len(kinds) else ()
 
@@ -313,7 +315,14 @@ class Result:
                 f"{fct['finished']:,d} of {fct['count']:,d} finite flows finished ({share}): the summary's "
                 "completion times cover these only, except those named at_least"
             )
-        return [*notes, *self.unfinished_jobs(), *self._deadlocks(), *cut_pauses(self), *self.reasons()]
+        return [
+            *notes,
+            *self.unfinished_jobs(),
+            *self.uneven_repeats(),
+            *self._deadlocks(),
+            *cut_pauses(self),
+            *self.reasons(),
+        ]
 
     def reasons(self) -> list[str]:
         """Return the reasons why finite flows did not finish, and a note if a single flow dominates the interval."""
@@ -335,6 +344,17 @@ class Result:
             if job["finished"] < job["iterations"]:
                 told.setdefault(name, f"iteration {job['finished']} has not begun")
         return [f"job {name}: {what}" for name, what in told.items()]
+
+    def uneven_repeats(self) -> list[str]:
+        """Return W09 for every collective whose iterations after the warm-up differ by more than 5 %."""
+        if not self.summary.get("jobs"):
+            return []
+        times: dict[str, list[int]] = {}
+        for row in self.jobs.select(["job", "warmup", "time_s", "algbw_Bps"]).to_pylist():
+            if row["algbw_Bps"] is not None and not row["warmup"]:
+                times.setdefault(row["job"], []).append(round(row["time_s"] * 1e12))
+        found = ((job, finding) for job, own in times.items() for finding in _core.workload_repeats(job, own))
+        return [f"job {job}: {code}: {what}: {why}; {remedy}" for job, (code, _, _, what, why, remedy) in found]
 
     def _deadlocks(self) -> list[str]:
         if not self.summary["queues"].get("deadlocked"):

@@ -148,13 +148,19 @@ def read_scenario(folder: Path) -> str:
 
 
 def read_entries(toml: str) -> list[str]:
-    """Return the names of the traffic entries of a resolved scenario; raises ``ValueError`` if it is damaged."""
+    """Return the names of the traffic entries and jobs of a resolved scenario; raises ``ValueError`` if damaged."""
     scenario = files.toml_of(toml)
     traffic, transport = scenario.get("traffic"), scenario.get("transport")
     if not isinstance(traffic, list) or not all(isinstance(entry, dict) for entry in traffic):
         raise ValueError("traffic: expected a list of tables")
+    jobs = scenario.get("job", [])
+    if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
+        raise ValueError("job: expected a list of tables")
     if not isinstance(transport, dict):
         raise ValueError("transport: expected a table")
+    for i, job in enumerate(jobs):
+        if not isinstance(job.get("name"), str):
+            raise ValueError(f"job.{i}.name: expected a text")
     for i, entry in enumerate(traffic):
         app = entry.get("app")
         if not isinstance(app, dict):
@@ -176,7 +182,7 @@ def read_entries(toml: str) -> list[str]:
         table = scenario.get("measure", {})
         if not isinstance(table.get(inner, {}) if inner and isinstance(table, dict) else table, dict):
             raise ValueError(f"{part}: expected a table")
-    return [entry["name"] for entry in traffic]
+    return [entry["name"] for entry in (*traffic, *jobs)]
 
 
 def read_summary(folder: Path) -> str:

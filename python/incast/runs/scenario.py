@@ -16,7 +16,7 @@ from incast import _core
 from incast.controllers import from_here, register
 from incast.errors import ScenarioError
 from incast.external import consent
-from incast.runs import own_controller
+from incast.runs import job_of_file, own_controller
 from incast.runs.result import Result, measured_run
 from incast.system import files, memory
 
@@ -118,6 +118,19 @@ class Scenario:
             return self.changed(own_controller.changes_of(text, self.name, self.resolved()))
         with self.looked_at():
             return self._like(self._core.with_controller(text_of(from_here(text))))
+
+    def with_workload(self, workload: str | PathLike[str], ranks_to: str = job_of_file.PACKED) -> Scenario:
+        """Return the scenario with one job, of this file, in place of its traffic and jobs.
+
+        ``workload`` is GOAL text or binary, text of SimAI, or Chakra traces by their prefix or folder; ``ranks_to`` is
+        a placement: packed, by-rack, strided or random. Further keys of the job are ``job.iterations`` and so on.
+        """
+        return self.changed(job_of_file.changes(workload, ranks_to))
+
+    def job_hosts(self) -> dict[str, list[int]]:
+        """Return the hosts of the ranks of every job; raises ``ScenarioError`` unless the scenario can be run."""
+        with self.looked_at():
+            return dict(self._core.job_hosts())
 
     def with_seed(self, seed: int) -> Scenario:
         """Return the scenario with another seed, from 0 to 2^63 - 1."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from incast.controllers import built_in
 from incast.errors import RunError, ScenarioError
+from incast.runs.groups import groups
 from incast.runs.run_folder import engine_digest
 from incast.runs.scenario import Scenario
 
@@ -33,11 +34,11 @@ def _marks_nothing(resolved: Mapping[str, Any]) -> bool:
     queue, transport = resolved.get("queue", {}), resolved.get("transport", {})
     if queue.get("kind") != "ecn-threshold" or queue.get("non_ect") != "pass" or resolved.get("program"):
         return False
-    entries = resolved.get("traffic", [])
+    entries = [entry for _, entry in groups(resolved)]
     # the table of a transport other than TCP, such as [transport.uet]; datagrams have marks of their own
     if any(isinstance(value, dict) for value in transport.values()):
         return False
-    if any("transport" in entry or entry["app"]["kind"] == "udp" for entry in entries):
+    if any("transport" in entry or entry.get("app", {}).get("kind") == "udp" for entry in entries):
         return False
     if transport.get("ecn") == "off":
         return True

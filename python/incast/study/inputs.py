@@ -14,7 +14,7 @@ from incast import _core, controllers
 from incast.batch.store import Store, read_copies
 from incast.errors import FolderError, ScenarioError, StudyError
 from incast.external import consent, own_code
-from incast.runs.named_files import FILES, LargeError, kinds_in, package_files
+from incast.runs.named_files import FILES, LargeError, kinds_in, package_files, together
 from incast.runs.run_folder import engine_digest
 from incast.runs.scenario import Scenario
 from incast.study.axes import Axis, Value
@@ -102,7 +102,11 @@ def _text_kept(store: Store, text: str, scenario: Scenario, folder: Path) -> str
         if ":" in kind:
             text = text.replace(kind, _controller_kept(store, kind, folder))
     for name, _ in scenario.files():
-        quoted = re.compile(rf"""(\b(?:file|sizes)\s*=\s*)(["']){re.escape(name)}\2""")
+        if (prefix := name.removesuffix(".0.et")) != name:  # execution traces go by what their names have in common
+            kept_there = _file_kept(store, name, folder).removesuffix(".0.et")
+            whole = re.compile(rf"""(\bworkload\s*=\s*)(["']){re.escape(prefix)}\2""")
+            text = whole.sub(rf'\g<1>"../../../{kept_there}"', text)
+        quoted = re.compile(rf"""(\b(?:file|sizes|workload)\s*=\s*)(["']){re.escape(name)}\2""")
         text = quoted.sub(rf'\g<1>"../../../{_file_kept(store, name, folder)}"', text)
     return text
 
@@ -187,7 +191,7 @@ def _file_kept(store: Store, name: str, folder: Path) -> str:
         data = files.read_bytes(path)
     except (OSError, ValueError) as error:
         raise StudyError(f"cannot read {path}, which a scenario names: {files.message_of(error)}") from None
-    own = f"{FILES}/{hashlib.sha256(data).hexdigest()[:16]}/{path.name}"
+    own = f"{FILES}/{hashlib.sha256(together(str(path)) or data).hexdigest()[:16]}/{path.name}"
     _put(store, own, data)
     _remember(store, own, path)
     return own

@@ -196,7 +196,7 @@ def find(store: Store, run: str) -> Result:
 
 
 def summary_of(figures: Mapping[str, Any], name: str, seed: int, entries: Sequence[str]) -> dict[str, Any]:
-    """Make a summary from figures by dotted name; ``entries`` are the scenario's traffic entries.
+    """Make a summary from figures by dotted name; ``entries`` are the scenario's traffic entries and jobs.
 
     Figures of other groups belong to other scenarios in the same chunk.
     """

@@ -10,7 +10,7 @@ from incast.study.axes import DESIGNS, SCALES
 from incast.study.definition import KEEPS
 
 Schema = dict[str, Any]
-_LISTS = ("traffic", "links", "failures")
+_LISTS = ("traffic", "job", "links", "failures")
 """Lists of a scenario, whose keys a study changes by name: ``traffic.flows``."""
 
 

@@ -157,12 +157,14 @@ class Workload:
         packet: str | float = PACKET,
         gpus: int | None = None,
         most_bytes: int | None = None,
+        server: int | None = None,
     ) -> list[Finding]:
         """Find mistakes, those of the file first; at most 16 of a code.
 
-        ``gpus`` is the number of a topology (W04), ``most_bytes`` the largest message of another program (E10).
+        ``gpus`` is the number of a topology and ``server`` that of a server on rails (W04), ``most_bytes`` the largest
+        message of another program (E10).
         """
-        found, _ = self.counted(latency, rate, packet, gpus, most_bytes)
+        found, _ = self.counted(latency, rate, packet, gpus, most_bytes, server)
         return [*self._found, *found]
 
     def counted(
@@ -172,6 +174,7 @@ class Workload:
         packet: str | float = PACKET,
         gpus: int | None = None,
         most_bytes: int | None = None,
+        server: int | None = None,
     ) -> tuple[list[Finding], dict[str, int]]:
         """Return findings of the linter alone, and how many there are of each code."""
         found, counts = self._core.lint(
@@ -180,6 +183,7 @@ class Workload:
             quantity("packet", "size", packet),
             None if gpus is None else count("gpus", gpus),
             None if most_bytes is None else count("most_bytes", most_bytes),
+            None if server is None else count("server", server),
         )
         return [Finding(*one) for one in found], dict(counts)
 
@@ -217,6 +221,15 @@ class Workload:
         """Return the job with its collectives as messages; ``methods`` by collective, such as all-reduce."""
         given = [(name, method.given()) for name, method in (methods or {}).items()]
         return Workload(self._core.expand(given), self._found)
+
+    def isolated(self, ranks: Sequence[int]) -> tuple[Workload, int]:
+        """Return these ranks by themselves, in this order, and how many of their tasks take part no longer.
+
+        Messages and collectives with other ranks take no time; what waited for them waits for what was before them.
+        Raises ``ScenarioError`` for a rank that is unknown or given twice.
+        """
+        made, left_out = self._core.isolate([count("rank", rank) for rank in ranks])
+        return Workload(made), left_out
 
     def write(self, path: str | Path) -> int:
         """Write GOAL text (``.goal``) or binary (``.bin``); return how many durations were rounded to nanoseconds.

@@ -89,7 +89,8 @@ export interface Resolved {
 
 export function resolvedOf(text: string): Resolved {
   const scenario = readToml(text);
-  const traffic = Array.isArray(scenario.traffic) ? scenario.traffic : [];
+  const listOf = (list: Value | undefined) => (Array.isArray(list) ? list : []);
+  const traffic = [...listOf(scenario.traffic), ...listOf(scenario.job)];
   const transports = traffic.map((entry) => ({ ...inner(scenario, "transport"), ...inner(entry, "transport") }));
   const longest = (of: Table[], name: string) => Math.max(0, ...of.map((one) => secondsOf(one[name])));
   const datagrams = traffic.filter((entry) => inner(entry, "app").kind === "udp").map((entry) => String(entry.name));

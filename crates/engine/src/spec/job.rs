@@ -19,6 +19,8 @@ pub struct JobSpec {
     /// Number of times that every rank runs through its tasks, at least 1. A rank begins the next iteration when it has
     /// ended one.
     pub iterations: u32,
+    /// First iterations, which means in the results leave out.
+    pub warmup: u32,
     /// End of a send.
     pub send_done: SendDone,
     /// Links between ranks of one server; `None`: all messages take the network.
@@ -79,6 +81,7 @@ impl JobSpec {
             start_ps: self.start.0,
             bound_ps: self.bound.map(|[whole, _]| whole.0),
             work_ps: self.bound.map(|[_, work]| work.0),
+            warmup: self.warmup,
         }
     }
 

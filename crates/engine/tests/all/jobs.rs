@@ -39,6 +39,7 @@ fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
         hosts: placement.to_vec(),
         start: Time::ZERO,
         iterations: 1,
+        warmup: 0,
         send_done: SendDone::Acked,
         scale_up: None,
         slow: Vec::new(),

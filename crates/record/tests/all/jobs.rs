@@ -34,6 +34,7 @@ fn outcome() -> Outcome {
             start_ps: 0,
             bound_ps: Some(5 * US),
             work_ps: Some(4 * US),
+            warmup: 0,
         }],
         ranks: vec![
             rank(0, 0, 0, Some(8)),
@@ -99,4 +100,18 @@ fn the_summary_covers_iterations_that_ended() {
     // two iterations of 4 us of work each in 18 us
     assert_eq!(job["efficiency_mean"].as_f64(), Some(8.0 / 18.0));
     assert_eq!(summarize(&Outcome::default(), "s", "v").get("jobs"), None);
+}
+
+#[test]
+fn iterations_of_the_warm_up_are_in_the_tables_and_in_no_mean() {
+    let mut three = outcome();
+    three.jobs[0].warmup = 1;
+    let job = &summarize(&three, "s", "v")["jobs"]["j"];
+    assert_eq!((job["iterations"].as_u64(), job["finished"].as_u64()), (Some(3), Some(2)));
+    assert_eq!(job["iteration_mean_s"].as_f64(), Some(8e-6));
+    // one iteration from the start of its first rank on, with its bound
+    assert_eq!(job["efficiency_mean"].as_f64(), Some(0.5));
+    assert_eq!(column(&table::named("jobs").unwrap()(&three), "warmup"), Values::U32(vec![1, 0, 0]));
+    three.ranks.truncate(2);
+    assert_eq!(summarize(&three, "s", "v")["jobs"]["j"]["iteration_mean_s"].as_f64(), None);
 }

@@ -3,6 +3,7 @@
 use super::{credits, triggers};
 use crate::document::Document;
 use crate::document::failures::LinkFailure;
+use crate::document::group::path_of;
 use crate::document::links::OwnQueue;
 use crate::document::pattern::Pattern;
 use crate::document::queue::{Cuts, Queue};
@@ -51,10 +52,27 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
             at.text("name", name, message);
         }
     }
-    if doc.traffic.is_empty() {
-        problems.push(Problem::new("traffic", "empty; expected at least one [[traffic]] entry"));
+    check_jobs(doc, problems);
+    if doc.traffic.is_empty() && doc.jobs.is_empty() {
+        problems.push(Problem::new("traffic", "empty; expected at least one [[traffic]] entry or [[job]]"));
     }
     Read { patterns, failures }
+}
+
+/// Reports contradictions between keys of jobs, and names that others have.
+fn check_jobs(doc: &Document, problems: &mut Vec<Problem>) {
+    for (i, job) in doc.jobs.iter().enumerate() {
+        let name = job.name();
+        let at = &mut Report::new(format!("job.{name}"), problems);
+        job.check(at);
+        if let Some(own) = &job.transport {
+            own.check(Some(&doc.transport), &mut at.below("transport"));
+        }
+        if doc.jobs[..i].iter().any(|other| other.name() == name) || doc.traffic.iter().any(|t| t.name() == name) {
+            let message = "another job or traffic entry has this name; expected a unique name, as name = \"...\"";
+            at.text("name", name, message);
+        }
+    }
 }
 
 /// Reports queues and buffers that do not fit the network, or the transports of its flows.
@@ -216,13 +234,13 @@ fn check_run(doc: &Document, at: &mut Report) {
 }
 
 /// Reports flows that can never open because they wait for each other.
-pub(super) fn circles(doc: &Document, spec: &Spec, listed: &HashMap<u32, (Rc<str>, u64)>) -> Result<(), Errors> {
+pub(super) fn circles(spec: &Spec, listed: &HashMap<u32, (Rc<str>, u64)>) -> Result<(), Errors> {
     let at_work = Triggers::new(spec).map_err(|e| Problem::new("traffic", e.to_string()))?;
     let never = triggers::never_open(spec, &at_work, |_| true);
     let Some(f) = triggers::circle(spec, &never) else { return Ok(()) };
     let key = match listed.get(&f) {
         Some((file, line)) => format!("{file}, line {line}"),
-        None => format!("traffic.{}, flow {f}", doc.traffic[spec.flows[f as usize].group as usize].name()),
+        None => format!("{}, flow {f}", path_of(spec, spec.flows[f as usize].group)),
     };
     let message = "waits for itself through other flows; expected flows that wait only for earlier ones";
     Err(Problem::new(key, message).into())
@@ -231,12 +249,13 @@ pub(super) fn circles(doc: &Document, spec: &Spec, listed: &HashMap<u32, (Rc<str
 /// Reports traffic classes without a queue at ports.
 fn check_classes(doc: &Document, out: &mut Vec<Problem>) {
     let Some((key, least)) = doc.fewest_classes() else { return };
-    for t in &doc.traffic {
-        let classes = [("class", Some(t.class)), ("ack_class", t.ack_class)];
+    for group in doc.groups() {
+        let (class, ack_class) = group.classes();
+        let classes = [("class", Some(class)), ("ack_class", ack_class)];
         for (name, class) in classes.into_iter().filter_map(|(name, c)| Some((name, c?))) {
             if class as usize >= least {
                 let message = format!("expected 0 to {}, the classes of {key}", least - 1);
-                out.push(Problem::with_value(format!("traffic.{}.{name}", t.name()), class, message));
+                out.push(Problem::with_value(format!("{}.{name}", group.path()), class, message));
             }
         }
     }
@@ -263,8 +282,7 @@ pub(super) fn paths(spec: &Spec) -> Result<(), Errors> {
     let mut problems = Vec::new();
     for (i, f) in (0..).map(FlowId).zip(&spec.flows) {
         let name = |n: u32| &spec.node_names[n as usize];
-        let key =
-            format!("traffic.{}, flow {} ({} to {})", spec.groups[f.group as usize], i.0, name(f.src), name(f.dst));
+        let key = format!("{}, flow {} ({} to {})", path_of(spec, f.group), i.0, name(f.src), name(f.dst));
         if fabric.path(i, false).is_empty() || fabric.path(i, true).is_empty() {
             problems.push(Problem::new(key, "no path joins the two hosts"));
         } else if fabric.ideal(i).idle_rtt == cc::Time::ZERO {

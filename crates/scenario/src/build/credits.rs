@@ -22,7 +22,7 @@ pub(super) fn classify(doc: &Document, own: &[OwnQueue], flows: &mut [FlowSpec],
     if !queues(doc, own).iter().any(|(_, queue)| shapes(queue)) {
         return;
     }
-    let mut noted = vec![false; doc.traffic.len()];
+    let mut noted = vec![false; doc.groups().count()];
     for flow in flows {
         let given = flow.class > 0 || flow.ack_class > 0;
         if given && !std::mem::replace(&mut noted[flow.group as usize], true) {

@@ -2,6 +2,7 @@
 
 use super::state_limit::too_many_states;
 use crate::document::failures::{LinkFailure, Links};
+use crate::document::group::path_of;
 use crate::text::problem::{Errors, Problem};
 use crate::text::quantity::Rate;
 use incast_cc::Time;
@@ -44,13 +45,13 @@ pub(crate) fn apply(failures: &[LinkFailure], spec: &mut Spec) -> Result<Vec<usi
         let entry = entry_of[lost.failure];
         let name = |host: u32| &spec.node_names[host as usize];
         let message = format!(
-            "leaves no path between {} and {} from {} on, where flow {} of traffic.{} may have traffic; expected a \
+            "leaves no path between {} and {} from {} on, where flow {} of {} may have traffic; expected a \
              path, or a flow that stops before or starts after",
             name(flow.src),
             name(flow.dst),
             lost.from,
             lost.flow.0,
-            spec.groups[flow.group as usize],
+            path_of(spec, flow.group),
         );
         return Err(failures[entry].wrong_links(entry, message).into());
     }

@@ -26,9 +26,9 @@ pub(crate) fn delayed<'a>(doc: &'a Document, spec: &'a Spec) -> impl Iterator<It
         if job.send_done != SendDone::Acked || !delays {
             return None;
         }
-        let name = doc.traffic.get(job.group as usize)?.name();
+        let path = doc.group(job.group)?.path();
         Some(format!(
-            "traffic.{name}.job.send_done = \"acked\": a send ends with the acknowledgement of its last byte, which \
+            "{path}.send_done = \"acked\": a send ends with the acknowledgement of its last byte, which \
              the receiver delays by up to transport.delayed_ack_timeout, {}; expected \"written\", or \
              transport.delayed_ack = 1",
             transport.acks.delayed_ack_timeout

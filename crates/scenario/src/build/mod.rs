@@ -18,7 +18,9 @@ mod triggers;
 pub(crate) mod warnings;
 
 use crate::document::failures::LinkFailure;
+use crate::document::group::Group;
 use crate::document::links;
+use crate::document::pattern::Pattern;
 use crate::document::program;
 use crate::document::queue::Queue;
 use crate::document::transport;
@@ -42,6 +44,8 @@ pub(crate) struct Built {
     pub(crate) failures: Vec<LinkFailure>,
     /// Index among them of each failure of `spec`.
     pub(crate) failing: Vec<usize>,
+    /// Notes on files of jobs, in sentences.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Reason why there is nothing to run.
@@ -84,16 +88,11 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
     let own_queues = links::apply(&doc.links, &mut network, &mut problems);
     let mut flows = Flows::new(doc, &network, dir, most);
     if problems.is_empty() {
-        for ((entry, t), pattern) in (0u32..).zip(&doc.traffic).zip(patterns) {
-            flows.path = format!("traffic.{}", t.name());
-            if let Err(Errors(more)) = t.add(pattern, entry, &mut flows) {
-                problems.extend(more);
-            }
-        }
+        add_groups(doc, patterns, &mut flows, &mut problems);
     }
     refuse_above(most, flows.memory)?;
     failures.append(&mut flows.failures);
-    let Flows { controllers, mut transports, mut flows, triggers, listed, queries, jobs, .. } = flows;
+    let Flows { controllers, mut transports, mut flows, triggers, listed, queries, jobs, notes, .. } = flows;
     transport::derive(&mut transports, &flows, &queries);
     priorities::classify(doc, &transports, &mut flows, &mut problems);
     credits::classify(doc, &own_queues, &mut flows, &mut problems);
@@ -134,7 +133,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         queues,
         transports,
         controllers,
-        groups: doc.traffic.iter().map(|t| t.name()).collect(),
+        groups: doc.groups().map(Group::name).collect(),
         flows,
         triggers,
         queries,
@@ -153,7 +152,22 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         programs,
         cells: network.cells,
     };
-    complete(doc, spec, &listed, failures)
+    Ok(Built { notes, ..complete(doc, spec, &listed, failures)? })
+}
+
+/// Adds the flows of traffic entries, in the order of their patterns, then those of jobs.
+fn add_groups(doc: &Document, patterns: Vec<Pattern>, flows: &mut Flows, problems: &mut Vec<Problem>) {
+    let mut patterns = patterns.into_iter();
+    for (number, group) in (0u32..).zip(doc.groups()) {
+        flows.path = group.path();
+        let added = match group {
+            Group::Traffic(t) => patterns.next().map_or(Ok(()), |pattern| t.add(pattern, number, flows)),
+            Group::Job(job) => job.add(number, flows),
+        };
+        if let Err(Errors(more)) = added {
+            problems.extend(more);
+        }
+    }
 }
 
 /// Queues of the ports, to which the network's links then refer.
@@ -178,7 +192,7 @@ fn complete(
     listed: &HashMap<u32, (Rc<str>, u64)>,
     failures: Vec<LinkFailure>,
 ) -> Result<Built, Refused> {
-    checks::circles(doc, &spec, listed)?;
+    checks::circles(&spec, listed)?;
     keep_to_one_path(doc, &mut spec);
     mirror::given_paths(&mut spec)?;
     checks::paths(&spec)?;
@@ -190,7 +204,7 @@ fn complete(
     doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec)).map_err(Errors::from)?;
     incast_engine::check(&spec).map_err(|refusal| refused(doc, &spec, refusal))?;
     observe::begin_with_long_frames(&mut spec);
-    Ok(Built { spec, failures, failing })
+    Ok(Built { spec, failures, failing, notes: Vec::new() })
 }
 
 /// Error for a specification that the engine refuses although the checks here passed.
@@ -234,7 +248,7 @@ fn without_returns_from_hosts(queues: &mut Vec<QueueSpec>, links: &mut [LinkSpec
 
 /// Gives flows that keep to one path the path of ECMP, if switches spread packets.
 fn keep_to_one_path(doc: &Document, spec: &mut Spec) {
-    let keeps: Vec<bool> = doc.traffic.iter().map(|t| t.keeps_one_path()).collect();
+    let keeps: Vec<bool> = doc.groups().map(Group::keeps_one_path).collect();
     if !spec.choice.spreads() || !keeps.contains(&true) {
         return;
     }

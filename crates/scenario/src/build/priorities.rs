@@ -11,7 +11,7 @@ pub(super) fn classify(
     flows: &mut [FlowSpec],
     problems: &mut Vec<Problem>,
 ) {
-    let mut entries = vec![false; doc.traffic.len()];
+    let mut entries = vec![false; doc.groups().count()];
     let mut deepest: Option<&TransportSpec> = None;
     for flow in flows {
         let t = &transports[flow.transport as usize];
@@ -37,8 +37,8 @@ pub(super) fn classify(
 
 /// Key, or column of a file, that set the class of `flow`.
 pub(super) fn key_of_class(doc: &Document, flow: &FlowSpec) -> String {
-    let entry = &doc.traffic[flow.group as usize];
-    entry.asks_for_class().map_or_else(|| format!("traffic.{}.class", entry.name()), |(key, _)| key)
+    let Some(group) = doc.group(flow.group) else { return "traffic".to_owned() };
+    group.asks_for_class().map_or_else(|| format!("{}.class", group.path()), |(key, _)| key)
 }
 
 /// Setting that gives classes, and the one that determines their number.

@@ -12,9 +12,9 @@ pub(super) fn without_effect(doc: &Document, spec: &Spec) -> Vec<String> {
         let has_rank = |t: &TransportSpec| t.output.rank.is_some() || t.protocol.facts().has_ranks;
         own.all(|f| f.app.datagram_gap().is_none() && has_rank(&spec.transports[f.transport as usize]))
     };
-    let entries = (0..).zip(&doc.traffic);
+    let entries = (0..).zip(doc.groups());
     let (with, without): (Vec<_>, Vec<_>) =
-        entries.map(|(i, t)| (ranked(i), t.name())).partition(|(ranked, _)| *ranked);
+        entries.map(|(i, t)| (ranked(i), t.path())).partition(|(ranked, _)| *ranked);
     let mut found = Vec::new();
     if let (false, Some(_)) = (with.is_empty(), spec.transports.iter().find(|t| t.output.rank.is_some()))
         && !rest.is_empty()
@@ -25,9 +25,9 @@ pub(super) fn without_effect(doc: &Document, spec: &Spec) -> Vec<String> {
             rest.len()
         ));
     }
-    if let (Some(first), Some((_, name))) = (going.first(), without.first()) {
+    if let (Some(first), Some((_, path))) = (going.first(), without.first()) {
         found.push(format!(
-            "traffic.{name}: its packets have no rank (transport.rank), and are served before all ranked ones at {} \
+            "{path}: its packets have no rank (transport.rank), and are served before all ranked ones at {} \
              ports of switches, the first of them {} (docs/queues/pfabric.md)",
             going.len(),
             first.name

@@ -1,5 +1,6 @@
 //! Refusals of the engine in the user's terms: the key behind the refused part of a specification, and its value.
 
+use crate::document::group::Group;
 use crate::document::{Document, links};
 use crate::text::problem::Problem;
 use incast_engine::About;
@@ -8,7 +9,7 @@ use toml::Value;
 
 /// Problem of a document whose specification the engine refuses for this part, with this message.
 pub(crate) fn problem(doc: &Document, spec: &Spec, about: About, text: String) -> Problem {
-    let entry = |flow: u32| spec.flows.get(flow as usize).and_then(|f| doc.traffic.get(f.group as usize));
+    let entry = |flow: u32| spec.flows.get(flow as usize).and_then(|f| doc.group(f.group));
     let key = match about {
         About::Network | About::Cell(_) => "topology.kind".to_owned(),
         About::Routing => "routing.kind".to_owned(),
@@ -20,25 +21,25 @@ pub(crate) fn problem(doc: &Document, spec: &Spec, about: About, text: String) -
         About::Program(number) => format!("program.{number}.kind"),
         About::Transport(number) => {
             let own = spec.flows.iter().position(|flow| flow.transport == number).and_then(|flow| entry(flow as u32));
-            let own = own.filter(|entry| entry.transport.is_some());
-            own.map_or_else(|| "transport.preset".to_owned(), |e| format!("traffic.{}.transport.preset", e.name()))
+            let own = own.filter(|entry| entry.transport().is_some());
+            own.map_or_else(|| "transport.preset".to_owned(), |e| format!("{}.transport.preset", e.path()))
         }
         About::Link(number) => queue_of(doc, spec, number, "kind"),
         About::Cuts(number) => queue_of(doc, spec, number, "cuts"),
         About::Application(number) => {
-            entry(number).map_or_else(|| "traffic".to_owned(), |entry| format!("traffic.{}.app.kind", entry.name()))
+            entry(number).map_or_else(|| "traffic".to_owned(), |entry| format!("{}.app.kind", entry.path()))
         }
         About::Job(number) => {
-            let own = spec.jobs.get(number as usize).and_then(|job| doc.traffic.get(job.group as usize));
-            own.map_or_else(|| "traffic".to_owned(), |entry| format!("traffic.{}.job", entry.name()))
+            let own = spec.jobs.get(number as usize).and_then(|job| doc.group(job.group));
+            own.map_or_else(|| "job".to_owned(), Group::path)
         }
         About::Flow(number) => {
             let name = |node: u32| spec.node_names.get(node as usize).map_or("", String::as_str);
             let ends = spec.flows.get(number as usize).map_or(("", ""), |f| (name(f.src), name(f.dst)));
-            let entry = entry(number).map_or_else(String::new, |entry| format!(".{}", entry.name()));
+            let entry = entry(number).map_or_else(|| "traffic".to_owned(), Group::path);
             // the place names the flow
             let text = text.strip_prefix(&format!("flow {number}: ")).unwrap_or(&text);
-            return Problem::new(format!("traffic{entry}, flow {number} ({} to {})", ends.0, ends.1), text);
+            return Problem::new(format!("{entry}, flow {number} ({} to {})", ends.0, ends.1), text);
         }
     };
     let value = value_of(doc, &key);
@@ -60,10 +61,7 @@ fn queue_of(doc: &Document, spec: &Spec, link: u32, key: &str) -> String {
 fn value_of(doc: &Document, key: &str) -> Option<String> {
     let mut doc = doc.clone();
     doc.transport = doc.transport.resolved();
-    for entry in &mut doc.traffic {
-        entry.name = Some(entry.name());
-        entry.transport = entry.transport.as_ref().map(|own| own.over(&doc.transport));
-    }
+    doc.name_groups();
     let mut value = Value::try_from(&doc).ok()?;
     for part in key.split('.') {
         value = match value {

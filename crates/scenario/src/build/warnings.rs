@@ -6,8 +6,8 @@ use super::{Built, credits, jobs, pauses, ranks, triggers};
 use crate::LeftOut;
 use crate::document::Document;
 use crate::document::app::{App, Bulk};
+use crate::document::group::{Group, path_of};
 use crate::document::program;
-use crate::document::traffic::Traffic;
 use crate::document::transport::{self, Preset, Transport};
 use crate::text::controller::Controller;
 use crate::text::words::Word;
@@ -23,16 +23,17 @@ use std::slice;
 /// Notes on a scenario, one sentence each. `built` is the result of building it, `left_out` the values dropped on the
 /// way.
 pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> Vec<String> {
-    let Built { spec, failures, failing } = built;
+    let Built { spec, failures, failing, notes } = built;
     let mut found = failures::notes(failures, spec);
+    found.extend(notes.iter().cloned());
     found.extend(left_out.iter().filter(|l| !l.had.is_empty()).map(dropped));
     without_effect("transport", &doc.transport, &doc.transport.resolved(), &spec.choice, &mut found);
     let used = used(doc, spec);
-    for (t, used) in doc.traffic.iter().zip(used) {
-        let own = t.transport.as_ref();
+    for (t, used) in doc.groups().zip(used) {
+        let own = t.transport();
         let transport = own.map_or_else(|| doc.transport.resolved(), |own| own.over(&doc.transport.resolved()));
         if let Some(own) = own {
-            without_effect(&format!("traffic.{}.transport", t.name()), own, &transport, &spec.choice, &mut found);
+            without_effect(&format!("{}.transport", t.path()), own, &transport, &spec.choice, &mut found);
         }
         for controller in &used.controllers {
             form_of_another(doc, t, &spec.controllers[*controller as usize], &transport, &mut found);
@@ -47,7 +48,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
             found.extend(class_without_queue(t, used.classes));
         }
     }
-    found.extend(nothing_demoted(doc, spec).or_else(|| without_priorities(doc, spec)));
+    found.extend(nothing_demoted(doc, spec).or_else(|| without_priorities(spec)));
     found.extend(ranks::without_effect(doc, spec));
     found.extend(jobs::delayed(doc, spec));
     found.extend(transport::notes(spec));
@@ -61,7 +62,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     // the builder has already refused what the engine would
     if let Ok(at_work) = Triggers::new(spec) {
         found.extend(relayed(spec, &at_work));
-        found.extend(waiting_in_vain(doc, spec, &at_work));
+        found.extend(waiting_in_vain(spec, &at_work));
     }
     doc.routing.without_effect(spec, &mut found);
     program::without_effect(&doc.program, spec, &mut found);
@@ -78,27 +79,27 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
 
 /// A controller under a transport with its own rate control: a comparison of controllers would show no difference.
 /// Datagrams have no controller and no transport.
-fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
-    if matches!(t.app, App::Udp(_)) {
+fn without_part(t: Group, used: &Used, spec: &Spec) -> Option<String> {
+    if matches!(t.app(), Some(App::Udp(_))) {
         return None;
     }
     let (packet_transport, controller) =
         (used.packet_transport?, &spec.controllers[*used.controllers.first()? as usize]);
     Some(format!(
-        "traffic.{}: its controller, {controller}, has no effect: {packet_transport} controls the rate of its flows \
+        "{}: its controller, {controller}, has no effect: {packet_transport} controls the rate of its flows \
          (docs/receiver-driven.md)",
-        t.name()
+        t.path()
     ))
 }
 
 /// A window to be emptied by timeouts, under a controller that reacts to them differently.
-fn never_emptied(t: &Traffic, config: &cc::Config, transport: &Transport) -> Option<String> {
+fn never_emptied(t: Group, config: &cc::Config, transport: &Transport) -> Option<String> {
     let nth = transport.emptying_timeout.filter(|nth| *nth > 0)?;
     let message = format!(
-        "traffic.{}: transport.emptying_timeout = {nth} does nothing: {config} reacts to timeouts in its own way",
-        t.name()
+        "{}: transport.emptying_timeout = {nth} does nothing: {config} reacts to timeouts in its own way",
+        t.path()
     );
-    (!is_emptied(config) && !matches!(t.app, App::Udp(_))).then_some(message)
+    (!is_emptied(config) && !matches!(t.app(), Some(App::Udp(_)))).then_some(message)
 }
 
 /// True if a timeout may leave a controller without a window, tested with a flow of its own. A controller in Python
@@ -136,39 +137,43 @@ fn is_emptied(config: &cc::Config) -> bool {
 }
 
 /// A controller that uses deadlines without any deadline.
-fn without_deadlines(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
+fn without_deadlines(t: Group, used: &Used, spec: &Spec) -> Option<String> {
     let by_deadline = |i: &u32| spec.controllers[*i as usize].profile().deadlines;
-    let goes = used.packet_transport.is_none() && !used.deadlines && !matches!(t.app, App::Udp(_));
+    let goes = used.packet_transport.is_none() && !used.deadlines && !matches!(t.app(), Some(App::Udp(_)));
     let controller = &spec.controllers[*used.controllers.iter().find(|i| goes && by_deadline(i))? as usize];
-    Some(format!(
-        "traffic.{name}: {controller} uses deadlines, and its flows have none: traffic.{name}.deadline gives them one \
-         (docs/controllers/{kind}.md)",
-        name = t.name(),
-        kind = controller.kind().name
-    ))
+    let (path, kind) = (t.path(), controller.kind().name);
+    Some(match t {
+        Group::Traffic(_) => format!(
+            "{path}: {controller} uses deadlines, and its flows have none: {path}.deadline gives them one \
+             (docs/controllers/{kind}.md)"
+        ),
+        Group::Job(_) => {
+            format!("{path}: {controller} uses deadlines, and messages of jobs have none (docs/controllers/{kind}.md)")
+        }
+    })
 }
 
 /// Deadlines that cannot be met.
-fn too_near(t: &Traffic, used: &Used) -> Option<String> {
+fn too_near(t: Group, used: &Used) -> Option<String> {
     let Used { too_near: n, flows, .. } = *used;
     (n > 0).then(|| {
         format!(
-            "traffic.{}: the deadlines of {n} of its {flows} flows are shorter than the transmission time of their \
+            "{}: the deadlines of {n} of its {flows} flows are shorter than the transmission time of their \
              bytes on their host's link: they cannot be met",
-            t.name()
+            t.path()
         )
     })
 }
 
 /// A write meant to be refused that the send buffer accepts.
-fn never_refused(t: &Traffic, transport: &Transport) -> Option<String> {
-    let App::Bulk(Bulk { refused: true, write, .. }) = t.app else { return None };
+fn never_refused(t: Group, transport: &Transport) -> Option<String> {
+    let Some(App::Bulk(Bulk { refused: true, write, .. })) = t.app() else { return None };
     let why = match (transport.whole_writes, transport.send_buffer) {
         (Some(true), Some(buffer)) if write.0 > buffer.0 => return None,
         (Some(true), Some(buffer)) => format!("transport.send_buffer, {buffer}, takes writes of {write}"),
         _ => "without transport.whole_writes writes go in parts".to_owned(),
     };
-    Some(format!("traffic.{}.app.refused = true does nothing: {why}", t.name()))
+    Some(format!("{}.app.refused = true does nothing: {why}", t.path()))
 }
 
 /// Threads not used because of a controller in Python.
@@ -183,7 +188,7 @@ fn threads_not_taken(doc: &Document, spec: &Spec) -> Option<String> {
     })
 }
 
-/// Properties of the flows of a traffic entry.
+/// Properties of the flows of a traffic entry or job.
 #[derive(Default)]
 struct Used {
     /// Controllers of the flows, by number.
@@ -204,7 +209,7 @@ struct Used {
 }
 
 fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
-    let mut used: Vec<Used> = doc.traffic.iter().map(|_| Used::default()).collect();
+    let mut used: Vec<Used> = doc.groups().map(|_| Used::default()).collect();
     let mut rates = vec![cc::Rate(0); spec.hosts as usize];
     for link in &spec.links {
         if let Some(rate) = rates.get_mut(link.from as usize) {
@@ -251,23 +256,23 @@ fn dropped(left: &LeftOut) -> String {
 }
 
 /// A form whose reference is not that of its transport.
-fn form_of_another(doc: &Document, t: &Traffic, config: &cc::Config, transport: &Transport, found: &mut Vec<String>) {
+fn form_of_another(doc: &Document, t: Group, config: &cc::Config, transport: &Transport, found: &mut Vec<String>) {
     let preset = transport.preset.unwrap_or_default();
     let Some(form) = config.get("form").map(|form| form.to_string()) else { return };
     let Some(own) = Preset::of_form(&form).filter(|own| *own != preset.reference()) else { return };
-    let name = |own: bool, key: &str| if own { format!("traffic.{}.{key}", t.name()) } else { key.to_owned() };
-    let given = |c: &Option<Controller>| c.as_ref().is_some_and(|Controller(c)| c == config);
-    let form_key = match &t.file {
-        Some(file) if !given(&t.controller) && (t.controller.is_some() || !given(&doc.controller)) => {
+    let name = |own: bool, key: &str| if own { format!("{}.{key}", t.path()) } else { key.to_owned() };
+    let given = |c: Option<&Controller>| c.is_some_and(|Controller(c)| c == config);
+    let form_key = match t.file() {
+        Some(file) if !given(t.controller()) && (t.controller().is_some() || !given(doc.controller.as_ref())) => {
             format!("{file}, column controller: form")
         }
-        _ => format!("{}.form", name(t.controller.is_some(), "controller")),
+        _ => format!("{}.form", name(t.controller().is_some(), "controller")),
     };
     let (own, preset) = (own.name(), preset.name());
     let note = format!(
         "{form_key} = \"{form}\" belongs beside {}.preset = \"{own}\", here it is \"{preset}\": the result matches \
          neither reference (docs/forms.md)",
-        name(t.transport.as_ref().is_some_and(|own| own.preset.is_some()), "transport"),
+        name(t.transport().is_some_and(|own| own.preset.is_some()), "transport"),
     );
     if !found.contains(&note) {
         found.push(note);
@@ -330,14 +335,14 @@ fn relayed(spec: &Spec, at_work: &Triggers) -> Option<String> {
 }
 
 /// Flows that wait for flows without an end.
-fn waiting_in_vain(doc: &Document, spec: &Spec, at_work: &Triggers) -> Option<String> {
+fn waiting_in_vain(spec: &Spec, at_work: &Triggers) -> Option<String> {
     let flows = triggers::never_open(spec, at_work, triggers::ends);
     let first = *flows.first()?;
-    let name = doc.traffic[spec.flows[first as usize].group as usize].name();
+    let path = path_of(spec, spec.flows[first as usize].group);
     Some(match flows.len() {
-        1 => format!("flow {first}, of traffic.{name}, waits for a flow that has no end: it never opens"),
+        1 => format!("flow {first}, of {path}, waits for a flow that has no end: it never opens"),
         n => format!(
-            "{n} flows, the first of them flow {first}, of traffic.{name}, wait for flows that have no end: they never \
+            "{n} flows, the first of them flow {first}, of {path}, wait for flows that have no end: they never \
              open"
         ),
     })
@@ -379,7 +384,7 @@ fn dropped_beside_pauses(spec: &Spec) -> Option<String> {
 }
 
 /// Traffic classes at ports that do not separate them.
-fn class_without_queue(t: &Traffic, others: bool) -> Option<String> {
+fn class_without_queue(t: Group, others: bool) -> Option<String> {
     let key = match t.asks_for_class()? {
         (key, Some(class)) => format!("{key} = {class}"),
         (key, None) if others => key,
@@ -396,10 +401,9 @@ fn nothing_demoted(doc: &Document, spec: &Spec) -> Option<String> {
     if !datagrams(first) || !demoted.all(datagrams) {
         return None;
     }
-    let entry = &doc.traffic[first.group as usize];
-    let own = entry.transport.as_ref().is_some_and(|own| own.preset.is_some() || own.demotion.is_some());
-    let key =
-        if own { format!("traffic.{}.transport.demotion", entry.name()) } else { "transport.demotion".to_owned() };
+    let entry = doc.group(first.group)?;
+    let own = entry.transport().is_some_and(|own| own.preset.is_some() || own.demotion.is_some());
+    let key = if own { format!("{}.transport.demotion", entry.path()) } else { "transport.demotion".to_owned() };
     Some(format!(
         "{key} does nothing: the flows that have it are datagrams, which keep the class of their flow \
          (docs/queues/pias.md)"
@@ -407,7 +411,7 @@ fn nothing_demoted(doc: &Document, spec: &Spec) -> Option<String> {
 }
 
 /// Priorities of packets at ports with one queue.
-fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
+fn without_priorities(spec: &Spec) -> Option<String> {
     let t = spec.transports.iter().find(|t| t.lowest_class() > Some(0))?;
     let facts = t.protocol.facts();
     let levels = facts.lowest_class.map(|lowest| format!("transport.{}.levels = {}", facts.name, lowest + 1));
@@ -415,7 +419,7 @@ fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
     let most = spec.links.iter().filter(|l| l.from >= spec.hosts).map(|l| &spec.queues[l.queue as usize]);
     let serves = |queue: &&QueueSpec| by_rank && queue.discipline == Discipline::Pfabric;
     let flat = most.filter(|queue| queue.classes().is_empty() && !serves(queue)).count();
-    (flat > 0 && !doc.traffic.is_empty()).then(|| {
+    (flat > 0).then(|| {
         format!(
             "{key} does nothing at {flat} ports of switches, which have one queue for all \
              priorities (docs/queues/strict-priority.md)"
@@ -424,15 +428,15 @@ fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
 }
 
 /// Flows that would open after the end of the run.
-fn never_started(t: &Traffic, used: &Used, doc: &Document, found: &mut Vec<String>) {
+fn never_started(t: Group, used: &Used, doc: &Document, found: &mut Vec<String>) {
     let Some(first) = used.first_late else { return };
     // a connection with requests and responses is two flows
-    let (what, each) = if matches!(t.app, App::Query(_)) { ("connection", 2) } else { ("flow", 1) };
+    let (what, each) = if matches!(t.app(), Some(App::Query(_))) { ("connection", 2) } else { ("flow", 1) };
     let which = match (used.late / each, used.flows / each) {
         (_, 1) => format!("its {what} never starts: it"),
         (late, all) if late == all => format!("none of its {all} {what}s starts: the first"),
         (late, all) => format!("{late} of its {all} {what}s never start: the first of those"),
     };
-    let (name, duration) = (t.name(), doc.run.duration);
-    found.push(format!("traffic.{name}: {which} would open at {first}, and the run ends at run.duration, {duration}"));
+    let (path, duration) = (t.path(), doc.run.duration);
+    found.push(format!("{path}: {which} would open at {first}, and the run ends at run.duration, {duration}"));
 }

@@ -19,45 +19,53 @@ pub(crate) struct LeftOut {
     pub(crate) had: Vec<(String, String)>,
 }
 
-/// Traffic entry that `rest` (after `traffic.`) refers to, and the rest of the key.
+/// Lists whose entries go by name, also without a number: `traffic.flows` and `traffic.NAME.flows`.
+pub(crate) const NAMED: [&str; 2] = ["traffic", "job"];
+
+/// Entry of a list of [`NAMED`] that `rest` (after `traffic.`) refers to, and the rest of the key.
 pub(crate) fn entry<'t, 's, 'k>(
     table: &'t mut toml::Table,
     schema: Schema<'s>,
+    list: &str,
     rest: &[&'k str],
 ) -> Result<(&'t mut toml::Table, Schema<'s>, Vec<&'k str>, String), Errors> {
-    let items = schema.items("traffic");
+    let items = schema.items(list);
     let keys = items.key_names(None);
-    let entries: Vec<&mut toml::Table> = table
-        .get_mut("traffic")
-        .and_then(Toml::as_array_mut)
-        .into_iter()
-        .flatten()
-        .filter_map(Toml::as_table_mut)
-        .collect();
-    let name = |t: &toml::Table| t.get("name").or(t.get("pattern")).and_then(Toml::as_str).unwrap_or("").to_owned();
-    let names: Vec<String> = entries.iter().map(|t| name(t)).collect();
+    let entries: Vec<&mut toml::Table> =
+        table.get_mut(list).and_then(Toml::as_array_mut).into_iter().flatten().filter_map(Toml::as_table_mut).collect();
+    let names: Vec<String> = entries.iter().map(|t| name_of(list, t).to_owned()).collect();
+    let entries_are = if list == "job" { "jobs" } else { "traffic entries" };
     let (at, parts) = match names.iter().position(|n| n == rest[0]) {
         Some(i) if rest.len() > 1 => (i, rest[1..].to_vec()),
         _ if names.len() == 1 && number(rest[0]).is_none() => (0, rest.to_vec()),
         _ => {
-            let quoted: Vec<String> = names.iter().map(|n| format!("traffic.{n}.KEY")).collect();
-            let key = format!("traffic.{}", rest.join("."));
+            let quoted: Vec<String> = names.iter().map(|n| format!("{list}.{n}.KEY")).collect();
+            let key = format!("{list}.{}", rest.join("."));
+            if quoted.is_empty() {
+                return Err(
+                    Problem::new(key, format!("there are no {entries_are}; expected a table [[{list}]]")).into()
+                );
+            }
             let expected = quoted.join(" or ");
             if number(rest[0]).is_some() {
-                let message = format!("entries of traffic go by name; expected {expected}");
+                let message = format!("entries of {list} go by name; expected {expected}");
                 return Err(Problem::new(key, message).into());
             }
-            let message = format!("there are {} traffic entries; expected {expected}", names.len());
+            let message = format!("there are {} {entries_are}; expected {expected}", names.len());
             let known = keys.iter().copied().chain(names.iter().map(String::as_str));
             let problem = Problem::new(key, message);
             return Err(if keys.contains(&rest[0]) { problem } else { problem.suggest(rest[0], known) }.into());
         }
     };
-    let path = if parts.len() < rest.len() { format!("traffic.{}.", names[at]) } else { "traffic.".into() };
-    match entries.into_iter().nth(at) {
-        Some(entry) => Ok((entry, items, parts, path)),
-        None => Err(Problem::new("traffic", "empty; expected at least one [[traffic]] entry").into()),
-    }
+    let path = if parts.len() < rest.len() { format!("{list}.{}.", names[at]) } else { format!("{list}.") };
+    let none = || Problem::new(list, format!("empty; expected at least one [[{list}]] entry"));
+    Ok((entries.into_iter().nth(at).ok_or_else(none)?, items, parts, path))
+}
+
+/// Name of an entry of a list of [`NAMED`].
+pub(crate) fn name_of<'t>(list: &str, entry: &'t toml::Table) -> &'t str {
+    let usual = if list == "job" { "job" } else { "" };
+    entry.get("name").or(entry.get("pattern")).and_then(Toml::as_str).unwrap_or(usual)
 }
 
 /// Returns a key path with list entries by number, and the same path with their names if they have one, as used in

@@ -1,19 +1,54 @@
 //! Training jobs in a scenario: where ranks are, how often they run through their tasks, which of them are slow.
 
+use crate::document::method::{Collectives, Method};
+use crate::document::transport::Transport;
+use crate::text::controller::Controller;
+use crate::text::default::microseconds;
 use crate::text::problem::Report;
 use crate::text::quantity::{Rate, Size, Time};
 use crate::text::words::{Word, words};
 use incast_engine::spec;
 use incast_workload::Pattern;
-use incast_workload::collective::{Algorithm, Method};
+use incast_workload::collective::Algorithm;
+use incast_workload::files::{self, Format};
+use incast_workload::{chakra, simai};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Job of the pattern `job`: tasks of ranks, one rank a host.
+/// Training job: tasks of ranks, one rank a host. Messages go over connections that stay open, one for each pair of
+/// ranks; the tables `jobs`, `ranks` and `messages` have the results.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
 pub struct Job {
-    /// Collective that an iteration consists of; default: the tasks are in `file`.
+    /// Name in results and in `--set job.NAME.key`; default: `job`.
+    pub name: Option<String>,
+    /// Beginning of its first iteration.
+    #[serde(default = "microseconds::<0>")]
+    pub start: Time,
+    /// Controller; default: the scenario's.
+    pub controller: Option<Controller>,
+    /// Transport values that differ from `[transport]`; a preset here replaces all of it.
+    pub transport: Option<Transport>,
+    /// Traffic class, where ports have queues for classes.
+    #[serde(default)]
+    pub class: u8,
+    /// Traffic class of its acknowledgements; default: that of its data.
+    pub ack_class: Option<u8>,
+    /// File with the tasks of an iteration, relative to the scenario file: GOAL (text or binary), text of SimAI and
+    /// AICB, or Chakra execution traces, by their prefix or folder. The content tells the format.
+    pub workload: Option<String>,
+    /// GPUs of a file of SimAI that names no number.
+    #[schemars(range(min = 1))]
+    pub gpus: Option<u64>,
+    /// Rules for a file of SimAI; default: as it says.
+    pub compat: Option<Compat>,
+    /// Sizes of all-gathers in Chakra traces; default: `shard`, with a note.
+    pub sizes: Option<Sizes>,
+    /// Dependencies of Chakra traces.
+    #[serde(default)]
+    pub deps: Deps,
+    /// Algorithms of the collectives of a file, by pattern.
+    pub collectives: Option<Collectives>,
+    /// Collective that an iteration consists of; or `workload`.
     pub collective: Option<Collective>,
     /// Hosts of the ranks, of those that no earlier job has.
     #[serde(default)]
@@ -24,6 +59,9 @@ pub struct Job {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub iterations: u32,
+    /// First iterations, which means leave out: connections open in them, and windows grow.
+    #[serde(default)]
+    pub warmup: u32,
     /// End of a send.
     #[serde(default)]
     pub send_done: SendDone,
@@ -32,14 +70,6 @@ pub struct Job {
     /// Ranks whose calculations take longer, or shorter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<Slow>,
-}
-
-impl Default for Job {
-    fn default() -> Job {
-        let (collective, hosts, scale_up, slow) = (None, None, None, Vec::new());
-        let (placement, send_done) = (RankPlacement::default(), SendDone::default());
-        Job { collective, placement, hosts, iterations: one(), send_done, scale_up, slow }
-    }
 }
 
 fn one() -> u32 {
@@ -58,52 +88,43 @@ pub struct Collective {
     /// Number of ranks; default: one for each of `hosts`, or each host without a job.
     #[schemars(range(min = 2))]
     pub ranks: Option<u32>,
-    /// Algorithm; default: a ring, for an all-to-all `pairwise`, for a broadcast or a reduce `chain`.
-    pub algorithm: Option<Word<Algorithm>>,
-    /// Channels, each with its share of the data; of `ring`, `tree`, `chain` and `hierarchical`.
-    #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 1024))]
-    pub channels: u32,
-    /// Largest part of a step of a ring, or piece of a tree or chain; default: a share is one piece.
-    pub chunk: Option<Size>,
-    /// Messages of a connection that have started and not ended, of the same algorithms; 0: any number.
-    #[serde(default)]
-    pub credits: u32,
-    /// Rate of a reduction of received data, which then takes a calculation; default: no time.
-    pub reduce: Option<Rate>,
-    /// Rounds under way of `windowed`.
-    #[serde(default = "one")]
-    #[schemars(range(min = 1))]
-    pub window: u32,
-    /// Members of a server, of `hierarchical`: ranks k g to k g + g - 1.
-    #[serde(default = "one")]
-    #[schemars(range(min = 1))]
-    pub server: u32,
     /// Exponent s of Zipf's law for the receivers of an all-to-all, as tokens choose experts: the k-th most popular
     /// rank receives a share in proportion to 1/k^s of every member's data, its own part included. The seed draws
     /// which rank that is. Default: equal parts.
     #[schemars(range(min = 0))]
     pub skew: Option<f64>,
-    /// Order of a ring, each rank once; default: the order of the ranks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub order: Vec<u32>,
+    /// Algorithm and its parameters.
+    #[serde(flatten)]
+    pub method: Method,
 }
 
-impl Collective {
-    /// Pattern, algorithm and parameters.
-    pub(crate) fn method(&self) -> Method {
-        let algorithm = self.algorithm.map_or(Algorithm::usual(self.kind.0), |word| word.0);
-        Method {
-            algorithm,
-            channels: self.channels,
-            chunk: self.chunk.map(|chunk| chunk.0),
-            credits: self.credits,
-            reduce: self.reduce.map(|rate| rate.0),
-            window: self.window,
-            server: self.server,
-            order: self.order.clone(),
-        }
-    }
+/// Rules for a file of SimAI.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compat {
+    /// SimAI's run on ns-3: one pipeline stage, and forward collectives of 1 to 4,095 B have 4,096 B.
+    Simai,
+}
+
+/// Meaning of a size of an all-gather.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sizes {
+    /// Data of a member.
+    Shard,
+    /// Gathered data.
+    Total,
+}
+
+/// Dependencies of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deps {
+    /// On data and on control.
+    #[default]
+    Both,
+    /// On data alone, as the feeder of Chakra has it.
+    Data,
 }
 
 words! {
@@ -236,10 +257,57 @@ pub enum RankPlacement {
 }
 
 impl Job {
+    /// Name in results.
+    pub fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| "job".to_owned())
+    }
+
+    /// Given keys that only files of some formats use, with these.
+    pub(crate) fn of_files(&self) -> Vec<(&'static str, &'static [Format])> {
+        const SIMAI: &[Format] = &[Format::SimAi];
+        const CHAKRA: &[Format] = &[Format::Chakra];
+        const BOTH: &[Format] = &[Format::SimAi, Format::Chakra];
+        let keys = [
+            ("gpus", self.gpus.is_some(), SIMAI),
+            ("compat", self.compat.is_some(), SIMAI),
+            ("sizes", self.sizes.is_some(), CHAKRA),
+            ("deps", self.deps != Deps::Both, CHAKRA),
+            ("collectives", self.collectives.is_some(), BOTH),
+        ];
+        keys.into_iter().filter(|(_, given, _)| *given).map(|(key, _, formats)| (key, formats)).collect()
+    }
+
+    /// Facts that its file does not say.
+    pub(crate) fn reading(&self) -> files::Options {
+        files::Options {
+            format: None,
+            simai: simai::Options { gpus: self.gpus, as_simai: self.compat == Some(Compat::Simai) },
+            traces: chakra::Options {
+                totals: self.sizes.map(|sizes| sizes == Sizes::Total),
+                data_only: self.deps == Deps::Data,
+            },
+        }
+    }
+
     /// Reports values that are invalid for any network and any file.
     pub(crate) fn check(&self, at: &mut Report) {
+        match (&self.workload, &self.collective) {
+            (None, None) => at.key("workload", "missing; expected a file of tasks, or a collective"),
+            (Some(file), Some(_)) => {
+                at.text("workload", file, "the tasks are those of collective; expected one of both")
+            }
+            (None, Some(_)) => {
+                for (key, _) in self.of_files() {
+                    at.key(key, "the tasks are those of collective; expected none without workload");
+                }
+            }
+            _ => {}
+        }
         if !(1..=1_000_000).contains(&self.iterations) {
             at.value("iterations", self.iterations, "expected 1 to 1000000");
+        }
+        if self.warmup >= self.iterations {
+            at.value("warmup", self.warmup, format!("expected less than iterations, {}", self.iterations));
         }
         if let Some(skew) = self.collective.as_ref().and_then(|own| own.skew)
             && !(skew.is_finite() && skew >= 0.0)

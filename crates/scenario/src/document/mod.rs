@@ -8,9 +8,11 @@ pub mod credit_shaping;
 pub mod ecn_ramp;
 pub(crate) mod edit;
 pub mod failures;
+pub(crate) mod group;
 pub mod hosts;
 pub mod job;
 pub mod links;
+pub mod method;
 pub(crate) mod pattern;
 pub mod program;
 pub mod queue;
@@ -27,6 +29,7 @@ pub mod whole;
 use crate::document::buffer::Buffer;
 use crate::document::failures::Failure;
 use crate::document::hosts::Hosts;
+use crate::document::job::Job;
 use crate::document::links::SingleLink;
 use crate::document::program::Program;
 use crate::document::queue::Queue;
@@ -52,7 +55,7 @@ pub struct Document {
     pub name: Option<String>,
     /// Description, in a sentence.
     pub description: Option<String>,
-    /// Controller of every traffic entry without one.
+    /// Controller of every traffic entry and every job without one.
     pub controller: Option<Controller>,
     /// Length, measured interval, seed.
     pub run: Run,
@@ -82,9 +85,12 @@ pub struct Document {
     /// Observations besides the records of flows and ports.
     #[serde(default)]
     pub measure: Measure,
-    /// Senders, receivers and data; at least one entry.
-    #[schemars(length(min = 1))]
+    /// Senders, receivers and data; at least one entry, or a job.
+    #[serde(default)]
     pub traffic: Vec<Traffic>,
+    /// Training jobs: tasks of ranks, and the hosts of these.
+    #[serde(default, rename = "job", skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<Job>,
 }
 
 impl Document {

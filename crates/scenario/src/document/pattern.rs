@@ -3,7 +3,6 @@
 
 use super::app::{App, Bulk};
 use super::arrivals::Arrivals;
-use super::job::Job;
 use super::roots::Roots;
 use super::traffic::{DeadlineDraw, HostRef, Order, PatternName as Name, Placement, ToItself, Traffic};
 use crate::files::connection_matrix::StartUnit;
@@ -33,7 +32,6 @@ pub(crate) enum Pattern<'t> {
     Elephants { of: &'t str, flows: u64, placement: Placement },
     AllToAll { members: Option<u32>, order: Order },
     RingAllreduce { members: Option<u32> },
-    Job { file: Option<&'t str>, job: Option<&'t Job> },
 }
 
 impl Traffic {
@@ -70,7 +68,6 @@ impl Traffic {
             Name::Elephants => Pattern::Elephants { of: self.of.as_deref()?, flows: flows?, placement: self.placement },
             Name::AllToAll => Pattern::AllToAll { members: self.members, order: self.order },
             Name::RingAllreduce => Pattern::RingAllreduce { members: self.members },
-            Name::Job => Pattern::Job { file, job: self.job.as_ref() },
         })
     }
 
@@ -95,7 +92,7 @@ impl Traffic {
         };
         match (what, &self.file) {
             (Some(what), None) => at.key("file", format!("missing; expected the name of {what}")),
-            (None, Some(_)) if !is(&[Name::Poisson, Name::Job]) => {
+            (None, Some(_)) if !is(&[Name::Poisson]) => {
                 at.key("file", format!("not used by the pattern {word}; expected pattern = \"file\""));
             }
             _ => {}
@@ -112,7 +109,6 @@ impl Traffic {
         self.check_elephants(at);
         self.check_udp(at);
         self.check_collective(&word, at);
-        self.check_job(&word, at);
         match (is(&[Name::ConnectionMatrix]), self.start_unit) {
             (true, None) => {
                 let message = "missing; expected \"us\", \"ns\" or \"ps\": htsim's programs disagree (main_swift: us)";
@@ -268,40 +264,6 @@ impl Traffic {
         {
             let message = "the paper has 0, 1, 2, 3 or 6 elephants; expected one of these, or placement = \"random\"";
             at.value("flows", n, message);
-        }
-    }
-
-    /// Reports keys that a job does not use, and a job of another pattern.
-    fn check_job(&self, word: &str, at: &mut Report) {
-        if self.pattern != Name::Job {
-            if self.job.is_some() {
-                at.key("job", format!("not used by the pattern {word}; expected pattern = \"job\""));
-            }
-            return;
-        }
-        self.job.iter().for_each(|job| job.check(&mut at.below("job")));
-        match (&self.file, self.job.as_ref().and_then(|job| job.collective.as_ref())) {
-            (None, None) => at.key("file", "missing; expected a file of tasks, GOAL as text, or job.collective"),
-            (Some(file), Some(_)) => {
-                at.text("file", file, "the tasks are those of job.collective; expected one of both")
-            }
-            _ => {}
-        }
-        if let Some(n) = self.flows {
-            at.value("flows", n, "a job has a connection for each pair of ranks with messages; expected none");
-        }
-        for (name, time) in [("stagger", self.stagger), ("jitter", self.jitter)] {
-            if time.0 > cc::Time::ZERO {
-                at.text(name, time, "a job begins at start; expected none");
-            }
-        }
-        for (name, time) in [("stop", self.stop), ("sink_stop", self.sink_stop)] {
-            if let Some(time) = time {
-                at.text(name, time, "a job ends with its tasks; expected none");
-            }
-        }
-        if self.app != App::default() {
-            at.key("app", "not used by the pattern job: its messages have their own sizes; expected none");
         }
     }
 

@@ -7,7 +7,6 @@ use super::app::App;
 
 use crate::document::arrivals::Arrivals;
 pub use crate::document::job::HostRef;
-use crate::document::job::Job;
 use crate::document::roots::Roots;
 use crate::document::transport::Transport;
 use crate::files::connection_matrix::StartUnit;
@@ -52,8 +51,7 @@ pub struct Traffic {
     #[serde(default)]
     pub to_itself: ToItself,
     /// CSV file of the patterns `file` and `matrix`, matrix of `connection-matrix`, or parts of the load of
-    /// `poisson`, or tasks of `job`, relative to the scenario file; or `builtin:` and the name of one that comes with
-    /// the program.
+    /// `poisson`, relative to the scenario file; or `builtin:` and the name of one that comes with the program.
     pub file: Option<String>,
     /// Unit of the starts in the file of the pattern `connection-matrix`; required, because htsim's programs
     /// disagree.
@@ -62,8 +60,6 @@ pub struct Traffic {
     pub arrivals: Option<Arrivals>,
     /// Roots and workers of the pattern `partition-aggregate`.
     pub roots: Option<Roots>,
-    /// Ranks of the pattern `job`; its tasks are in `file`, GOAL as text, or a collective.
-    pub job: Option<Job>,
     /// Opening of the first flow. For files, `start`, `stagger` and `jitter` are added to the times in the file.
     #[serde(default = "microseconds::<0>")]
     pub start: Time,
@@ -154,10 +150,6 @@ pub enum PatternName {
     /// Ring all-reduce of a buffer of `app.size` at every member. In each of 2 (n - 1) steps every one of n members
     /// sends an n-th of it to the next member: the part that it received in the step before.
     RingAllreduce,
-    /// Training job: `file` has the tasks of its ranks (calculations, sends, receives, and what waits for what), `job`
-    /// their hosts. Messages go over connections that stay open, one for each pair of ranks; the tables `jobs`,
-    /// `ranks` and `messages` have the results.
-    Job,
 }
 
 /// Opening times of flows of an all-to-all.
@@ -221,16 +213,6 @@ impl Traffic {
     /// Name in results.
     pub fn name(&self) -> String {
         self.name.clone().unwrap_or_else(|| word_of(&self.pattern))
-    }
-
-    /// Key that asks for a traffic class above 0, and the class; or the column of its file that may.
-    pub(crate) fn asks_for_class(&self) -> Option<(String, Option<u8>)> {
-        match (self.class, self.ack_class, &self.file) {
-            (class @ 1.., ..) => Some((format!("traffic.{}.class", self.name()), Some(class))),
-            (_, Some(class @ 1..), _) => Some((format!("traffic.{}.ack_class", self.name()), Some(class))),
-            (_, _, Some(file)) => Some((format!("{file}: prio"), None)),
-            _ => None,
-        }
     }
 
     /// True if its flows keep to one path.

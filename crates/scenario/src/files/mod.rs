@@ -8,4 +8,4 @@ pub(crate) mod rows;
 pub mod sizes;
 pub(crate) mod traffic_matrix;
 
-pub(crate) use named::{read_file, read_named};
+pub(crate) use named::{FNV, Tasks, fnv, read_file, read_named, tasks_named};

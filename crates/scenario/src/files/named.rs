@@ -2,14 +2,18 @@
 
 use crate::files::builtin;
 use crate::text::problem::Problem;
+use incast_workload::files;
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Largest text file, in bytes: a list of some tens of millions of flows.
 const MAX_BYTES: u64 = 1 << 30;
 /// Bytes read at the beginning to detect a file that is not text.
 const BEGINNING: u64 = 1 << 16;
+
+/// Folder of relative file names, for messages.
+const BESIDE: &str = "; file names start from the folder of the scenario file";
 
 /// Reads a text file named at `key` by a scenario in the folder `dir`.
 pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Problem> {
@@ -23,7 +27,7 @@ pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Pr
     let path = dir.join(file);
     read_file(key, &path).map_err(|mut p| {
         if !path.exists() {
-            p.message += "; file names start from the folder of the scenario file";
+            p.message += BESIDE;
             if key.ends_with(".sizes") {
                 let sizes: Vec<&str> = builtin::sizes().collect();
                 return p.among(file, "tables of the program are", &sizes, "incast list sizes");
@@ -31,6 +35,65 @@ pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Pr
         }
         p
     })
+}
+
+/// Content of the job named at `key`, which comes with the program, or its files.
+pub(crate) enum Tasks {
+    /// From the program.
+    Builtin(&'static str),
+    /// Files below the name, at least one.
+    Files(PathBuf, Vec<PathBuf>),
+}
+
+/// Finds the job named at `key` by a scenario in the folder `dir`: a file, text or binary, or execution traces.
+pub(crate) fn tasks_named(key: &str, dir: &Path, file: &str) -> Result<Tasks, Problem> {
+    if let Some(text) = file.strip_prefix(builtin::PREFIX).and_then(builtin::file) {
+        return Ok(Tasks::Builtin(text));
+    }
+    let path = dir.join(file);
+    let parts = files::parts(&path);
+    if !file.starts_with(builtin::PREFIX) && !parts.is_empty() {
+        return Ok(Tasks::Files(path, parts));
+    }
+    // a name that leads to no file has its error there
+    let shown = |reason: &str| Problem::with_value(key, format!("\"{}\"", path.display()), reason);
+    match std::fs::metadata(&path).ok().and_then(|found| kind_of(&found)) {
+        Some("folder") => Err(shown("is a folder; expected a file of tasks, or a folder with traces PREFIX.RANK.et")),
+        Some(_) => Err(shown("no plain file; expected a file of tasks")),
+        None if path.exists() => Err(shown("cannot be read")),
+        None => Err(read_named(key, dir, file).map_or_else(|problem| problem, |_| shown("no file of tasks"))),
+    }
+}
+
+impl Tasks {
+    /// Hash of the content, FNV-1a of 64 bits, part after part.
+    pub(crate) fn hash(&self, key: &str) -> Result<u64, Problem> {
+        let parts = match self {
+            Tasks::Builtin(text) => return Ok(fnv(FNV, text.as_bytes())),
+            Tasks::Files(_, parts) => parts,
+        };
+        let mut hash = FNV;
+        for path in parts {
+            let mut buffer = vec![0; BEGINNING as usize];
+            let wrong = |e: Error| Problem::with_value(key, format!("\"{}\"", path.display()), e.to_string());
+            let mut file = File::open(path).map_err(wrong)?;
+            loop {
+                match file.read(&mut buffer).map_err(wrong)? {
+                    0 => break,
+                    n => hash = fnv(hash, &buffer[..n]),
+                }
+            }
+        }
+        Ok(hash)
+    }
+}
+
+/// Hash of nothing: FNV-1a, 64 bits.
+pub(crate) const FNV: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Hash that continues another by bytes: FNV-1a, 64 bits.
+pub(crate) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |h, b| (h ^ *b as u64).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// Kind of the object at a path, unless it is a plain file.

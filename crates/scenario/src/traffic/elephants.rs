@@ -40,7 +40,7 @@ fn words((near, far): (Near, Near)) -> String {
 
 /// Labels of flows: the places shared with elephants.
 pub(crate) fn labels(entries: &[Traffic], network: &Network, flows: &[FlowSpec]) -> Vec<Label> {
-    let is_one = |f: &FlowSpec| entries[f.group as usize].pattern == PatternName::Elephants;
+    let is_one = |f: &FlowSpec| entries.get(f.group as usize).is_some_and(|t| t.pattern == PatternName::Elephants);
     let ends = |f: &FlowSpec| (f.src, f.dst);
     let placement = ElephantPlacement::new(network, flows.iter().filter(|f| is_one(f)).map(ends));
     let shared = flows.iter().map(|f| placement.sharing(ends(f), is_one(f)));

@@ -47,6 +47,8 @@ pub(crate) struct Flows<'a> {
     pub(crate) jobs: Vec<spec::JobSpec>,
     /// Hosts of the jobs.
     pub(crate) taken: BTreeSet<u32>,
+    /// Notes on what was read, in sentences.
+    pub(crate) notes: Vec<String>,
     /// Flows announced so far.
     announced: u64,
     /// Memory of the rows that jobs record, in bytes.
@@ -81,8 +83,9 @@ impl<'a> Flows<'a> {
             queries: Vec::new(),
             jobs: Vec::new(),
             taken: BTreeSet::new(),
-            rows: 0,
+            notes: Vec::new(),
             announced: 0,
+            rows: 0,
             most,
             memory: 0,
         }
@@ -131,7 +134,7 @@ impl<'a> Flows<'a> {
                 self.memory as f64 / 1e9,
                 self.rows as f64 / 1e9
             );
-            return Err(Problem::new(format!("{}.job.iterations", self.path), message));
+            return Err(Problem::new(format!("{}.iterations", self.path), message));
         }
         Ok(())
     }

@@ -15,7 +15,6 @@ mod queries;
 mod roots;
 mod shuffle;
 
-use crate::document::job::Job;
 use crate::document::pattern::Pattern;
 use crate::document::traffic::Traffic;
 use crate::text::problem::Errors;
@@ -32,7 +31,6 @@ impl Traffic {
             Pattern::Elephants { of, flows: n, placement } => Ok(self.add_elephants(of, n, placement, entry, flows)?),
             Pattern::AllToAll { members, order } => Ok(self.add_collective(members, Some(order), entry, flows)?),
             Pattern::RingAllreduce { members } => Ok(self.add_collective(members, None, entry, flows)?),
-            Pattern::Job { file, job } => self.add_job(file, job.unwrap_or(&Job::default()), entry, flows),
             placed => self.add_placed(placed, entry, flows),
         }
     }

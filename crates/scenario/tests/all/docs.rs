@@ -21,6 +21,7 @@ fn pages() -> Vec<PathBuf> {
         "hosts",
         "routing",
         "traffic",
+        "jobs",
         "transport",
         "receiver-driven",
         "rdma",
@@ -64,6 +65,7 @@ fn generated(marker: &str) -> String {
     match parts[..] {
         ["keys:", "document", "links"] => table(&catalogue::keys_of(root.items("links"))),
         ["keys:", "document", "failures"] => table(&catalogue::keys_of(root.items("failures"))),
+        ["keys:", "document", "job"] => table(&catalogue::keys_of(root.items("job"))),
         ["keys:", "document", path] => {
             let at = root.find(&path.split('.').collect::<Vec<_>>(), None).unwrap();
             table(&catalogue::keys_of(at))
@@ -148,7 +150,7 @@ fn examples_are_scenarios() {
     assert!(examples >= 12, "{examples}");
 }
 
-/// Every `--set key=value` of the pages is accepted by the scenario it is for.
+/// Every `--set key=value` of the pages is accepted by the scenario it is for, or by its topology with a job.
 #[test]
 fn commands_are_accepted() {
     let mut sets = 0;
@@ -159,7 +161,10 @@ fn commands_are_accepted() {
             let mut words = command.split_whitespace();
             let Ok(mut s) = Scenario::load(words.next().unwrap()) else { continue };
             while let Some(word) = words.next() {
-                if word == "--set" {
+                if word == "--workload" {
+                    s.set("traffic", "[]").unwrap();
+                    s.set("job", "[{ collective = { kind = \"all-reduce\", size = \"1MB\" } }]").unwrap();
+                } else if word == "--set" {
                     let (key, value) = words.next().unwrap().trim_matches('\'').split_once('=').unwrap();
                     s.set(key, value).unwrap_or_else(|e| panic!("{}: {command}: {e}", page.display()));
                     sets += 1;

@@ -4,11 +4,13 @@
 //! without error, as a task that cannot start hides the rest.
 
 mod collectives;
+mod effect;
 mod options;
 mod order;
 mod pairs;
 mod repeats;
 mod runs;
+mod servers;
 mod sizes;
 
 use crate::finding::{Code, Place, Report};
@@ -16,6 +18,7 @@ use crate::graph::{ANY, Graph, Kind};
 
 pub use options::Options;
 pub use repeats::repeats;
+pub use servers::servers;
 
 /// Looks a graph through; findings go to the report.
 pub fn lint(graph: &Graph, options: &Options, report: &mut Report) {
@@ -23,6 +26,7 @@ pub fn lint(graph: &Graph, options: &Options, report: &mut Report) {
     places(graph, options, report);
     fields(graph, options, report);
     order::check(graph, report);
+    effect::check(graph, report);
     collectives::check(graph, report);
     // a peer outside is no end of a message
     if report.errors() == before {
@@ -34,16 +38,12 @@ pub fn lint(graph: &Graph, options: &Options, report: &mut Report) {
     }
 }
 
-/// W04 and W07: ranks beside the places of a topology, and ranks without tasks.
+/// W04: ranks beside the places of a topology.
 fn places(graph: &Graph, options: &Options, report: &mut Report) {
     let ranks = graph.ranks() as u64;
     if let Some(places) = options.places.filter(|places| *places != ranks) {
         let remedy = || "choose a topology of as many GPUs, or place the ranks on part of it".to_string();
         report.add(Code::W04, Place::Job, || (format!("{ranks} ranks, {places} GPUs"), remedy()));
-    }
-    for (rank, _) in graph.iter().filter(|(_, tasks)| tasks.tasks() == 0) {
-        let remedy = || "leave it out, or give it tasks".to_string();
-        report.add(Code::W07, Place::Rank(rank), || ("a rank without tasks".into(), remedy()));
     }
 }
 

@@ -12,8 +12,7 @@ pub fn repeats(name: &str, durations: &[Time], report: &mut Report) {
     let (Some(least), Some(most)) = (durations.iter().min(), durations.iter().max()) else { return };
     if u128::from(most.0) * 100 > u128::from(least.0) * (100 + MOST) {
         report.add(Code::W09, Place::Job, || {
-            let (least, most) = (least.as_us_f64(), most.as_us_f64());
-            let what = format!("{} repeats of {name} take {least} to {most} us", durations.len());
+            let what = format!("{} repeats of {name} take {least} to {most}", durations.len());
             (what, "leave the first ones out, or pause between them".into())
         });
     }

@@ -1,7 +1,7 @@
 //! Files: formats told apart, names of execution traces, files that cannot be read.
 
 use crate::support::{codes, graph, lines, to_binary};
-use incast_workload::files::{Format, Options, read};
+use incast_workload::files::{Format, Options, format_of, parts, read};
 use incast_workload::{Code, Graph, Report, simai};
 use std::path::{Path, PathBuf};
 
@@ -46,10 +46,16 @@ fn execution_traces_are_found_by_prefix_or_by_one_of_them() {
         std::fs::write(folder.join(format!("trace.{rank}.et")), [0]).unwrap();
     }
     std::fs::write(folder.join("comm_group.json"), "{\"1\": [0, 1]}").unwrap();
-    for name in ["trace", "trace.1.et"] {
+    for name in ["trace", "trace.1.et", "."] {
         let (graph, report) = found(&folder.join(name), Options::default());
         assert_eq!((codes(&report), graph.map(|g| g.ranks())), (vec![], Some(3)), "{name}");
     }
+    let names = |name: &str| parts(&folder.join(name)).len();
+    assert_eq!((names("trace"), names("."), names("none")), (4, 4, 0));
+    assert_eq!(format_of(&folder.join("trace")).unwrap(), Format::Chakra);
+    std::fs::write(folder.join("other.0.et"), [0]).unwrap();
+    assert!(lines(&found(&folder, Options::default()).1).contains("no plain file"), "two sets of traces in a folder");
+    std::fs::remove_file(folder.join("other.0.et")).unwrap();
     std::fs::write(folder.join("comm_group.json"), "?").unwrap();
     assert_eq!(codes(&found(&folder.join("trace"), Options::default()).1), [Code::E00]);
     let missing = found(&folder.join("none.0.et"), Options::default()).1;

@@ -2,7 +2,8 @@
 
 use crate::support::{codes, graph, lines, text};
 use incast_cc::{Bytes, Time};
-use incast_workload::lint::{Options, lint, repeats};
+use incast_workload::collective::Methods;
+use incast_workload::lint::{Options, lint, repeats, servers};
 use incast_workload::{Builder, Code, Collective, Graph, Kind, Pattern, Place, Report, Task};
 
 /// Findings of a file: of its reader and, if it can be read, of the linter.
@@ -179,6 +180,64 @@ fn places_and_fields_of_other_programs_are_options() {
     options.places = Some(2);
     options.most_bytes = Some(Bytes(i32::MAX as u64));
     assert_eq!(codes(&found_in(&job, &options)), [Code::E10, Code::E10]);
+}
+
+/// Ranks 0 to n-1 with an all-reduce of these groups.
+fn grouped(n: u32, groups: &[&[u32]], bytes: u64) -> Graph {
+    let mut job = Builder::new(n.into()).unwrap();
+    for members in groups {
+        let group = job.group(*members);
+        let index = job.collective(Collective::new(Pattern::AllReduce, group, Bytes(bytes)));
+        for (position, rank) in (0..).zip(*members) {
+            job.task(*rank, Task::collective(index, position, Bytes(bytes))).unwrap();
+        }
+    }
+    job.finish()
+}
+
+fn in_servers(job: &Graph, methods: &Methods, gpus: u32, rails: bool) -> Vec<String> {
+    let mut report = Report::default();
+    servers(job, methods, gpus, rails, &mut report);
+    assert!(report.findings().iter().all(|found| found.code == Code::W04));
+    report.findings().iter().map(|found| found.what.clone()).collect()
+}
+
+#[test]
+fn groups_that_could_lie_in_one_server_are_named() {
+    let found = |groups: &[&[u32]]| in_servers(&grouped(8, groups, 4096), &Methods::default(), 4, false);
+    assert_eq!(found(&[&[0, 1, 2], &[3, 4, 5]]), ["ranks 3 to 5, 3 neighbours, lie in servers 0 to 1"]);
+    assert!(found(&[&[0, 1, 2, 3], &[4, 5, 6, 7]]).is_empty());
+    assert!(found(&[&[0, 4], &[1, 5]]).is_empty(), "replicas are on different servers");
+    assert!(found(&[&[0, 1, 2, 3, 4, 5, 6, 7]]).is_empty(), "larger than a server");
+}
+
+#[test]
+fn rings_that_leave_their_rail_are_named() {
+    let job = grouped(8, &[&[0, 1, 2, 3, 4, 5, 6, 7]], 4096);
+    let mut methods = Methods::default();
+    let plain = in_servers(&job, &methods, 4, true);
+    assert_eq!(plain, ["a ring of 8 ranks leaves its rail in 2 hops, the first from rank 3 to 4"]);
+    assert!(in_servers(&job, &methods, 4, false).is_empty());
+    let mut method = methods.of(Pattern::AllReduce).clone();
+    method.order = vec![0, 1, 2, 3, 7, 6, 5, 4];
+    methods.choose(Pattern::AllReduce, method);
+    assert!(in_servers(&job, &methods, 4, true).is_empty());
+}
+
+#[test]
+fn branches_beside_all_messages_and_ranks_that_do_nothing_are_named() {
+    let branch =
+        |rest: &str| found(&two(&format!("a: {}\nb: calc 5000\nc: calc 5000\nc requires b{rest}", GOOD[0]), GOOD[1]));
+    let report = branch("");
+    assert_eq!((codes(&report), report.findings()[0].place), (vec![Code::W07], Place::Task(0, 1)));
+    assert!(report.findings()[0].what.starts_with("a branch of 2 tasks"));
+    assert_eq!(codes(&branch("\na requires c")), []);
+    assert_eq!(
+        found(&two("calc 0", "calc 5")).findings()[0].what,
+        "a rank whose 1 tasks take no time and send nothing"
+    );
+    let bytes = |bytes| found_in(&grouped(2, &[&[0, 1]], bytes), &Options::default()).count(Code::W07);
+    assert_eq!((bytes(0), bytes(4096)), (1, 0));
 }
 
 #[test]

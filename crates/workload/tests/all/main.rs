@@ -9,6 +9,7 @@ mod fuzz;
 mod goal_binary;
 mod goal_text;
 mod graph;
+mod isolate;
 mod lint;
 mod loggops;
 mod matching;

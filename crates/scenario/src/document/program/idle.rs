@@ -54,9 +54,8 @@ impl NodeProgram for Idle {
             return at.text("on", &self.on, message);
         }
         if let Some(entry) = without_handshake(spec) {
-            let message = format!(
-                "knows flows by their SYN, which traffic.{entry} does not send; expected transport.handshake = true"
-            );
+            let message =
+                format!("knows flows by their SYN, which {entry} does not send; expected transport.handshake = true");
             return at.text("kind", "idle", message);
         }
         let counts_resets =

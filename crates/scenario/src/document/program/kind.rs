@@ -1,5 +1,6 @@
 //! Interface of all kinds of programs.
 
+use crate::document::group::path_of;
 use crate::text::problem::Report;
 use crate::text::quantity::Time;
 use crate::topology::network::Network;
@@ -64,8 +65,8 @@ pub(super) fn is_asked(spec: &Spec, what: Asks) -> bool {
     spec.flows.iter().any(|flow| asks(spec, flow) == what)
 }
 
-/// First entry of traffic whose connections begin without a handshake.
-pub(super) fn without_handshake(spec: &Spec) -> Option<&str> {
+/// Key path of the first traffic entry or job whose connections begin without a handshake.
+pub(super) fn without_handshake(spec: &Spec) -> Option<String> {
     let lacks = |f: &&spec::FlowSpec| connects(f) && !spec.transports[f.transport as usize].connection.handshake;
-    spec.flows.iter().find(lacks).map(|flow| spec.groups[flow.group as usize].as_ref())
+    spec.flows.iter().find(lacks).map(|flow| path_of(spec, flow.group))
 }

@@ -13,6 +13,7 @@ mod sccp;
 mod table;
 mod xcp;
 
+use crate::document::group::path_of;
 use crate::text::pattern::fits;
 use crate::text::problem::{Problem, Report};
 use crate::text::words::kinds;
@@ -168,8 +169,8 @@ pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Proble
     });
     if let Some((flow, goes, kind)) = unanswered {
         let controller = spec.controllers[flow.controller as usize].kind().name;
-        let entry = &spec.groups[flow.group as usize];
-        let message = format!("traffic.{entry} {goes}; expected a [[program]] with kind = \"{kind}\"");
+        let entry = path_of(spec, flow.group);
+        let message = format!("{entry} {goes}; expected a [[program]] with kind = \"{kind}\"");
         problems.push(Problem::quoted("controller", controller, message));
     }
     for (i, (program, own)) in list.iter().zip(&spec.programs).enumerate() {

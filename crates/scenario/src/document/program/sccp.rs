@@ -146,7 +146,7 @@ impl NodeProgram for Sccp {
     fn check_run(&self, spec: &Spec, nodes: &[u32], at: &mut Report) {
         if let Some(entry) = without_handshake(spec) {
             let message = format!(
-                "counts flows by SYN and FIN, which traffic.{entry} does not send; expected transport.handshake = true"
+                "counts flows by SYN and FIN, which {entry} does not send; expected transport.handshake = true"
             );
             return at.text("kind", "sccp", message);
         }

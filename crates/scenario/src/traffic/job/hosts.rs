@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Hosts of the ranks, listed one by one.
 pub(super) fn named(list: &[HostRef], ranks: usize, flows: &Flows) -> Result<Vec<u32>, Problem> {
-    let (key, all) = (format!("{}.job.hosts", flows.path), flows.network.hosts);
+    let (key, all) = (format!("{}.hosts", flows.path), flows.network.hosts);
     if list.len() != ranks {
         let message = format!("{} hosts for {ranks} ranks; expected one for each", list.len());
         return Err(Problem::new(key, message));
@@ -45,7 +45,7 @@ pub(super) fn check_hosts(ranks: usize, flows: &Flows) -> Result<(), Problem> {
     let others = if taken > 0 { format!(", and earlier jobs have {taken} of them") } else { String::new() };
     let message =
         format!("{ranks} ranks, and there are {hosts} hosts{others}; expected a topology with a host for each rank");
-    Err(Problem::new(format!("{}.job", flows.path), message))
+    Err(Problem::new(&flows.path, message))
 }
 
 /// Hosts of the ranks, of those that no earlier job has.

@@ -6,8 +6,6 @@ mod tasks;
 use super::flows::Flows;
 use super::place::check_two_hosts;
 use crate::document::job::Job;
-use crate::document::traffic::Traffic;
-use crate::files::read_named;
 use crate::text::problem::{Errors, Problem};
 use hosts::{named, placed};
 use incast_cc as cc;
@@ -19,62 +17,91 @@ use incast_workload::evaluate::delay::Network;
 use incast_workload::{Graph, Kind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tasks::{expanded, read};
+use tasks::{collective, messages, note_servers, read};
 
-impl Traffic {
-    /// Adds a job, and the connections of its ranks.
-    pub(crate) fn add_job(&self, file: Option<&str>, job: &Job, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
+impl Job {
+    /// Adds the job as group number `group`, and the connections of its ranks.
+    pub(crate) fn add(&self, group: u32, flows: &mut Flows) -> Result<(), Errors> {
         check_two_hosts(flows)?;
-        let key = format!("{}.file", flows.path);
-        let graph = match (&job.collective, file) {
-            (Some(collective), _) => expanded(collective, job.hosts.as_ref().map(Vec::len), entry, flows)?,
-            (None, Some(file)) => read(&key, file, &read_named(&key, flows.dir, file)?)?,
+        let key = format!("{}.workload", flows.path);
+        let (tasks, methods) = match (&self.collective, &self.workload) {
+            (Some(own), _) => collective(own, self.hosts.as_ref().map(Vec::len), group, flows)?,
+            (None, Some(file)) => read(self, file, flows)?,
             (None, None) => return Ok(()),
         };
+        let graph = messages(self, &tasks, &methods, flows)?;
         let ranks = graph.ranks();
-        let collective = job.collective.as_ref().map(|c| (c.size.0.0, bus_factor(c.kind.0, ranks as u64)));
-        let hosts = match &job.hosts {
+        let collective = self.collective.as_ref().map(|c| (c.size.0.0, bus_factor(c.kind.0, ranks as u64)));
+        let hosts = match &self.hosts {
             Some(hosts) => named(hosts, ranks, flows)?,
-            None => placed(job.placement, ranks, entry, flows)?,
+            None => placed(self.placement, ranks, group, flows)?,
         };
         let path = flows.path.clone();
         let known = |rank: &u32| (*rank as usize) < ranks;
-        for (i, slow) in job.slow.iter().enumerate() {
+        for (i, slow) in self.slow.iter().enumerate() {
             if let Some(rank) = slow.ranks.iter().find(|rank| !known(rank)) {
                 let message = format!("expected ranks of the job, 0 to {}", ranks.max(1) - 1);
-                return Err(Problem::with_value(format!("{path}.job.slow.{i}.ranks"), rank, message).into());
+                return Err(Problem::with_value(format!("{path}.slow.{i}.ranks"), rank, message).into());
             }
         }
-        let scale_up = job.scale_up.as_ref().map(|own| own.spec());
+        let scale_up = self.scale_up.as_ref().map(|own| own.spec());
         let pairs = JobSpec::pairs(&graph, scale_up);
-        let own = self.begin(entry, pairs.len() as u64, flows)?;
+        flows.reserve(pairs.len() as u64)?;
+        let controller = flows.controller(self.controller.as_ref())?;
+        let transport = flows.transport(self.transport.as_ref(), controller);
         let mut connections = Vec::with_capacity(pairs.len());
         for (from, to) in pairs {
             let Some(ends) = hosts.get(from as usize).zip(hosts.get(to as usize)).map(|(a, b)| (*a, *b)) else {
                 let message = format!("rank {from} sends to rank {to}; expected a rank, 0 to {}", ranks.max(1) - 1);
                 return Err(Problem::new(key, message).into());
             };
-            let flow = spec::FlowSpec { app: spec::App::Messages(spec::Messages), ..own.flow(ends, self.start.0) };
-            connections.push(JobConnection { from, to, flow: flows.push(flow) });
+            let flow = flows.push(self.connection(ends, group, controller, transport));
+            connections.push(JobConnection { from, to, flow });
         }
         flows.taken.extend(&hosts);
-        flows.reserve_rows(rows(&graph).saturating_mul(job.iterations.into()))?;
-        let bound = bound_of(&graph, &hosts, job, flows);
-        let slow = job.slow.iter().flat_map(|slow| slow.ranks.iter().map(|rank| (*rank, slow.calc))).collect();
+        flows.reserve_rows(rows(&graph).saturating_mul(self.iterations.into()))?;
+        note_servers(self, &tasks, &methods, &hosts, flows);
+        let bound = bound_of(&graph, &hosts, self, flows);
+        let slow = self.slow.iter().flat_map(|slow| slow.ranks.iter().map(|rank| (*rank, slow.calc))).collect();
         flows.jobs.push(JobSpec {
-            group: entry,
+            group,
             graph: Arc::new(graph),
             hosts,
             start: self.start.0,
-            iterations: job.iterations,
+            iterations: self.iterations,
+            warmup: self.warmup,
             scale_up,
-            send_done: job.send_done.spec(),
+            send_done: self.send_done.spec(),
             slow,
             collective,
             bound,
             connections,
         });
         Ok(())
+    }
+
+    /// A connection between two hosts.
+    fn connection(&self, (src, dst): (u32, u32), group: u32, controller: u32, transport: u32) -> spec::FlowSpec {
+        spec::FlowSpec {
+            src,
+            dst,
+            start: self.start.0,
+            stop: cc::Time::NEVER,
+            at_stop: spec::AtStop::Drain,
+            sink_stop: cc::Time::NEVER,
+            transport,
+            controller,
+            group,
+            class: self.class,
+            ack_class: self.ack_class.unwrap_or(self.class),
+            app: spec::App::Messages(spec::Messages),
+            read_rate: cc::Rate::INFINITE,
+            path: None,
+            reverse_path: None,
+            pull_path: None,
+            trigger: None,
+            deadline: None,
+        }
     }
 }
 

@@ -1,45 +1,97 @@
 //! Tasks of a job: of a file, or of a collective.
 
 use super::hosts::check_hosts;
-use crate::document::job as document;
+use crate::document::job::{self as document, Job};
+use crate::files::{Tasks, tasks_named};
 use crate::text::problem::Problem;
 use crate::traffic::flows::Flows;
 use crate::traffic::shuffle::shuffled;
 use incast_engine::hash::{self, purpose};
 use incast_workload::collective::{Methods, alone, expand, expanded_tasks, zipf};
-use incast_workload::lint::{Options, lint};
-use incast_workload::{Collective, Graph, Kind, Pattern, Refused, Report, Task, goal};
+use incast_workload::evaluate::delay::Network;
+use incast_workload::files::{self, Format};
+use incast_workload::lint::{Options, lint, servers};
+use incast_workload::{Collective, Graph, Kind, Pattern, Refused, Report, Task};
+use std::collections::BTreeSet;
+use std::io::Cursor;
 
 /// Most tasks of a collective.
 const MOST_TASKS: f64 = 2e7;
 /// Memory of a task in a run, about.
 const TASK_BYTES: f64 = 60.0;
 
-/// Reads tasks from GOAL text. A graph with a mistake that would stop a run is refused.
-pub(super) fn read(key: &str, file: &str, text: &str) -> Result<Graph, Problem> {
-    let mut report = Report::default();
-    let graph = goal::text::read(&mut text.as_bytes(), &mut report);
-    graph.iter().for_each(|graph| lint(graph, &Options::default(), &mut report));
-    match (graph, report.first_error()) {
-        (_, Some(finding)) => Err(Problem::quoted(key, file, finding.to_string())),
-        (Some(graph), None) if graph.ranks() > 0 => Ok(graph),
-        _ => Err(Problem::quoted(key, file, "no ranks; expected at least one")),
+/// Reads tasks from the file of a job. A graph with a mistake that would stop a run is refused; other findings become
+/// notes.
+pub(super) fn read(job: &Job, file: &str, flows: &mut Flows) -> Result<(Graph, Methods), Problem> {
+    let key = &format!("{}.workload", flows.path);
+    let unreadable = |e: std::io::Error| Problem::quoted(key, file, e.to_string());
+    let found = tasks_named(key, flows.dir, file)?;
+    let (mut report, options) = (Report::default(), job.reading());
+    let (format, graph) = match &found {
+        Tasks::Files(path, _) => {
+            (files::format_of(path).map_err(unreadable)?, files::read(path, &options, &mut report))
+        }
+        Tasks::Builtin(text) => {
+            let graph = files::read_source(&mut Cursor::new(text.as_bytes()), &options, &mut report);
+            (Format::of(text.as_bytes()), graph.map_err(unreadable)?)
+        }
+    };
+    if let Some((other, formats)) = job.of_files().into_iter().find(|(_, formats)| !formats.contains(&format)) {
+        let of: Vec<&str> = formats.iter().map(|format| format.title()).collect();
+        let message = format!("{file} is {}; expected none, it is a key of {}", format.title(), of.join(" and "));
+        return Err(Problem::new(format!("{}.{other}", flows.path), message));
+    }
+    graph.iter().for_each(|graph| lint(graph, &looking(flows), &mut report));
+    if let Some(finding) = report.first_error() {
+        return Err(Problem::quoted(key, file, finding.to_string()));
+    }
+    let Some(graph) = graph.filter(|graph| graph.ranks() > 0) else {
+        return Err(Problem::quoted(key, file, "no ranks; expected at least one"));
+    };
+    note(key, &report, flows);
+    Ok((graph, job.collectives.clone().unwrap_or_default().methods()))
+}
+
+/// Network and packets of the scenario, for the linter: the shortest latency and the highest rate between hosts.
+fn looking(flows: &Flows) -> Options {
+    let links = || flows.network.links.iter();
+    let hosts = flows.network.hosts;
+    let out = links().filter(|l| l.from < hosts).map(|l| l.delay).min();
+    let into = links().filter(|l| l.to < hosts).map(|l| l.delay).min();
+    let rate = links().filter(|l| l.from < hosts || l.to < hosts).map(|l| l.rate).max();
+    let usual = Options::default();
+    let network = match (out, into, rate) {
+        (Some(out), Some(into), Some(rate)) => Network { latency: out.saturating_add(into), rate },
+        _ => usual.network,
+    };
+    Options { network, ..usual }
+}
+
+/// Makes notes of the findings that stop no run, the first of each code.
+fn note(key: &str, report: &Report, flows: &mut Flows) {
+    let mut last = None;
+    for finding in report.findings().iter().filter(|finding| last.replace(finding.code) != Some(finding.code)) {
+        let more = match report.count(finding.code) {
+            0 | 1 => String::new(),
+            n => format!(" ({} more of {})", n - 1, finding.code.text()),
+        };
+        flows.notes.push(format!("{key}: {finding}{more}"));
     }
 }
 
-/// Messages of a collective.
-pub(super) fn expanded(
+/// The collective of a job, and its method.
+pub(super) fn collective(
     collective: &document::Collective,
     hosts: Option<usize>,
-    entry: u32,
+    group: u32,
     flows: &Flows,
-) -> Result<Graph, Problem> {
-    let key = format!("{}.job.collective", flows.path);
+) -> Result<(Graph, Methods), Problem> {
+    let key = format!("{}.collective", flows.path);
     let wrong = |refused: Refused| Problem::new(&*key, refused.0);
     let free = || flows.network.hosts - flows.taken.len() as u32;
     let mut what = Collective::new(collective.kind.0, 0, collective.size.0);
     let mut methods = Methods::default();
-    methods.choose(what.pattern, collective.method());
+    methods.choose(what.pattern, collective.method.of(what.pattern));
     let ranks = collective.ranks.or(hosts.map(|own| own as u32)).unwrap_or_else(free);
     if ranks < 2 {
         return Err(Problem::new(format!("{key}.ranks"), format!("{ranks} ranks; expected at least 2")));
@@ -56,7 +108,7 @@ pub(super) fn expanded(
             let message = format!("{exponent}: expected none: {} has no receivers to choose", what.pattern.name());
             return Err(Problem::new(format!("{key}.skew"), message));
         }
-        let draw = |i, n| hash::pick(hash::bits(flows.seed, purpose::SKEW, entry.into(), u64::from(i)), n);
+        let draw = |i, n| hash::pick(hash::bits(flows.seed, purpose::SKEW, group.into(), u64::from(i)), n);
         what.sizes = Some(zipf(what.bytes, exponent, &shuffled(ranks, draw)).into());
     }
     let tasks = expanded_tasks(&what, ranks.into(), methods.of(what.pattern)).map_err(wrong)?;
@@ -68,11 +120,33 @@ pub(super) fn expanded(
         );
         return Err(Problem::new(key, message));
     }
-    let graph = alone(&what, ranks).and_then(|graph| expand(&graph, &methods)).map_err(wrong)?;
+    Ok((alone(&what, ranks).map_err(wrong)?, methods))
+}
+
+/// Messages of the tasks of a job: its collectives are expanded.
+pub(super) fn messages(job: &Job, graph: &Graph, methods: &Methods, flows: &Flows) -> Result<Graph, Problem> {
+    let refused = |key: &str, message: String| Problem::new(format!("{}.{key}", flows.path), message);
+    let whole = if job.collective.is_some() { "collective" } else { "collectives" };
+    let graph = expand(graph, methods).map_err(|found| refused(whole, found.0))?;
     let empty = |(_, task): (u32, Task)| task.kind == Kind::Send && task.size == 0;
-    if what.pattern != Pattern::Barrier && graph.iter().any(|(_, rank)| rank.iter().any(empty)) {
-        let message = "messages of 0 B; expected more bytes, or fewer channels or ranks";
-        return Err(Problem::quoted(format!("{key}.size"), collective.size, message));
+    match &job.collective {
+        Some(own) if own.kind.0 != Pattern::Barrier && graph.iter().any(|(_, rank)| rank.iter().any(empty)) => {
+            let message = "messages of 0 B; expected more bytes, or fewer channels or ranks";
+            Err(Problem::quoted(format!("{}.collective.size", flows.path), own.size, message))
+        }
+        _ => Ok(graph),
     }
-    Ok(graph)
+}
+
+/// Notes on servers of GPUs: groups that lie in several, and rings that leave their rail, where GPU k of every server
+/// is in the k-th rack.
+pub(super) fn note_servers(job: &Job, graph: &Graph, methods: &Methods, hosts: &[u32], flows: &mut Flows) {
+    let Some(gpus) = job.scale_up.as_ref().map(|own| own.gpus) else { return };
+    let rack = |rank: usize| hosts.get(rank).and_then(|host| flows.network.racks.get(*host as usize));
+    let first = || (0..gpus as usize).map(rack);
+    let apart = first().flatten().collect::<BTreeSet<_>>().len() == gpus as usize;
+    let rails = apart && (0..hosts.len()).all(|rank| rack(rank) == rack(rank % gpus as usize));
+    let mut report = Report::default();
+    servers(graph, methods, gpus, rails, &mut report);
+    note(&flows.path.clone(), &report, flows);
 }

@@ -1,4 +1,4 @@
-"""A training job without the other traffic of its scenario."""
+"""A training job without the other jobs of its scenario."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from incast.runs.scenario import Scenario
 
 
 def alone(scenario: Scenario, job: str) -> Scenario:
-    """Return a scenario with one of its jobs and no other traffic, its ranks on the hosts that they have beside others.
+    """Return a scenario in which one of its jobs runs and no other begins.
 
-    Seed and all settings stay. Raises ``ScenarioError`` if the scenario has no such job.
+    Hosts, seed, other traffic and all settings stay, and the draws of every flow with them: the other jobs have a start
+    at the end of the run. Raises ``ScenarioError`` if the scenario has no such job.
     """
-    hosts = scenario.job_hosts()
-    if job not in hosts:
-        known = ", ".join(hosts) or "none"
+    resolved = scenario.resolved()
+    entries = resolved.get("job", [])
+    if job not in [one["name"] for one in entries]:
+        known = ", ".join(one["name"] for one in entries) or "none"
         raise ScenarioError(f"{job}: {scenario.name} has no such job; expected one of {known}")
-    entry = next(one for one in scenario.resolved()["job"] if one["name"] == job)
-    return scenario.changed({"traffic": [], "job": [{**entry, "hosts": hosts[job]}]})
+    end = resolved["run"]["duration"]
+    return scenario.changed({"job": [one if one["name"] == job else {**one, "start": end} for one in entries]})

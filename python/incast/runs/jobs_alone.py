@@ -1,4 +1,4 @@
-"""Training jobs against themselves alone: the same seed, hosts and settings, without the other traffic."""
+"""Training jobs against themselves alone: the same seed, hosts, traffic and settings, without the other jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Slowdown:
     together_s: float | None
     """Mean iteration time of the run; ``None`` if no iteration ended."""
     alone_s: float | None
-    """Mean iteration time without the other traffic."""
+    """Mean iteration time without the other jobs."""
 
     @property
     def slowdown(self) -> float | None:

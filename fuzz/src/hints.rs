@@ -33,6 +33,7 @@ const COUNTS: &[(&str, i64, i64)] = &[
     ("traffic[].ack_class", 0, 3),
     ("job[].class", 0, 3),
     ("job[].ack_class", 0, 3),
+    (".qps", 1, 4),
     (".outstanding", 1, 6),
     (".count", 1, 6),
     ("measure.trace[]", 0, 4),
@@ -74,6 +75,9 @@ const CHANCES: &[(&str, f64)] = &[
     ("traffic[].controller", 0.2),
     ("traffic[].app", 0.9),
     ("traffic[].deadline_draw", 0.01),
+    ("job[].by", 0.3),
+    ("job[].by.all-reduce", 0.5),
+    ("job[].by.all-to-all", 0.5),
     ("traffic[].app<query>.count", 0.6),
     ("traffic[].app<query>.response", 0.9),
     ("traffic[].app<query>.total", 0.03),
@@ -97,8 +101,12 @@ const CHANCES: &[(&str, f64)] = &[
 ];
 
 /// Places that are not drawn. The queue of a host's NIC has host queues of its own, which the schema allows and the
-/// checks refuse. The caller sets the scenario's own seed and threads.
+/// checks refuse. Messages of a kind have the transport of their job. The caller sets the scenario's own seed and
+/// threads.
 pub fn is_left_out(path: &str) -> bool {
+    if path.contains(".by.") && path.ends_with(".transport") {
+        return true;
+    }
     let nested = |key: &str| path.split(['.', '<', '>', '[']).filter(|part| *part == key).count() > 1;
     let of_another = path.contains("classes[]") || path.starts_with("links[]");
     nested("host") || of_another && path.contains(".host")
@@ -213,6 +221,9 @@ pub fn value(draw: &mut Draw, path: &str) -> Option<Toml> {
     }
     if ends("transport.mss") && draw.said.iter().any(|word| word == "topology<cell>") {
         return Some(Toml::Integer(draw.random.scaled(1.0, 900.0) as i64));
+    }
+    if path.contains(".by.") && path.ends_with("class") {
+        return Some(Toml::Integer(draw.random.between(0, 3)));
     }
     if path == "run.duration" {
         return Some(Toml::String(format!("{}ns", draw.around.run.round())));

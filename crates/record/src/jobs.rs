@@ -98,7 +98,7 @@ fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 19] {
     rows! {
         "job" [""] = Index(|i| i.ranks[0].job, names), "Job.";
         "iteration" [""] = U32(|i| i.ranks[0].iteration), "Number of the iteration, from 0.";
-        "warmup" [""] = U32(|i| i.is_warmup().into()), 
+        "warmup" [""] = U32(|i| i.is_warmup().into()),
             "1 for an iteration of the warm-up, which means leave out, else 0.";
         "ranks" ["ranks"] = U32(|i| i.ranks.len() as u32), "Ranks that began it.";
         "start_s" ["s"] = Time(Iteration::start), "Simulated time at which the first rank begins it.";

@@ -2,12 +2,13 @@
 
 use crate::domain::endpoints::Endpoints;
 use crate::domain::probe::observed;
-use crate::domain::ranks::record;
+use crate::domain::ranks::{Coming, Ordered, next_connection, record};
 use crate::event::order::{Key, Timer};
 use crate::event::outbox::Outbox;
 use crate::event::packet::Packet;
 use crate::ids::{FlowId, RankId, StreamId, TaskId};
 use crate::job::{Act, Arrived, RankState};
+use crate::map::jobs::Connection;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::ScaleUp;
 use incast_cc::Time;
@@ -41,13 +42,20 @@ impl Endpoints {
         let net = ctx.net;
         let (rank, own) = net.jobs.of_task(task);
         let sent = net.jobs.tasks(net.spec, rank).task(own);
-        let (Some(jobs), Some(number)) = (&mut self.jobs, net.jobs.to(rank, sent.peer)) else { return };
-        let connection = &net.jobs.connections[number as usize];
-        let incoming = &mut jobs.incoming[connection.incoming as usize];
+        let (Some(jobs), Some(number)) = (&mut self.jobs, net.jobs.pair(rank, sent.peer)) else { return };
+        let pair = &net.jobs.pairs[number as usize];
+        let kind = net.jobs.kind(net.spec, rank, sent.tag);
+        let own = &mut jobs.incoming[pair.incoming()];
+        let (connection, place) = next_connection(&net.jobs, pair, kind, own);
+        let incoming = &mut own[pair.place(connection)];
         incoming.bytes += on_a_connection(sent.size);
-        incoming.messages.push_back((task, incoming.bytes, ctx.now - connection.latency));
-        jobs.rank(&net.jobs, connection.to).coming(ctx.now);
-        self.take_messages(ctx, number);
+        let coming = Coming { task, number: place, end: incoming.bytes, start: ctx.now - pair.latency };
+        incoming.messages.push_back(coming);
+        if pair.connections().len() > 1 {
+            jobs.in_order.entry(number).or_default().push(&coming, connection, sent.tag);
+        }
+        jobs.rank(&net.jobs, pair.to).coming(ctx.now);
+        self.take_messages(ctx, connection);
     }
 
     /// Takes account of a packet of a connection that has just been delivered.
@@ -61,28 +69,41 @@ impl Endpoints {
 
     /// Ends the sends of a connection whose last bytes are acknowledged.
     fn end_sends(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32) {
-        let connection = ctx.net.jobs.connections[number as usize];
-        let acked = self.senders[ctx.net.ends[connection.flow].sender].acked();
+        let net = ctx.net;
+        let Connection { pair, flow, .. } = net.jobs.connections[number as usize];
+        let pair = &net.jobs.pairs[pair as usize];
+        let acked = self.senders[net.ends[flow].sender].acked();
         loop {
             let Some(jobs) = &mut self.jobs else { return };
-            let outgoing = &mut jobs.outgoing[connection.outgoing as usize];
+            let outgoing = &mut jobs.outgoing[pair.outgoing()][pair.place(number)];
             let Some((task, _)) = outgoing.messages.pop_front_if(|(_, end)| *end <= acked) else { return };
-            self.tell(ctx, connection.from, |state, tasks, now, acts| state.sent(tasks, task, now, acts));
+            self.tell(ctx, pair.from, |state, tasks, now, acts| state.sent(tasks, task, now, acts));
         }
     }
 
     /// Takes the messages of a connection whose last bytes have arrived.
     fn take_messages(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32) {
         let net = ctx.net;
-        let connection = net.jobs.connections[number as usize];
-        let delivered = self.receivers[net.ends[connection.flow].receiver].delivered();
+        let Connection { pair: of, flow, .. } = net.jobs.connections[number as usize];
+        let pair = &net.jobs.pairs[of as usize];
+        let delivered = self.receivers[net.ends[flow].receiver].delivered();
         loop {
             let Some(jobs) = &mut self.jobs else { return };
-            let incoming = &mut jobs.incoming[connection.incoming as usize];
-            let Some((task, _, start)) = incoming.messages.pop_front_if(|(_, end, _)| *end <= delivered) else {
-                return;
-            };
-            self.receive(ctx, connection.to, task, (start, Some(connection.flow)));
+            let incoming = &mut jobs.incoming[pair.incoming()][pair.place(number)];
+            let Some(come) = incoming.messages.pop_front_if(|come| come.end <= delivered) else { return };
+            if pair.connections().len() == 1 {
+                self.receive(ctx, pair.to, come.task, (come.start, Some(flow)));
+                continue;
+            }
+            let (mut arrived, mut others) = (Vec::new(), jobs.in_order.remove(&of).unwrap_or_default());
+            others.complete(come.number, |own| arrived.push(own));
+            if !others.is_empty() {
+                jobs.in_order.insert(of, others);
+            }
+            for Ordered { task, connection, start, .. } in arrived {
+                let flow = net.jobs.connections[connection as usize].flow;
+                self.receive(ctx, pair.to, task, (start, Some(flow)));
+            }
         }
     }
 
@@ -181,18 +202,22 @@ impl Endpoints {
         if let Some((to, links)) = net.jobs.inside(net.spec, rank, sent.peer) {
             return self.send_inside(ctx, (rank, to), task, (sent.size, links));
         }
-        let (Some(jobs), Some(number)) = (&mut self.jobs, net.jobs.to(rank, sent.peer)) else { return };
-        let connection = &net.jobs.connections[number as usize];
-        let outgoing = &mut jobs.outgoing[connection.outgoing as usize];
-        let (flow, written) = (connection.flow, outgoing.written);
+        let (Some(jobs), Some(pair)) = (&mut self.jobs, net.jobs.pair(rank, sent.peer)) else { return };
+        let pair = &net.jobs.pairs[pair as usize];
+        let kind = net.jobs.kind(net.spec, rank, sent.tag);
+        let own = &mut jobs.outgoing[pair.outgoing()];
+        let (connection, number) = next_connection(&net.jobs, pair, kind, own);
+        let outgoing = &mut own[pair.place(connection)];
         outgoing.bytes += on_a_connection(sent.size);
         outgoing.messages.push_back((task, outgoing.bytes));
-        outgoing.written = written.wrapping_add(1);
-        let key = Key::message(ctx.now.saturating_add(connection.latency), flow, written);
-        let to = net.jobs.ranks[connection.to].host;
+        let opens = !std::mem::replace(&mut outgoing.is_open, true);
+        // the messages of a pair keep their order, whatever their connections
+        let first = net.jobs.connections[pair.connections().start as usize].flow;
+        let key = Key::message(ctx.now.saturating_add(pair.latency), first, number);
+        let to = net.jobs.ranks[pair.to].host;
         let here = net.place[net.jobs.ranks[rank].host].domain == net.place[to].domain;
         ctx.out.announce((!here).then_some(to), key, Timer::Message(net.jobs.task(rank, task)));
-        self.write(ctx, flow, on_a_connection(sent.size), written == 0);
+        self.write(ctx, net.jobs.connections[connection as usize].flow, on_a_connection(sent.size), opens);
     }
 
     fn write(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId, bytes: u64, opens: bool) {

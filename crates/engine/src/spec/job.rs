@@ -33,8 +33,35 @@ pub struct JobSpec {
     /// Lower bound of the time of an iteration, and its part that holds of each even where iterations overlap; `None`:
     /// unknown.
     pub bound: Option<[Time; 2]>,
-    /// Connections, one for every pair of ranks with messages from the first to the second, in the order of the pairs.
+    /// Kinds of messages, whose connections differ: first tag of each range of tags and its kind, ascending. Smaller
+    /// tags are of kind 0.
+    pub kinds: Vec<(u32, u8)>,
+    /// Number of connections of a kind from one rank to another.
+    pub opens: Opens,
+    /// Connections: for every pair of ranks and kind as many as [`JobSpec::channels`] says, in that order.
     pub connections: Vec<JobConnection>,
+}
+
+/// Number of connections of a kind from one rank to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Opens {
+    /// At most so many, at least 1, which stay open: messages take them in turn, in the order in which they are sent.
+    Kept(u32),
+    /// One for each message.
+    Each,
+}
+
+/// Messages of one kind from one rank to another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Channels {
+    /// Sending rank.
+    pub from: u32,
+    /// Receiving rank.
+    pub to: u32,
+    /// Kind.
+    pub kind: u8,
+    /// Number of connections, at least 1.
+    pub count: u64,
 }
 
 /// End of a send.
@@ -59,13 +86,16 @@ pub struct ScaleUp {
     pub delay: Time,
 }
 
-/// Connection of two ranks: a flow with [`App::Messages`](super::App::Messages), which stays open for all messages.
+/// Connection from one rank to another: a flow with [`App::Messages`](super::App::Messages), which stays open for all
+/// its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JobConnection {
     /// Sending rank.
     pub from: u32,
     /// Receiving rank.
     pub to: u32,
+    /// Kind of its messages.
+    pub kind: u8,
     /// Flow.
     pub flow: u32,
 }
@@ -96,16 +126,30 @@ impl JobSpec {
         scale_up.is_some_and(|own| own.gpus > 0 && from / own.gpus == to / own.gpus)
     }
 
-    /// Pairs of ranks with messages over the network from the first to the second, in order.
-    pub fn pairs(graph: &Graph, scale_up: Option<ScaleUp>) -> Vec<(u32, u32)> {
+    /// Kind of the messages with a tag.
+    pub fn kind(&self, tag: u32) -> u8 {
+        let after = self.kinds.partition_point(|(first, _)| *first <= tag);
+        after.checked_sub(1).map_or(0, |range| self.kinds[range].1)
+    }
+
+    /// Pairs of ranks with messages over the network from the first to the second, by kind, in order. A kind has no
+    /// more connections than messages.
+    pub fn channels(&self) -> Vec<Channels> {
         let sends = |(rank, tasks): (u32, &Rank)| {
-            let mut peers: Vec<u32> =
-                tasks.iter().filter(|(_, task)| task.kind == Kind::Send).map(|(_, task)| task.peer).collect();
-            peers.sort_unstable();
-            peers.dedup();
-            peers.retain(|peer| !JobSpec::is_inside(scale_up, rank, *peer));
-            peers.into_iter().map(move |peer| (rank, peer))
+            let inside = |peer| JobSpec::is_inside(self.scale_up, rank, peer);
+            let sends = tasks.iter().filter(|(_, task)| task.kind == Kind::Send && !inside(task.peer));
+            let mut keys: Vec<(u32, u8)> = sends.map(|(_, task)| (task.peer, self.kind(task.tag))).collect();
+            keys.sort_unstable();
+            let count = |same: &[(u32, u8)]| {
+                let messages = same.len() as u64 * self.iterations as u64;
+                let count = match self.opens {
+                    Opens::Kept(most) => messages.min(most as u64),
+                    Opens::Each => messages,
+                };
+                Channels { from: rank, to: same[0].0, kind: same[0].1, count }
+            };
+            keys.chunk_by(|a, b| a == b).map(count).collect::<Vec<_>>()
         };
-        graph.iter().flat_map(sends).collect()
+        self.graph.iter().flat_map(sends).collect()
     }
 }

@@ -27,12 +27,6 @@ fn on_star(hosts: u32, graph: Graph, placement: &[u32]) -> Spec {
 
 /// Adds a job to `spec`.
 fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
-    let mut connections = Vec::new();
-    for (from, to) in JobSpec::pairs(&graph, None) {
-        connections.push(JobConnection { from, to, flow: spec.flows.len() as u32 });
-        let [src, dst] = [from, to].map(|rank| placement[rank as usize]);
-        spec.flows.push(FlowSpec { app: App::Messages(Messages), ..bulk(src, dst, None) });
-    }
     spec.jobs.push(JobSpec {
         group: 0,
         graph: Arc::new(graph),
@@ -45,8 +39,24 @@ fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
         slow: Vec::new(),
         collective: None,
         bound: None,
-        connections,
+        kinds: Vec::new(),
+        opens: Opens::Kept(1),
+        connections: Vec::new(),
     });
+    connect(spec);
+}
+
+/// Gives the last job its connections.
+fn connect(spec: &mut Spec) {
+    let job = spec.jobs.last_mut().unwrap();
+    job.connections.clear();
+    for Channels { from, to, kind, count } in job.channels() {
+        let [src, dst] = [from, to].map(|rank| job.hosts[rank as usize]);
+        for _ in 0..count {
+            job.connections.push(JobConnection { from, to, kind, flow: spec.flows.len() as u32 });
+            spec.flows.push(FlowSpec { app: App::Messages(Messages), ..bulk(src, dst, None) });
+        }
+    }
 }
 
 fn graph(ranks: u64, build: impl FnOnce(&mut Builder)) -> Graph {
@@ -159,14 +169,9 @@ fn a_send_may_end_when_it_is_written() {
 
 /// The job of `on_star`, with servers of two ranks.
 fn with_servers(mut spec: Spec) -> Spec {
-    let scale_up = Some(ScaleUp { gpus: 2, rate: Rate::gbps(100), delay: Time::ns(500) });
-    let job = &mut spec.jobs[0];
-    job.scale_up = scale_up;
-    let pairs = JobSpec::pairs(&job.graph, scale_up);
-    job.connections.retain(|own| pairs.contains(&(own.from, own.to)));
-    let kept: Vec<u32> = job.connections.iter().map(|own| own.flow).collect();
-    job.connections.iter_mut().zip(0..).for_each(|(own, flow)| own.flow = flow);
-    spec.flows = kept.iter().map(|flow| spec.flows[*flow as usize].clone()).collect();
+    spec.jobs[0].scale_up = Some(ScaleUp { gpus: 2, rate: Rate::gbps(100), delay: Time::ns(500) });
+    spec.flows.clear();
+    connect(&mut spec);
     spec
 }
 
@@ -325,6 +330,79 @@ fn a_fabric_repairs_the_messages_of_a_ring() {
     assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
 }
 
+/// Job of two ranks: messages of these sizes and tags, sent at once.
+fn at_once(messages: &[(u64, u32)]) -> Graph {
+    graph(2, |job| {
+        for (size, tag) in messages {
+            job.task(0, Task::send(Bytes(*size), 1).tagged(*tag)).unwrap();
+            job.task(1, Task::recv(Bytes(*size), 0).tagged(*tag)).unwrap();
+        }
+    })
+}
+
+#[test]
+fn messages_take_the_connections_of_a_pair_in_turn() {
+    let mut spec = on_star(2, at_once(&[(3_000, 0), (5_000, 1), (7_000, 2), (11_000, 3), (13_000, 4)]), &[1, 0]);
+    spec.flows.clear();
+    (spec.jobs[0].opens, spec.jobs[0].iterations) = (Opens::Kept(3), 2);
+    connect(&mut spec);
+    let o = compared(&spec);
+    // the second iteration goes on where the first ended
+    let delivered: Vec<u64> = o.flows.iter().map(|flow| flow.delivered).collect();
+    assert_eq!(delivered, [3_000 + 11_000 + 5_000 + 13_000, 5_000 + 13_000 + 7_000, 7_000 + 3_000 + 11_000]);
+    assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+    let of = |size| o.transfers.iter().filter(|own| own.bytes == size).map(|own| own.flow.unwrap()).collect::<Vec<_>>();
+    assert_eq!([3_000, 5_000, 13_000].map(of), [[0, 2], [1, 0], [1, 0]]);
+}
+
+#[test]
+fn a_short_message_waits_for_a_longer_one_of_its_tag_that_was_sent_before() {
+    let sizes = |second, third| {
+        let mut spec = on_star(2, at_once(&[(80_000, 0), (2_000, second), (1_000, third)]), &[0, 1]);
+        spec.flows.clear();
+        spec.jobs[0].opens = Opens::Kept(2);
+        connect(&mut spec);
+        let o = compared(&spec);
+        assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+        let sizes: Vec<u64> = o.transfers.iter().map(|own| own.bytes).collect();
+        (sizes, o.transfers.iter().map(|own| own.finish_ps).collect::<Vec<_>>())
+    };
+    // the third has the connection of the first
+    let (order, at) = sizes(1, 0);
+    assert_eq!(order, [2_000, 80_000, 1_000]);
+    assert!(at[0] < at[1] && at[1] < at[2]);
+    let (order, at) = sizes(0, 0);
+    assert_eq!(order, [80_000, 2_000, 1_000]);
+    assert_eq!(at[0], at[1]);
+}
+
+#[test]
+fn kinds_of_messages_have_connections_of_their_own() {
+    let messages = [(3_000, 0), (5_000, 10), (7_000, 0), (11_000, 20), (13_000, 11), (17_000, 21)];
+    let mut spec = on_star(2, at_once(&messages), &[0, 1]);
+    spec.flows.clear();
+    spec.jobs[0].kinds = vec![(10, 2), (20, 1)];
+    spec.jobs[0].opens = Opens::Kept(2);
+    connect(&mut spec);
+    let kinds: Vec<u8> = spec.jobs[0].connections.iter().map(|own| own.kind).collect();
+    assert_eq!(kinds, [0, 0, 1, 1, 2, 2]);
+    let o = compared(&spec);
+    let delivered: Vec<u64> = o.flows.iter().map(|flow| flow.delivered).collect();
+    assert_eq!(delivered, [3_000, 7_000, 11_000, 17_000, 5_000, 13_000]);
+}
+
+#[test]
+fn each_message_may_have_a_connection_of_its_own() {
+    let mut spec = on_star(4, ring(4, 30_000), &[2, 0, 3, 1]);
+    spec.flows.clear();
+    (spec.jobs[0].opens, spec.jobs[0].iterations) = (Opens::Each, 2);
+    connect(&mut spec);
+    assert_eq!(spec.flows.len(), 4 * 6 * 2);
+    let o = compared(&spec);
+    assert!(o.flows.iter().all(|flow| flow.delivered == 30_000));
+    assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+}
+
 #[test]
 fn jobs_that_do_not_fit_are_refused() {
     let pair = || {
@@ -354,10 +432,14 @@ fn jobs_that_do_not_fit_are_refused() {
     };
     refused(wild, "expected 1 iteration");
     refused(|s| s.jobs[0].connections.clear(), "belongs to no query and no job");
-    refused(|s| s.jobs[0].connections[0].from = 1, "one for each of the 1 pairs");
+    refused(|s| s.jobs[0].connections[0].from = 1, "1 connections; expected 1, of each pair");
+    refused(|s| s.jobs[0].opens = Opens::Kept(0), "0 connections of a pair");
+    refused(|s| s.jobs[0].kinds = vec![(0, 1)], "1 connections; expected 1, of each pair");
+    refused(|s| s.jobs[0].kinds = vec![(4, 1), (4, 2)], "expected ascending tags");
+    refused(|s| s.jobs[0].connections = vec![s.jobs[0].connections[0]; 2], "2 connections; expected 1");
     refused(|s| s.flows[0].dst = 2, "no connection of ranks 0 and 1");
     refused(|s| s.flows[0].app = App::Bulk(Bulk { size: None, write: 1 }), "no connection of ranks 0 and 1");
-    refused(|s| s.jobs.push(s.jobs[0].clone()), "the connection of two pairs of ranks");
+    refused(|s| s.jobs.push(s.jobs[0].clone()), "part of two connections of jobs");
     let own = |task: Task| graph(2, |job| chain(job, 0, &[task]));
     for (task, part) in [
         (Task::send(Bytes(1), 0), "expected another rank"),

@@ -4,6 +4,7 @@ use super::{credits, triggers};
 use crate::document::Document;
 use crate::document::failures::LinkFailure;
 use crate::document::group::path_of;
+use crate::document::job::By;
 use crate::document::links::OwnQueue;
 use crate::document::pattern::Pattern;
 use crate::document::queue::{Cuts, Queue};
@@ -67,6 +68,10 @@ fn check_jobs(doc: &Document, problems: &mut Vec<Problem>) {
         job.check(at);
         if let Some(own) = &job.transport {
             own.check(Some(&doc.transport), &mut at.below("transport"));
+        }
+        for (kind, own) in job.by.iter().flat_map(By::iter) {
+            let around = job.transport.as_ref().unwrap_or(&doc.transport);
+            own.transport.iter().for_each(|own| own.check(Some(around), &mut at.below(format!("by.{kind}.transport"))));
         }
         if doc.jobs[..i].iter().any(|other| other.name() == name) || doc.traffic.iter().any(|t| t.name() == name) {
             let message = "another job or traffic entry has this name; expected a unique name, as name = \"...\"";

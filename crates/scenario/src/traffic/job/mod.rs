@@ -1,15 +1,17 @@
 //! Flows of a training job: a connection for every pair of ranks with messages.
 
+mod connections;
 mod hosts;
 mod tasks;
 
 use super::flows::Flows;
 use super::place::check_two_hosts;
-use crate::document::job::Job;
+use crate::document::job::{Job, Life};
 use crate::text::problem::{Errors, Problem};
+use connections::{connect, kinds};
 use hosts::{named, placed};
 use incast_cc as cc;
-use incast_engine::spec::{self, JobConnection, JobSpec};
+use incast_engine::spec::{self, JobSpec, Opens};
 use incast_record::{RankRecord, TransferRecord};
 use incast_workload::bound::bound;
 use incast_workload::collective::bus_factor;
@@ -17,7 +19,7 @@ use incast_workload::evaluate::delay::Network;
 use incast_workload::{Graph, Kind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tasks::{collective, messages, note_servers, read};
+use tasks::{collective, messages, note_servers, patterns, read};
 
 impl Job {
     /// Adds the job as group number `group`, and the connections of its ranks.
@@ -44,39 +46,46 @@ impl Job {
                 return Err(Problem::with_value(format!("{path}.slow.{i}.ranks"), rank, message).into());
             }
         }
-        let scale_up = self.scale_up.as_ref().map(|own| own.spec());
-        let pairs = JobSpec::pairs(&graph, scale_up);
-        flows.reserve(pairs.len() as u64)?;
-        let controller = flows.controller(self.controller.as_ref())?;
-        let transport = flows.transport(self.transport.as_ref(), controller);
-        let mut connections = Vec::with_capacity(pairs.len());
-        for (from, to) in pairs {
-            let Some(ends) = hosts.get(from as usize).zip(hosts.get(to as usize)).map(|(a, b)| (*a, *b)) else {
-                let message = format!("rank {from} sends to rank {to}; expected a rank, 0 to {}", ranks.max(1) - 1);
-                return Err(Problem::new(key, message).into());
-            };
-            let flow = flows.push(self.connection(ends, group, controller, transport));
-            connections.push(JobConnection { from, to, flow });
-        }
         flows.taken.extend(&hosts);
         flows.reserve_rows(rows(&graph).saturating_mul(self.iterations.into()))?;
         note_servers(self, &tasks, &methods, &hosts, flows);
         let bound = bound_of(&graph, &hosts, self, flows);
         let slow = self.slow.iter().flat_map(|slow| slow.ranks.iter().map(|rank| (*rank, slow.calc))).collect();
-        flows.jobs.push(JobSpec {
+        let mut made = JobSpec {
             group,
             graph: Arc::new(graph),
             hosts,
             start: self.start.0,
             iterations: self.iterations,
             warmup: self.warmup,
-            scale_up,
+            scale_up: self.scale_up.as_ref().map(|own| own.spec()),
             send_done: self.send_done.spec(),
             slow,
             collective,
             bound,
-            connections,
-        });
+            kinds: Vec::new(),
+            opens: match self.connections {
+                Life::Job => Opens::Kept(self.qps),
+                Life::Message => Opens::Each,
+            },
+            connections: Vec::new(),
+        };
+        let controller = flows.controller(self.controller.as_ref())?;
+        let transport = flows.transport(self.transport.as_ref(), controller);
+        let flow = self.connection((0, 0), group, controller, transport);
+        let given = (self.controller.as_ref(), self.transport.as_ref());
+        let patterns = patterns(&tasks, &methods, flows)?;
+        let kinds = kinds(self.by.as_ref(), &patterns, &flow, given, flows)?;
+        made.kinds.clone_from(&kinds.by_tag);
+        let channels = made.channels();
+        if let Some(own) = channels.iter().find(|own| own.to as usize >= ranks) {
+            let (from, to, last) = (own.from, own.to, ranks.max(1) - 1);
+            let message = format!("rank {from} sends to rank {to}; expected a rank, 0 to {last}");
+            return Err(Problem::new(key, message).into());
+        }
+        flows.reserve(channels.iter().fold(0, |sum: u64, own| sum.saturating_add(own.count)))?;
+        connect(&mut made, &kinds, &flow, flows);
+        flows.jobs.push(made);
         Ok(())
     }
 

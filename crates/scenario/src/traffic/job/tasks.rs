@@ -7,7 +7,7 @@ use crate::text::problem::Problem;
 use crate::traffic::flows::Flows;
 use crate::traffic::shuffle::shuffled;
 use incast_engine::hash::{self, purpose};
-use incast_workload::collective::{Methods, alone, expand, expanded_tasks, zipf};
+use incast_workload::collective::{Methods, alone, expand, expanded_tasks, tags, zipf};
 use incast_workload::evaluate::delay::Network;
 use incast_workload::files::{self, Format};
 use incast_workload::lint::{Options, lint, servers};
@@ -121,6 +121,18 @@ pub(super) fn collective(
         return Err(Problem::new(key, message));
     }
     Ok((alone(&what, ranks).map_err(wrong)?, methods))
+}
+
+/// First tag of the messages of each collective, with its pattern.
+pub(super) type Patterns = Vec<(u32, Pattern)>;
+
+/// Tags of the messages of the collectives of a job, once these are expanded.
+pub(super) fn patterns(graph: &Graph, methods: &Methods, flows: &Flows) -> Result<Patterns, Problem> {
+    if graph.collectives().is_empty() {
+        return Ok(Vec::new());
+    }
+    let first = tags(graph, methods).map_err(|found| Problem::new(&flows.path, found.0))?;
+    Ok(first.into_iter().zip(graph.collectives()).map(|(tag, own)| (tag, own.pattern)).collect())
 }
 
 /// Messages of the tasks of a job: its collectives are expanded.

@@ -4,7 +4,7 @@ use crate::chakra;
 use crate::finding::{Code, Place, Report};
 use crate::goal::{binary, text};
 use crate::graph::Graph;
-use crate::simai;
+use crate::{msccl, simai};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -20,11 +20,13 @@ pub enum Format {
     SimAi,
     /// Chakra execution traces, a file a rank.
     Chakra,
+    /// Algorithm of a collective as XML of MSCCL.
+    Msccl,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 4] = [Format::Goal, Format::Bin, Format::SimAi, Format::Chakra];
+    pub const ALL: [Format; 5] = [Format::Goal, Format::Bin, Format::SimAi, Format::Chakra, Format::Msccl];
 
     /// Name of the format.
     pub const fn name(self) -> &'static str {
@@ -33,6 +35,7 @@ impl Format {
             Format::Bin => "bin",
             Format::SimAi => "simai",
             Format::Chakra => "chakra",
+            Format::Msccl => "msccl",
         }
     }
     /// The format of this name.
@@ -44,6 +47,7 @@ impl Format {
         // binary begins with a cookie of two bytes and six of 0; text has no byte 0
         match head {
             _ if head.contains(&0) => Format::Bin,
+            _ if head.trim_ascii_start().starts_with(b"<") => Format::Msccl,
             _ if simai::POLICIES.iter().any(|policy| head.starts_with(policy.as_bytes())) => Format::SimAi,
             _ => Format::Goal,
         }
@@ -59,6 +63,8 @@ pub struct Options {
     pub simai: simai::Options,
     /// Rules of execution traces.
     pub traces: chakra::Options,
+    /// Rules of algorithms of MSCCL.
+    pub msccl: msccl::Options,
 }
 
 /// Reads the file of a job, or of execution traces all `<prefix>.<rank>.et`, by the prefix or by one of the files.
@@ -78,6 +84,7 @@ pub fn read(path: &Path, options: &Options, report: &mut Report) -> Option<Graph
         Ok((mut file, head)) => match options.format.unwrap_or_else(|| Format::of(&head)) {
             Format::Bin => binary::read(&mut file, report),
             Format::SimAi => simai::read(&mut BufReader::new(file), options.simai, report),
+            Format::Msccl => msccl::read(&mut BufReader::new(file), options.msccl, report),
             _ => text::read(&mut BufReader::with_capacity(1 << 20, file), report),
         },
     }

@@ -115,6 +115,7 @@ def workload_load(
     totals: bool | None = None,
     data_only: bool = False,
     as_simai: bool = False,
+    size: int | None = None,
 ) -> tuple[Workload | None, list[_Found], list[tuple[str, int]]]: ...
 def workload_collective(
     name: str, n: int, size: int, root: int, given: _Method, sizes: list[int] | None = None

@@ -48,7 +48,7 @@ def test_the_numbers_are_the_compiled_models(n: int, peak: float, cut: float, ta
 
 
 def test_every_model_has_a_function_and_texts_are_quantities() -> None:
-    required = {"mathis": {"p": 0.001}, "dctcp-queue": {"flows": 2}}
+    required = {"mathis": {"p": 0.001}, "dctcp-queue": {"flows": 2}, "astra": {}}
     for name in model.names():
         given = required.get(name, {"q": 0.01})
         found = getattr(model, name.replace("-", "_"))(**given)

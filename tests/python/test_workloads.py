@@ -168,6 +168,23 @@ def test_execution_traces_are_read_by_prefix(tmp_path: Path, incast: Command) ->
     incast("workload", "lint", "trace", "--all-gather", "half").refused('--all-gather "half": expected shard or total')
 
 
+def test_an_algorithm_of_msccl_takes_the_size_of_its_buffer(tmp_path: Path, incast: Command) -> None:
+    """A broadcast of two chunks from GPU 0."""
+    (tmp_path / "two.xml").write_text(
+        "<algo ngpus='2' nchunksperloop='2'><gpu id='0'><tb id='0' send='1' recv='-1' chan='1'>"
+        "<step s='0' type='s' cnt='1'/><step s='1' type='s' cnt='1'/></tb></gpu>"
+        "<gpu id='1'><tb id='0' send='-1' recv='0' chan='1'>"
+        "<step s='0' type='r' cnt='1'/><step s='1' type='r' cnt='1'/></tb></gpu></algo>"
+    )
+    assert "--size 16MiB" in incast("workload", "lint", "two.xml").out
+    done = incast("workload", "convert", "two.xml", "--size", "3kB", "--out", "two.goal")
+    assert done.status == 0, done.err
+    sends = "l0: send 1500b to 1 tag 1\nl1: send 1500b to 1 tag 1\nl1 irequires l0\n"
+    assert sends in (tmp_path / "two.goal").read_text()
+    job = Workload.load(tmp_path / "two.xml", size=3000)
+    assert job.stats()["bytes_by_kind"]["send"] == 3000
+
+
 def test_a_collective_has_its_ideal_time(incast: Command, tmp_path: Path) -> None:
     asked = ["workload", "collective", "all-reduce", "n=16", "size=16MiB", "--latency", "1us", "--rate", "100Gbps"]
     found = json.loads(incast(*asked, "--json", "--out", "ring.bin").out)

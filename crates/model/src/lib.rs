@@ -25,6 +25,7 @@
 
 #[macro_use]
 pub mod declaration;
+pub mod astra;
 pub mod dctcp;
 pub mod dctcp_queue;
 pub mod fair;
@@ -40,7 +41,7 @@ pub mod tcp;
 pub use declaration::{Figure, Figures, Invalid, Model, Parameter, Parameters, Quantity};
 
 /// All models that are functions of numbers.
-pub static MODELS: [&Model; 8] = [
+pub static MODELS: [&Model; 9] = [
     &mathis::MODEL,
     &tcp::MODEL,
     &dctcp::MODEL,
@@ -49,6 +50,7 @@ pub static MODELS: [&Model; 8] = [
     &lswift::MODEL,
     &mswift::MODEL,
     &dctcp_queue::MODEL,
+    &astra::MODEL,
 ];
 
 /// The model of this name.

@@ -11,7 +11,7 @@ use incast_workload::files::{self, Format};
 use incast_workload::isolate::isolate;
 use incast_workload::lint::{self, Options};
 use incast_workload::stats::stats;
-use incast_workload::{Code, Collective, Finding, Graph, Kind, Pattern, Refused, Report, goal, simai};
+use incast_workload::{Code, Collective, Finding, Graph, Kind, Pattern, Refused, Report, goal, msccl, simai};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
@@ -67,9 +67,9 @@ type Read = (Option<Workload>, Vec<Found>, Vec<(&'static str, u64)>);
 
 /// Reads a file of a job; an empty kind is the format that the file looks like. `gpus` is for workloads of SimAI that
 /// name no number; `totals` says whether sizes of all-gathers are totals, `data_only` leaves control dependencies out;
-/// `as_simai` has the rules of SimAI's run on ns-3.
+/// `as_simai` has the rules of SimAI's run on ns-3; `size` is the buffer of an algorithm of MSCCL.
 #[pyfunction]
-#[pyo3(signature = (path, kind, gpus = None, totals = None, data_only = false, as_simai = false))]
+#[pyo3(signature = (path, kind, gpus = None, totals = None, data_only = false, as_simai = false, size = None))]
 pub fn workload_load(
     py: Python<'_>,
     path: PathBuf,
@@ -78,12 +78,14 @@ pub fn workload_load(
     totals: Option<bool>,
     data_only: bool,
     as_simai: bool,
+    size: Option<u64>,
 ) -> PyResult<Read> {
     let format = if kind.is_empty() { None } else { Some(format(kind)?) };
     let options = files::Options {
         format,
         simai: simai::Options { gpus, as_simai },
         traces: chakra::Options { totals, data_only },
+        msccl: msccl::Options { bytes: size },
     };
     let mut report = Report::default();
     let graph = py.detach(|| files::read(&path, &options, &mut report));

@@ -5,7 +5,7 @@ use crate::finding::{Code, Place, Report};
 use crate::goal::binary::{self, Source};
 use crate::goal::text;
 use crate::graph::Graph;
-use crate::simai;
+use crate::{msccl, simai};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -21,11 +21,13 @@ pub enum Format {
     SimAi,
     /// Chakra execution traces, a file a rank.
     Chakra,
+    /// Algorithm of a collective as XML of MSCCL.
+    Msccl,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 4] = [Format::Goal, Format::Bin, Format::SimAi, Format::Chakra];
+    pub const ALL: [Format; 5] = [Format::Goal, Format::Bin, Format::SimAi, Format::Chakra, Format::Msccl];
 
     /// Name of the format.
     pub const fn name(self) -> &'static str {
@@ -34,6 +36,7 @@ impl Format {
             Format::Bin => "bin",
             Format::SimAi => "simai",
             Format::Chakra => "chakra",
+            Format::Msccl => "msccl",
         }
     }
     /// Name for a reader.
@@ -43,6 +46,7 @@ impl Format {
             Format::Bin => "GOAL binary",
             Format::SimAi => "text of SimAI",
             Format::Chakra => "Chakra traces",
+            Format::Msccl => "an algorithm of MSCCL",
         }
     }
     /// The format of this name.
@@ -54,6 +58,7 @@ impl Format {
         // binary begins with a cookie of two bytes and six of 0; text has no byte 0
         match head {
             _ if head.contains(&0) => Format::Bin,
+            _ if head.trim_ascii_start().starts_with(b"<") => Format::Msccl,
             _ if simai::POLICIES.iter().any(|policy| head.starts_with(policy.as_bytes())) => Format::SimAi,
             _ => Format::Goal,
         }
@@ -69,6 +74,8 @@ pub struct Options {
     pub simai: simai::Options,
     /// Rules of execution traces.
     pub traces: chakra::Options,
+    /// Rules of algorithms of MSCCL.
+    pub msccl: msccl::Options,
 }
 
 /// Reads the file of a job, or of execution traces all `<prefix>.<rank>.et`, by the prefix, by one of the files or by a

@@ -34,6 +34,7 @@ pub mod graph;
 pub mod isolate;
 pub mod lint;
 pub mod matching;
+pub mod msccl;
 pub mod simai;
 pub mod stats;
 

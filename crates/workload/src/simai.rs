@@ -8,7 +8,7 @@
 //! One iteration: forward rows in order, each calculation followed by its collective; then rows in reverse: gradients
 //! of inputs with a collective that blocks, gradients of weights with one that does not, and behind it the update.
 //! MICRO has the collectives of weights alone, one after the other. Bytes are totals, of an all-gather the gathered
-//! data.
+//! data; a collective of no bytes is none.
 //!
 //! Rank = t + TP (d + DP p). Differences: pipeline stages run the same rows side by side, without their messages, and
 //! checkpoints are not recomputed (W08); an unknown collective is no collective (W01), there it is an all-reduce.
@@ -265,7 +265,7 @@ fn row(words: &[(u64, &str)], line: u64, report: &mut Report) -> Result<Row, Sto
         let bytes = number(words[first + 2].1, at(first + 2), "bytes", u64::MAX)?;
         let usual = if pass == 2 { Kind::Dp } else { Kind::Tp };
         let collective = collective(words[first + 1].1, usual, at(first + 1), report);
-        made.passes[pass] = Pass { time: time(first)?, collective, bytes };
+        made.passes[pass] = Pass { time: time(first)?, collective: collective.filter(|_| bytes > 0), bytes };
     }
     Ok(made)
 }

@@ -26,13 +26,14 @@ from incast.writing.numbers import quantity, said
 MOST_RANKS = 1 << 20
 """Most ranks of a range."""
 Files = Annotated[
-    list[str], typer.Argument(metavar="FILE...", help="GOAL (text or binary), SimAI, or the prefix of Chakra traces.")
+    list[str],
+    typer.Argument(metavar="FILE...", help="GOAL (text or binary), SimAI, MSCCL, or the prefix of Chakra traces."),
 ]
 File = Annotated[
-    str, typer.Argument(metavar="FILE", help="GOAL (text or binary), SimAI, or the prefix of Chakra traces.")
+    str, typer.Argument(metavar="FILE", help="GOAL (text or binary), SimAI, MSCCL, or the prefix of Chakra traces.")
 ]
 Format = Annotated[
-    str, typer.Option("--format", metavar="KIND", help="goal, bin, simai or chakra (default: by the file).")
+    str, typer.Option("--format", metavar="KIND", help="goal, bin, simai, chakra or msccl (default: by the file).")
 ]
 Gpus = Annotated[
     int | None, typer.Option("--gpus", metavar="N", min=1, help="GPUs: of a SimAI file without all_gpus, and for W04.")
@@ -43,6 +44,9 @@ Sizes = Annotated[
 DataOnly = Annotated[bool, typer.Option("--data-only", help="Leave control dependencies of traces out.")]
 AsSimai = Annotated[
     bool, typer.Option("--as-simai", help="Read SimAI's files as its run on ns-3: one stage, forward sizes from 4 KiB.")
+]
+Size = Annotated[
+    str | None, typer.Option("--size", metavar="SIZE", help="Buffer of an algorithm of MSCCL, whose file has none.")
 ]
 Latency = Annotated[str, typer.Option("--latency", metavar="TIME", help="Latency of a message between hosts.")]
 Rate = Annotated[str, typer.Option("--rate", metavar="RATE", help="Rate of a host.")]
@@ -61,6 +65,7 @@ def lint(
     all_gather: Sizes = "",
     data_only: DataOnly = False,
     as_simai: AsSimai = False,
+    size: Size = None,
     latency: Latency = job.LATENCY,
     rate: Rate = job.RATE,
     packet: Annotated[
@@ -82,7 +87,7 @@ def lint(
     most_bytes = None if most is None else job.quantity("most", "size", most)
     reports = []
     for name in files:
-        made, found, counts = job.read(name, format_, gpus, _totals(all_gather), data_only, as_simai)
+        made, found, counts = job.read(name, format_, gpus, _totals(all_gather), data_only, as_simai, size)
         if made is not None:
             own, more = made.counted(latency, rate, packet, gpus, most_bytes, server)
             found, counts = [*found, *own], dict(Counter(counts) + Counter(more))
@@ -115,12 +120,14 @@ def stats(
     all_gather: Sizes = "",
     data_only: DataOnly = False,
     as_simai: AsSimai = False,
+    size: Size = None,
     latency: Latency = job.LATENCY,
     rate: Rate = job.RATE,
     json: Json = False,
 ) -> None:
     """Count tasks, bytes, pairs, dependencies, critical path and memory of jobs."""
-    found = [(name, _load(name, format_, gpus, all_gather, data_only, as_simai).stats(latency, rate)) for name in files]
+    jobs = [(name, _load(name, format_, gpus, all_gather, data_only, as_simai, size)) for name in files]
+    found = [(name, made.stats(latency, rate)) for name, made in jobs]
     if json:
         _print_json([{"file": name, **counts} for name, counts in found])
         return
@@ -135,12 +142,14 @@ def bound(
     all_gather: Sizes = "",
     data_only: DataOnly = False,
     as_simai: AsSimai = False,
+    size: Size = None,
     latency: Latency = job.LATENCY,
     rate: Rate = job.RATE,
     json: Json = False,
 ) -> None:
     """Bound the time of jobs from below: no network of hosts with this latency and rate is faster."""
-    found = [(name, _load(name, format_, gpus, all_gather, data_only, as_simai).bound(latency, rate)) for name in files]
+    jobs = [(name, _load(name, format_, gpus, all_gather, data_only, as_simai, size)) for name in files]
+    found = [(name, made.bound(latency, rate)) for name, made in jobs]
     if json:
         _print_json([{"file": name, **figures} for name, figures in found])
         return
@@ -156,11 +165,13 @@ def convert(
     all_gather: Sizes = "",
     data_only: DataOnly = False,
     as_simai: AsSimai = False,
+    size: Size = None,
     set_: Set = None,
     quiet: Quiet = False,
 ) -> None:
     """Convert a job to GOAL text or binary; its collectives become messages, as by expand."""
-    _write(_load(file, format_, gpus, all_gather, data_only, as_simai).expanded(_methods(set_)), out_, quiet)
+    made = _load(file, format_, gpus, all_gather, data_only, as_simai, size)
+    _write(made.expanded(_methods(set_)), out_, quiet)
 
 
 def expand(
@@ -299,8 +310,16 @@ def collective(
         _write(made, out_, quiet or json)
 
 
-def _load(name: str, format_: str, gpus: int | None, all_gather: str, data_only: bool, as_simai: bool) -> Workload:
-    return Workload.load(name, format_, gpus, _totals(all_gather), data_only, as_simai)
+def _load(
+    name: str,
+    format_: str,
+    gpus: int | None,
+    all_gather: str,
+    data_only: bool,
+    as_simai: bool,
+    size: str | None = None,
+) -> Workload:
+    return Workload.load(name, format_, gpus, _totals(all_gather), data_only, as_simai, size)
 
 
 def _totals(all_gather: str) -> bool | None:

@@ -183,6 +183,11 @@ def dctcp_queue(*, flows: Value, **others: Value) -> Figures:
     return evaluate("dctcp-queue", flows=flows, **others)
 
 
+def astra(**parameters: Value) -> Figures:
+    """Messages in ASTRA-sim's analytical networks."""
+    return evaluate("astra", **parameters)
+
+
 SCENARIO_FIGURES = {
     "ideal-fct": (
         "The empty network: every flow alone, without a window limit",

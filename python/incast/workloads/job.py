@@ -98,16 +98,17 @@ class Workload:
         totals: bool | None = None,
         data_only: bool = False,
         as_simai: bool = False,
+        size: str | float | None = None,
     ) -> Workload:
-        """Read GOAL text or binary, a workload of SimAI or AICB, or Chakra traces by their prefix.
+        """Read GOAL text or binary, a workload of SimAI or AICB, an algorithm of MSCCL, or Chakra traces by prefix.
 
-        ``format`` is goal, bin, simai or chakra (default: by the file). ``gpus`` is for workloads of SimAI without
-        ``all_gpus``, ``totals`` says that sizes of all-gathers in traces are totals (or shards, if false), and
-        ``data_only`` leaves control dependencies of traces out. ``as_simai`` reads a workload of SimAI as its run on
-        ns-3 does: one pipeline stage, forward collectives of 1 to 4,095 B with 4,096 B. Raises ``ScenarioError`` with
-        the place of the first error.
+        ``format`` is goal, bin, simai, chakra or msccl (default: by the file). ``gpus`` is for workloads of SimAI
+        without ``all_gpus``, ``totals`` says that sizes of all-gathers in traces are totals (or shards, if false),
+        and ``data_only`` leaves control dependencies of traces out. ``as_simai`` reads a workload of SimAI as its run
+        on ns-3 does: one pipeline stage, forward collectives of 1 to 4,095 B with 4,096 B. ``size`` is the buffer that
+        an algorithm of MSCCL works on. Raises ``ScenarioError`` with the place of the first error.
         """
-        made, found, _ = read(path, format, gpus, totals, data_only, as_simai)
+        made, found, _ = read(path, format, gpus, totals, data_only, as_simai, size)
         if made is None:
             first = next(finding for finding in found if finding.error)
             raise ScenarioError(f"{path}, {first.place}: {first.what} ({first.code}: {first.why}): {first.remedy}")
@@ -250,10 +251,12 @@ def read(
     totals: bool | None = None,
     data_only: bool = False,
     as_simai: bool = False,
+    size: str | float | None = None,
 ) -> tuple[Workload | None, list[Finding], dict[str, int]]:
     """Read a file as ``Workload.load`` does; return the job unless it has an error, findings, and numbers by code."""
     gpus = None if gpus is None else count("gpus", gpus)
-    core, found, counts = _core.workload_load(path, format, gpus, totals, data_only, as_simai)
+    size = None if size is None else quantity("size", "size", size)
+    core, found, counts = _core.workload_load(path, format, gpus, totals, data_only, as_simai, size)
     findings = [Finding(*one) for one in found]
     return (None if core is None else Workload(core, findings)), findings, dict(counts)
 

@@ -1,5 +1,6 @@
 //! Tests of the closed-form models, in one binary: it links once.
 
+mod astra;
 mod dctcp_queue;
 mod declarations;
 mod docs;

@@ -13,5 +13,6 @@ mod isolate;
 mod lint;
 mod loggops;
 mod matching;
+mod msccl;
 mod simai;
 mod support;

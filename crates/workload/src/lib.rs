@@ -32,6 +32,7 @@ pub mod finding;
 pub mod goal;
 pub mod graph;
 pub mod lint;
+pub mod llm;
 pub mod matching;
 pub mod simai;
 pub mod stats;

@@ -10,6 +10,7 @@ mod goal_binary;
 mod goal_text;
 mod graph;
 mod lint;
+mod llm;
 mod loggops;
 mod simai;
 mod support;

@@ -51,6 +51,7 @@ SCENARIOS = [
     "mixed-rdma-tcp",
     "two-jobs",
     "allreduce-rails",
+    "llm-3d",
     "linux-incast",
     "ns3-hotspot",
     "ns3-random-hotspot",

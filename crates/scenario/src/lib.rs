@@ -325,6 +325,9 @@ impl Scenario {
         for t in &mut doc.traffic {
             t.name = Some(t.name());
             t.transport = t.transport.as_ref().map(|own| own.over(&doc.transport));
+            if let Some(job) = &mut t.job {
+                job.llm = job.llm.as_ref().map(|llm| llm.resolved());
+            }
         }
         Ok(doc)
     }

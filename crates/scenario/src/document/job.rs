@@ -1,5 +1,6 @@
 //! Training jobs in a scenario: where ranks are, how often they run through their tasks, which of them are slow.
 
+use super::job_llm::Llm;
 use crate::text::problem::Report;
 use crate::text::quantity::{Rate, Size, Time};
 use crate::text::words::{Word, words};
@@ -15,6 +16,8 @@ use serde::{Deserialize, Serialize};
 pub struct Job {
     /// Collective that an iteration consists of; default: the tasks are in `file`.
     pub collective: Option<Collective>,
+    /// Training of a transformer, from the numbers of its model; default: the tasks are in `file`.
+    pub llm: Option<Llm>,
     /// Hosts of the ranks, of those that no earlier job has.
     #[serde(default)]
     pub placement: RankPlacement,
@@ -36,9 +39,9 @@ pub struct Job {
 
 impl Default for Job {
     fn default() -> Job {
-        let (collective, hosts, scale_up, slow) = (None, None, None, Vec::new());
+        let (collective, llm, hosts, scale_up, slow) = (None, None, None, None, Vec::new());
         let (placement, send_done) = (RankPlacement::default(), SendDone::default());
-        Job { collective, placement, hosts, iterations: one(), send_done, scale_up, slow }
+        Job { collective, llm, placement, hosts, iterations: one(), send_done, scale_up, slow }
     }
 }
 
@@ -241,6 +244,9 @@ impl Job {
         }
         if let Some(own) = self.scale_up.as_ref().filter(|own| own.rate.0.0 == 0) {
             at.text("scale_up.rate", own.rate, "expected a rate above 0");
+        }
+        if let Some(llm) = &self.llm {
+            llm.check(&mut at.below("llm"));
         }
         for (i, slow) in self.slow.iter().enumerate() {
             if !(slow.calc.is_finite() && slow.calc >= 0.0) {

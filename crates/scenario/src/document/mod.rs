@@ -10,6 +10,7 @@ pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;
 pub mod job;
+pub mod job_llm;
 pub mod links;
 pub(crate) mod pattern;
 pub mod program;

@@ -280,11 +280,17 @@ impl Traffic {
             return;
         }
         self.job.iter().for_each(|job| job.check(&mut at.below("job")));
-        match (&self.file, self.job.as_ref().and_then(|job| job.collective.as_ref())) {
-            (None, None) => at.key("file", "missing; expected a file of tasks, GOAL as text, or job.collective"),
-            (Some(file), Some(_)) => {
-                at.text("file", file, "the tasks are those of job.collective; expected one of both")
+        let collective = self.job.as_ref().is_some_and(|job| job.collective.is_some());
+        let llm = self.job.as_ref().is_some_and(|job| job.llm.is_some());
+        match (&self.file, collective, llm) {
+            (None, false, false) => {
+                at.key("file", "missing; expected a file of tasks, GOAL as text, or job.collective, or job.llm");
             }
+            (_, true, true) => at.key("job.llm", "the tasks are those of job.collective; expected one of both"),
+            (Some(file), true, _) => {
+                at.text("file", file, "the tasks are those of job.collective; expected one of both");
+            }
+            (Some(file), _, true) => at.text("file", file, "the tasks are those of job.llm; expected one of both"),
             _ => {}
         }
         if let Some(n) = self.flows {

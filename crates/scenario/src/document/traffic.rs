@@ -62,7 +62,7 @@ pub struct Traffic {
     pub arrivals: Option<Arrivals>,
     /// Roots and workers of the pattern `partition-aggregate`.
     pub roots: Option<Roots>,
-    /// Ranks of the pattern `job`; its tasks are in `file`, GOAL as text, or a collective.
+    /// Ranks of the pattern `job`; its tasks are in `file`, GOAL as text, or a collective, or those of a model.
     pub job: Option<Job>,
     /// Opening of the first flow. For files, `start`, `stagger` and `jitter` are added to the times in the file.
     #[serde(default = "microseconds::<0>")]

@@ -26,6 +26,7 @@ builtin!(
     "mixed-rdma-tcp",
     "two-jobs",
     "allreduce-rails",
+    "llm-3d",
     "ns3-hotspot",
     "ns3-random-hotspot",
     "ns3-random-pairs",

@@ -39,7 +39,7 @@ impl Order {
         <[Dimension; 3]>::try_from(found).ok().filter(|_| count == 3).map(Order)
     }
 
-    /// Its text.
+    /// Text of the order.
     pub fn text(self) -> String {
         self.0.map(Dimension::name).join(",")
     }

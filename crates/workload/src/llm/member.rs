@@ -34,7 +34,7 @@ pub(super) struct Member<'b, 'm> {
     pending: [u128; 2],
     /// Buckets whose parameters are gathered in the end, with their groups.
     gathers: Vec<(Group, u128)>,
-    /// Whether gradients are those of the last micro-batch.
+    /// True in passes of the last micro-batch.
     is_final: bool,
     volumes: [Volume; 4],
 }
@@ -306,7 +306,7 @@ impl<'b, 'm> Member<'b, 'm> {
         if own == mean { time } else { part(time, own as f64 / mean as f64) }
     }
 
-    /// What is left of a backward pass for gradients of weights.
+    /// Part of a backward pass that is gradients of weights.
     fn rest(&self, time: Time) -> Time {
         time.saturating_sub(part(time, 1.0 - self.model.times.weights))
     }

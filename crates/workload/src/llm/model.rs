@@ -84,9 +84,9 @@ pub struct Overlap {
 pub struct Wrong {
     /// Name of the key.
     pub key: &'static str,
-    /// Its value.
+    /// Value of the key.
     pub value: String,
-    /// What was expected.
+    /// Expectation, in words.
     pub expected: String,
 }
 
@@ -208,7 +208,7 @@ impl Model {
         }
     }
 
-    /// What parallelism has to divide.
+    /// Numbers that parallelism divides.
     fn check_shares(&self, found: &mut Found) {
         let stages = self.pp * self.chunks;
         for (key, value, by, what) in [

@@ -1,4 +1,4 @@
-//! What all ranks of a job have in common.
+//! Facts that all ranks of a job share.
 
 use super::layout::{Group, Layout};
 use super::model::Model;
@@ -22,7 +22,7 @@ impl Volume {
     }
 }
 
-/// What all ranks have in common while their tasks are made.
+/// Facts that all ranks share while their tasks are made.
 pub(super) struct Plan<'m> {
     pub model: &'m Model,
     pub layout: Layout,

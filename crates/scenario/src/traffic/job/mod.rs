@@ -1,6 +1,7 @@
 //! Flows of a training job: a connection for every pair of ranks with messages.
 
 mod hosts;
+mod llm;
 mod tasks;
 
 use super::flows::Flows;
@@ -25,10 +26,11 @@ impl Traffic {
     pub(crate) fn add_job(&self, file: Option<&str>, job: &Job, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
         check_two_hosts(flows)?;
         let key = format!("{}.file", flows.path);
-        let graph = match (&job.collective, file) {
-            (Some(collective), _) => expanded(collective, flows)?,
-            (None, Some(file)) => read(&key, file, &read_named(&key, flows.dir, file)?)?,
-            (None, None) => return Ok(()),
+        let graph = match (&job.collective, &job.llm, file) {
+            (Some(collective), ..) => expanded(collective, flows)?,
+            (None, Some(llm), _) => llm::expanded(llm, job.scale_up.as_ref(), flows)?,
+            (None, None, Some(file)) => read(&key, file, &read_named(&key, flows.dir, file)?)?,
+            (None, None, None) => return Ok(()),
         };
         let ranks = graph.ranks();
         let collective = job.collective.as_ref().map(|c| (c.size.0.0, bus_factor(c.kind.0, ranks as u64)));

@@ -37,19 +37,26 @@ pub(super) fn expanded(collective: &document::Collective, flows: &Flows) -> Resu
         return Err(Problem::new(format!("{key}.ranks"), format!("{ranks} ranks; expected at least 2")));
     }
     let tasks = expanded_tasks(&what, ranks.into(), methods.of(what.pattern)).map_err(wrong)?;
-    if tasks > MOST_TASKS {
-        let message = format!(
-            "{tasks:.0} tasks, which take {:.1} GB; expected at most {MOST_TASKS:.0}: a larger chunk, fewer channels, \
-             or fewer ranks",
-            tasks * TASK_BYTES / 1e9
-        );
+    if let Some(message) = too_many(tasks, "a larger chunk, fewer channels, or fewer ranks") {
         return Err(Problem::new(key, message));
     }
     let graph = alone(&what, ranks).and_then(|graph| expand(&graph, &methods)).map_err(wrong)?;
-    let empty = |(_, task): (u32, Task)| task.kind == Kind::Send && task.size == 0;
-    if graph.iter().any(|(_, rank)| rank.iter().any(empty)) {
+    if has_empty(&graph) {
         let message = "messages of 0 B; expected more bytes, or fewer channels or ranks (a barrier has no bytes)";
         return Err(Problem::quoted(format!("{key}.size"), collective.size, message));
     }
     Ok(graph)
+}
+
+/// Refusal of more tasks than a run takes, with a remedy.
+pub(super) fn too_many(tasks: f64, remedy: &str) -> Option<String> {
+    let need = tasks * TASK_BYTES / 1e9;
+    let message = || format!("{tasks:.0} tasks, which take {need:.1} GB; expected at most {MOST_TASKS:.0}: {remedy}");
+    (tasks > MOST_TASKS).then(message)
+}
+
+/// Returns whether a message has no bytes.
+pub(super) fn has_empty(graph: &Graph) -> bool {
+    let empty = |(_, task): (u32, Task)| task.kind == Kind::Send && task.size == 0;
+    graph.iter().any(|(_, rank)| rank.iter().any(empty))
 }

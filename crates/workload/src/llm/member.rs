@@ -93,7 +93,7 @@ impl<'b, 'm> Member<'b, 'm> {
                 }
                 if is_last {
                     self.gather([self.sizes.vocab, 0])?;
-                    self.calc = self.calc + model.times.head_forward;
+                    self.work(model.times.head_forward);
                 } else {
                     self.send(stage + 1, stage, op.batch, Way::Forward)?;
                 }
@@ -105,7 +105,7 @@ impl<'b, 'm> Member<'b, 'm> {
                     self.receive(stage + 1, op.batch, Way::Backward)?;
                 } else {
                     self.gather([self.sizes.vocab, 0])?;
-                    self.calc = self.calc + part(model.times.head_backward, own);
+                    self.work(part(model.times.head_backward, own));
                     self.gradients([self.sizes.vocab, 0], whole && !split)?;
                 }
                 for layer in layers.rev() {
@@ -124,11 +124,11 @@ impl<'b, 'm> Member<'b, 'm> {
             }
             Pass::Weights => {
                 if is_last {
-                    self.calc = self.calc + self.rest(model.times.head_backward);
+                    self.work(self.rest(model.times.head_backward));
                     self.gradients([self.sizes.vocab, 0], whole)?;
                 }
                 for layer in layers.rev() {
-                    self.calc = self.calc + self.weights(layer);
+                    self.work(self.weights(layer));
                     self.gradients([self.sizes.dense, self.sizes.sparse], whole)?;
                 }
                 if is_first {
@@ -167,6 +167,11 @@ impl<'b, 'm> Member<'b, 'm> {
             self.job.requires(self.rank, index, earlier)?;
         }
         Ok(index)
+    }
+
+    /// Adds a calculation to those that become one task.
+    fn work(&mut self, time: Time) {
+        self.calc = self.calc.saturating_add(time);
     }
 
     /// Adds the calculations so far as one task.
@@ -251,7 +256,7 @@ impl<'b, 'm> Member<'b, 'm> {
         let time = self.model.times.forward;
         let attention = part(time, self.model.times.attention);
         self.tensor(Pattern::AllGather, self.sizes.tp)?;
-        self.calc = self.calc + attention;
+        self.work(attention);
         self.tensor(Pattern::ReduceScatter, self.sizes.tp)?;
         self.feed_forward(layer, time.saturating_sub(attention))
     }
@@ -262,7 +267,7 @@ impl<'b, 'm> Member<'b, 'm> {
         let attention = part(time, self.model.times.attention);
         self.feed_forward(layer, part(time.saturating_sub(attention), own))?;
         self.tensor(Pattern::AllGather, self.sizes.tp)?;
-        self.calc = self.calc + part(attention, own);
+        self.work(part(attention, own));
         self.tensor(Pattern::ReduceScatter, self.sizes.tp)
     }
 
@@ -272,7 +277,7 @@ impl<'b, 'm> Member<'b, 'm> {
     fn feed_forward(&mut self, layer: u64, time: Time) -> Result<(), Refused> {
         if !self.model.is_sparse() {
             self.tensor(Pattern::AllGather, self.sizes.tp)?;
-            self.calc = self.calc + time;
+            self.work(time);
             return self.tensor(Pattern::ReduceScatter, self.sizes.tp);
         }
         let pairs = self.plan.pairs(layer);
@@ -281,7 +286,7 @@ impl<'b, 'm> Member<'b, 'm> {
         let routed = u128::from(load) * u128::from(self.model.tp);
         self.blocking(Group::Ep, Pattern::AllToAll, self.sizes.ep, dispatch)?;
         self.tensor(Pattern::AllGather, routed)?;
-        self.calc = self.calc + self.loaded(layer, time);
+        self.work(self.loaded(layer, time));
         self.tensor(Pattern::ReduceScatter, routed)?;
         self.blocking(Group::Ep, Pattern::AllToAll, self.sizes.ep, combine)
     }
@@ -315,7 +320,7 @@ impl<'b, 'm> Member<'b, 'm> {
     fn weights(&self, layer: u64) -> Time {
         let time = self.model.times.backward;
         let attention = part(time, self.model.times.attention);
-        self.rest(attention) + self.loaded(layer, self.rest(time.saturating_sub(attention)))
+        self.rest(attention).saturating_add(self.loaded(layer, self.rest(time.saturating_sub(attention))))
     }
 
     /// Gathers parameters before a layer, as the last stage of ZeRO does: of the replicas' part and of experts.

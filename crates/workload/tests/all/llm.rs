@@ -400,3 +400,11 @@ fn collectives_of_random_jobs_become_messages_without_mistakes() {
         assert!(expanded.collectives().is_empty());
     }
 }
+
+#[test]
+fn times_beyond_all_clocks_stay_at_the_largest() {
+    let second = Time::s(1_000_000);
+    let times = Times { forward: second, backward: second, ..Times::default() };
+    let job = made(&Model { times, ..Model::new(1 << 16, 128, 16) }).graph;
+    assert_eq!(iteration(&job), Time::NEVER);
+}

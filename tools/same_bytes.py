@@ -52,6 +52,7 @@ SCENARIOS = [
     "two-jobs",
     "moe-alltoall",
     "allreduce-rails",
+    "llm-3d",
     "linux-incast",
     "ns3-hotspot",
     "ns3-random-hotspot",

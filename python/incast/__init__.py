@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from incast.runs.scenario import Scenario
     from incast.study.api import Study
     from incast.workloads.job import Workload, collective
+    from incast.workloads.training import llm
 
 __all__ = [
     "ControllerError",
@@ -68,6 +69,7 @@ __all__ = [
     "controllers",
     "describe",
     "evaluate",
+    "llm",
     "model",
     "paper",
     "scenarios",
@@ -88,6 +90,7 @@ _HOMES = {
     "controllers": "incast.controllers",
     "describe": "incast.commands.lookup",
     "evaluate": "incast.batch.evaluation",
+    "llm": "incast.workloads.training",
     "model": "incast.models.closed_form",
     "paper": "incast.commands.reproduced",
     "scenarios": "incast.commands.lookup",

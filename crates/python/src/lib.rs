@@ -6,6 +6,7 @@ mod external;
 mod model;
 mod scenario;
 mod workload;
+mod workload_llm;
 
 use std::time::{Duration, Instant};
 
@@ -229,6 +230,8 @@ mod _core {
     use super::model::{ModelError, model_bounds, model_declaration, model_evaluate, model_names, model_quantity};
     #[pymodule_export]
     use super::workload::{Workload, workload_collective, workload_ideal, workload_load, workload_repeats};
+    #[pymodule_export]
+    use super::workload_llm::workload_llm;
     #[pymodule_export]
     use super::{
         ControllerError, RunError, RunResult, RunStopped, Scenario, ScenarioError, columns, describe, list_kind, run,

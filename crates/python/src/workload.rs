@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 /// A job: the tasks of its ranks.
 #[pyclass(frozen, module = "incast._core")]
-pub struct Workload(Graph);
+pub struct Workload(pub(crate) Graph);
 
 /// (code, stops a run, place, what, why, remedy).
 type Found = (&'static str, bool, String, String, &'static str, String);

@@ -328,6 +328,7 @@ impl Scenario {
         doc.name = Some(self.name.clone());
         doc.transport = doc.transport.resolved();
         doc.name_groups();
+        doc.jobs.iter_mut().for_each(|job| job.llm = job.llm.as_ref().map(|llm| llm.resolved()));
         Ok(doc)
     }
 

@@ -107,6 +107,7 @@ pub fn read_source(
     Ok(match format {
         Format::Bin => binary::read(source, report),
         Format::SimAi => simai::read(&mut BufReader::new(&mut source), options.simai, report),
+        Format::Msccl => msccl::read(&mut BufReader::new(&mut source), options.msccl, report),
         _ => text::read(&mut BufReader::with_capacity(1 << 20, &mut source), report),
     })
 }

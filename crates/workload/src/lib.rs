@@ -33,6 +33,7 @@ pub mod goal;
 pub mod graph;
 pub mod isolate;
 pub mod lint;
+pub mod llm;
 pub mod matching;
 pub mod msccl;
 pub mod simai;

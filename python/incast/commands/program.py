@@ -69,6 +69,7 @@ def program() -> typer.Typer:
     jobs.command()(workload.expand)
     jobs.command()(workload.isolate)
     jobs.command()(workload.collective)
+    jobs.command()(workload.llm)
     app.add_typer(jobs, name="workload")
     app.command()(tune.tune)
     app.command()(tune.sensitivity)

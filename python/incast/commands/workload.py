@@ -19,7 +19,7 @@ from incast.errors import FolderError, ScenarioError
 from incast.runs.job_alone import alone
 from incast.runs.scenario import Scenario
 from incast.system.folders import new_folder, write_whole
-from incast.workloads import job
+from incast.workloads import job, training
 from incast.workloads.job import Method, Workload
 from incast.writing.numbers import quantity, said
 
@@ -308,6 +308,58 @@ def collective(
         _table(f"{pattern} of {n} ranks, tasks: {made.tasks:,}", [*rows, *_bounded(figures)])
     if out_ is not None:
         _write(made, out_, quiet or json)
+
+
+def llm(
+    numbers: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KEY=VALUE...",
+            help="layers, hidden, seq, tp, pp, dp, flops and more: the keys of job.llm of a scenario.",
+        ),
+    ],
+    out_: Annotated[
+        str | None, typer.Option("--out", metavar="FILE", help="A new file: .goal (text) or .bin (binary).")
+    ] = None,
+    set_: Set = None,
+    latency: Latency = job.LATENCY,
+    rate: Rate = job.RATE,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a training job of a model's numbers: incast workload llm layers=4 hidden=1024 seq=2048 tp=2 flops=400Tflops.
+
+    The file has its collectives as messages, by the algorithms of --set. The bubble is the time of an iteration without
+    a network beyond the calculations of the busiest rank, over these.
+    """
+    pairs = [_pair("", text, "KEY=VALUE, such as layers=4") for text in numbers]
+    made, facts = training.described(pairs)
+    counts = made.stats(latency, rate)
+    figures = made.bound(latency, rate)
+    calc = counts["most_calc_ps"]
+    bubble = facts["iteration_ps"] / calc - 1 if calc else None
+    if json:
+        _print_json({**facts, "bubble": bubble, "stats": counts, "bound": figures})
+    elif not quiet:
+        sides = " x ".join(f"{name} {facts[name]}" for name in ("tp", "pp", "dp"))
+        passes = f"{_time(facts['forward_ps'])} forward, {_time(facts['backward_ps'])} backward"
+        rows = [
+            ("tasks", f"{made.tasks:,}"),
+            ("a layer", passes),
+            ("calculation", f"{_time(calc)} of the busiest rank"),
+            ("bubble", "no calculation" if bubble is None else f"{bubble:.1%} of it, without a network"),
+            ("gradients of a rank", _bytes(facts["gradient_bytes"])),
+            *((f"exchange of {name}", _exchanged(*facts["exchange"][name])) for name in facts["exchange"]),
+            *_bounded(figures),
+        ]
+        _table(f"ranks: {made.ranks:,}, {sides}", [row for row in rows if row[1]])
+    if out_ is not None:
+        _write(made.expanded(_methods(set_)), out_, quiet or json)
+
+
+def _exchanged(tasks: int, number: int) -> str:
+    """Say what the ranks exchange in one dimension; nothing for none."""
+    return f"{_bytes(number)} in {tasks:,} tasks" if tasks else ""
 
 
 def _load(

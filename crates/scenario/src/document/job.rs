@@ -1,5 +1,6 @@
 //! Training jobs in a scenario: where ranks are, how often they run through their tasks, which of them are slow.
 
+use crate::document::job_llm::Llm;
 use crate::document::method::{Collectives, Method};
 use crate::document::transport::Transport;
 use crate::text::controller::Controller;
@@ -50,6 +51,8 @@ pub struct Job {
     pub collectives: Option<Collectives>,
     /// Collective that an iteration consists of; or `workload`.
     pub collective: Option<Collective>,
+    /// Training of a transformer, from the numbers of its model; default: the tasks are in `workload`.
+    pub llm: Option<Llm>,
     /// Hosts of the ranks, of those that no earlier job has.
     #[serde(default)]
     pub placement: RankPlacement,
@@ -369,23 +372,39 @@ impl Job {
                 totals: self.sizes.map(|sizes| sizes == Sizes::Total),
                 data_only: self.deps == Deps::Data,
             },
+            msccl: Default::default(),
+        }
+    }
+
+    /// Reports what says twice where the tasks come from, or does not say it.
+    fn check_source(&self, at: &mut Report) {
+        let given = [
+            ("workload", self.workload.is_some()),
+            ("collective", self.collective.is_some()),
+            ("llm", self.llm.is_some()),
+        ];
+        let mut given = given.into_iter().filter(|(_, given)| *given).map(|(key, _)| key);
+        match (given.next(), given.next()) {
+            (None, _) => at.key("workload", "missing; expected a file of tasks, a collective, or llm"),
+            (Some("workload"), Some(other)) => {
+                let file = self.workload.as_deref().unwrap_or_default();
+                at.text("workload", file, format!("the tasks are those of {other}; expected one of both"));
+            }
+            (Some(one), Some(other)) => at.key(other, format!("the tasks are those of {one}; expected one of both")),
+            (Some("workload"), None) => {}
+            (Some(one), None) => {
+                // a model has collectives of several patterns
+                let own = |key: &&str| one != "llm" || *key != "collectives";
+                for key in self.of_files().into_iter().map(|(key, _)| key).filter(own) {
+                    at.key(key, format!("the tasks are those of {one}; expected none without workload"));
+                }
+            }
         }
     }
 
     /// Reports values that are invalid for any network and any file.
     pub(crate) fn check(&self, at: &mut Report) {
-        match (&self.workload, &self.collective) {
-            (None, None) => at.key("workload", "missing; expected a file of tasks, or a collective"),
-            (Some(file), Some(_)) => {
-                at.text("workload", file, "the tasks are those of collective; expected one of both")
-            }
-            (None, Some(_)) => {
-                for (key, _) in self.of_files() {
-                    at.key(key, "the tasks are those of collective; expected none without workload");
-                }
-            }
-            _ => {}
-        }
+        self.check_source(at);
         if !(1..=1_000_000).contains(&self.iterations) {
             at.value("iterations", self.iterations, "expected 1 to 1000000");
         }
@@ -408,6 +427,9 @@ impl Job {
         }
         if self.qps > 1 && self.connections == Life::Message {
             at.value("qps", self.qps, "each message has a connection of its own; expected none");
+        }
+        if let Some(llm) = &self.llm {
+            llm.check(&mut at.below("llm"));
         }
         for (i, slow) in self.slow.iter().enumerate() {
             if !(slow.calc.is_finite() && slow.calc >= 0.0) {

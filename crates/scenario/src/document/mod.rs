@@ -11,6 +11,7 @@ pub mod failures;
 pub(crate) mod group;
 pub mod hosts;
 pub mod job;
+pub mod job_llm;
 pub mod links;
 pub mod method;
 pub(crate) mod pattern;

@@ -27,6 +27,7 @@ builtin!(
     "two-jobs",
     "allreduce-rails",
     "moe-alltoall",
+    "llm-3d",
     "ns3-hotspot",
     "ns3-random-hotspot",
     "ns3-random-pairs",

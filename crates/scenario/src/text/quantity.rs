@@ -23,7 +23,10 @@ const HEADROOM: &str = "\"link\", \"hpcc\", or a size with a unit (B, kB, MB, GB
 const LINE_RATE: &str = "a part of the rate of the sender's link above 0%, at most 100%, such as \"50%\", or a rate \
                          with a unit (bps, kbps, Mbps, Gbps, Tbps; k, M, G, T for short), such as \"10Gbps\"";
 
-static FORMATS: [Format; 6] = [
+const FLOPS: &str = "a rate of floating-point operations with a unit (flops, kflops, Mflops, Gflops, Tflops), such as \
+                     \"400Tflops\"";
+
+static FORMATS: [Format; 7] = [
     Format {
         name: "time",
         units: &cc::Time::UNITS,
@@ -54,6 +57,18 @@ static FORMATS: [Format; 6] = [
         units: &cc::Bytes::UNITS,
         expected: HEADROOM,
         read: |text| Headroom::read(text).map(drop),
+    },
+    Format {
+        name: "flops",
+        units: &[
+            ("flops", 1),
+            ("kflops", 1_000),
+            ("Mflops", 1_000_000),
+            ("Gflops", 1_000_000_000),
+            ("Tflops", 1_000_000_000_000),
+        ],
+        expected: FLOPS,
+        read: |text| Flops::read(text).map(drop),
     },
 ];
 
@@ -218,6 +233,17 @@ quantity!(
         rate => Ok(rate),
     },
     |r| r.to_string()
+);
+quantity!(
+    /// Floating-point operations in a second: `"400Tflops"`.
+    Flops(u64), "flops", r"^[0-9._]+ *[kMGT]?flops$",
+    |text| {
+        // the prefixes are those of rates
+        let bits = text.trim().strip_suffix("flops").map(|number| format!("{number}bps"));
+        let rate = bits.and_then(|text| text.parse::<cc::Rate>().ok());
+        rate.filter(|rate| rate.0 > 0).map(|rate| rate.0).ok_or_else(|| format!("expected {FLOPS}"))
+    },
+    |n| cc::Rate(n).to_string().replace("bps", "flops")
 );
 quantity!(
     /// A size: `"2MB"` (10^6 bytes), `"2MiB"` (2^20 bytes).

@@ -14,6 +14,7 @@ mod ideal;
 #[allow(dead_code, unused_imports)]
 mod inside;
 mod job_connections;
+mod job_llm;
 mod linux;
 mod messages;
 mod placement;

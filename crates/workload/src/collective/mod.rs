@@ -20,5 +20,6 @@ pub use ideal::{Step, bus_factor, ideal, incast};
 pub use method::{Algorithm, Method, Methods};
 pub use parts::Parts;
 pub use ring::Ring;
-pub use skew::zipf;
+pub(crate) use skew::parts;
+pub use skew::{shares, zipf};
 pub use tree::{children, depth, parent};

@@ -11,6 +11,7 @@ mod goal_text;
 mod graph;
 mod isolate;
 mod lint;
+mod llm;
 mod loggops;
 mod matching;
 mod msccl;

@@ -2,6 +2,7 @@
 
 mod connections;
 mod hosts;
+mod llm;
 mod tasks;
 
 use super::flows::Flows;
@@ -26,10 +27,11 @@ impl Job {
     pub(crate) fn add(&self, group: u32, flows: &mut Flows) -> Result<(), Errors> {
         check_two_hosts(flows)?;
         let key = format!("{}.workload", flows.path);
-        let (tasks, methods) = match (&self.collective, &self.workload) {
-            (Some(own), _) => collective(own, self.hosts.as_ref().map(Vec::len), group, flows)?,
-            (None, Some(file)) => read(self, file, flows)?,
-            (None, None) => return Ok(()),
+        let (tasks, methods) = match (&self.collective, &self.llm, &self.workload) {
+            (Some(own), ..) => collective(own, self.hosts.as_ref().map(Vec::len), group, flows)?,
+            (None, Some(llm), _) => llm::tasks(llm, self, flows)?,
+            (None, None, Some(file)) => read(self, file, flows)?,
+            (None, None, None) => return Ok(()),
         };
         let graph = messages(self, &tasks, &methods, flows)?;
         let ranks = graph.ranks();

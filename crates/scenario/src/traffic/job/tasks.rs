@@ -112,12 +112,7 @@ pub(super) fn collective(
         what.sizes = Some(zipf(what.bytes, exponent, &shuffled(ranks, draw)).into());
     }
     let tasks = expanded_tasks(&what, ranks.into(), methods.of(what.pattern)).map_err(wrong)?;
-    if tasks > MOST_TASKS {
-        let message = format!(
-            "{tasks:.0} tasks, which take {:.1} GB; expected at most {MOST_TASKS:.0}: a larger chunk, fewer channels, \
-             or fewer ranks",
-            tasks * TASK_BYTES / 1e9
-        );
+    if let Some(message) = too_many(tasks, "a larger chunk, fewer channels, or fewer ranks") {
         return Err(Problem::new(key, message));
     }
     Ok((alone(&what, ranks).map_err(wrong)?, methods))
@@ -140,9 +135,8 @@ pub(super) fn messages(job: &Job, graph: &Graph, methods: &Methods, flows: &Flow
     let refused = |key: &str, message: String| Problem::new(format!("{}.{key}", flows.path), message);
     let whole = if job.collective.is_some() { "collective" } else { "collectives" };
     let graph = expand(graph, methods).map_err(|found| refused(whole, found.0))?;
-    let empty = |(_, task): (u32, Task)| task.kind == Kind::Send && task.size == 0;
     match &job.collective {
-        Some(own) if own.kind.0 != Pattern::Barrier && graph.iter().any(|(_, rank)| rank.iter().any(empty)) => {
+        Some(own) if own.kind.0 != Pattern::Barrier && has_empty(&graph) => {
             let message = "messages of 0 B; expected more bytes, or fewer channels or ranks";
             Err(Problem::quoted(format!("{}.collective.size", flows.path), own.size, message))
         }
@@ -161,4 +155,17 @@ pub(super) fn note_servers(job: &Job, graph: &Graph, methods: &Methods, hosts: &
     let mut report = Report::default();
     servers(graph, methods, gpus, rails, &mut report);
     note(&flows.path.clone(), &report, flows);
+}
+
+/// Refusal of more tasks than a run takes, with a remedy.
+pub(super) fn too_many(tasks: f64, remedy: &str) -> Option<String> {
+    let need = tasks * TASK_BYTES / 1e9;
+    let message = || format!("{tasks:.0} tasks, which take {need:.1} GB; expected at most {MOST_TASKS:.0}: {remedy}");
+    (tasks > MOST_TASKS).then(message)
+}
+
+/// Returns whether a message has no bytes.
+fn has_empty(graph: &Graph) -> bool {
+    let empty = |(_, task): (u32, Task)| task.kind == Kind::Send && task.size == 0;
+    graph.iter().any(|(_, rank)| rank.iter().any(empty))
 }

@@ -33,6 +33,7 @@ pub mod goal;
 pub mod graph;
 pub mod lint;
 pub mod matching;
+pub mod pxn;
 pub mod simai;
 pub mod stats;
 

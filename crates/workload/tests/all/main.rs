@@ -11,5 +11,6 @@ mod goal_text;
 mod graph;
 mod lint;
 mod loggops;
+mod pxn;
 mod simai;
 mod support;

@@ -86,6 +86,47 @@ def test_a_job_that_cannot_end_says_what_it_waits_for(incast: Command, tmp_path:
     assert (tmp_path / "run/ranks.parquet").is_file()
 
 
+RAILS = """
+controller = "dctcp"
+[run]
+duration = "20ms"
+until = "finished"
+[topology]
+kind = "rail-optimised"
+servers = 4
+gpus = 2
+spines = 2
+link = { rate = "100Gbps", delay = "1us" }
+[queue]
+kind = "ecn-threshold"
+limit = "4MB"
+mark = "200kB"
+[transport]
+delayed_ack = 1
+[[traffic]]
+name = "train"
+pattern = "job"
+[traffic.job]
+collective = { kind = "all-reduce", size = "1MB", algorithm = "hierarchical", server = 2 }
+scale_up = { rate = "1Tbps", delay = "500ns" }
+[[failures]]
+nic = "server1gpu0"
+at = "20us"
+detection = "1us"
+"""
+
+
+def test_a_job_whose_rank_lost_its_nic_says_what_it_waits_for(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "rails.toml").write_text(RAILS)
+    done = incast("run", "rails.toml", "--out", "run")
+    assert done.status == 1
+    # rank 2 is server1gpu0; rank 4 is next on its rail
+    assert "job train: iteration 0 has not ended: rank " in done.err
+    assert "a message of rank 2 with tag" in done.err
+    repaired = incast("run", "rails.toml", "--set", 'failures.0.until="40us"', "--out", "repaired")
+    assert repaired.status == 0, repaired.err
+
+
 @pytest.mark.parametrize(
     ("tasks", "words"),
     [

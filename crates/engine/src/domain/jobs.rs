@@ -148,7 +148,7 @@ impl Endpoints {
         ctx: &mut NodeCtx<impl Effects>,
         (rank, to): (RankId, RankId),
         task: u32,
-        (bytes, links): (u64, ScaleUp),
+        (bytes, links): (u64, &ScaleUp),
     ) {
         let net = ctx.net;
         let Some(jobs) = &mut self.jobs else { return };

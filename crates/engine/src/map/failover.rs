@@ -168,7 +168,8 @@ pub struct Stranded {
 }
 
 /// The first flow whose destination is unreachable, with detours, at some time between its start and its stop. Flows
-/// with prescribed paths are not checked: they lose their packets.
+/// with prescribed paths are not checked: they lose their packets. Neither are connections of jobs: their messages wait
+/// for the repair, and a job that does not end says so.
 pub fn stranded(spec: &Spec) -> Option<Stranded> {
     if spec.failures.is_empty() {
         return None;
@@ -191,7 +192,8 @@ pub fn stranded(spec: &Spec) -> Option<Stranded> {
             cut.entry(host).or_default().push((from, until, i));
         }
     }
-    for (f, flow) in (0..).map(FlowId).zip(&spec.flows) {
+    let of_jobs: BTreeSet<u32> = spec.jobs.iter().flat_map(|job| &job.connections).map(|c| c.flow).collect();
+    for (f, flow) in (0..).map(FlowId).zip(&spec.flows).filter(|(f, _)| !of_jobs.contains(&f.0)) {
         let stop = flow.stop.min(spec.duration);
         for (given, src, dst) in [(&flow.path, flow.src, flow.dst), (&flow.reverse_path, flow.dst, flow.src)] {
             if given.is_some() {

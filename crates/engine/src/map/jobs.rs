@@ -137,9 +137,9 @@ impl Jobs {
     }
 
     /// Rank of the server of `from`, if its messages to rank `peer` of its job do not take the network.
-    pub fn inside(&self, spec: &Spec, from: RankId, peer: u32) -> Option<(RankId, ScaleUp)> {
+    pub fn inside<'s>(&self, spec: &'s Spec, from: RankId, peer: u32) -> Option<(RankId, &'s ScaleUp)> {
         let place = &self.ranks[from];
-        let scale_up = spec.jobs[place.job as usize].scale_up?;
+        let scale_up = spec.jobs[place.job as usize].scale_up.as_ref()?;
         let inside = JobSpec::is_inside(Some(scale_up), place.rank, peer);
         inside.then_some((RankId(from.0 - place.rank + peer), scale_up))
     }
@@ -192,18 +192,14 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
     if let Some(host) = job.hosts.iter().find(|host| **host >= spec.hosts) {
         return Err(format!("a rank on host {host}; expected less than {}", spec.hosts));
     }
-    let mut sorted = job.hosts.clone();
-    sorted.sort_unstable();
-    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("two ranks on host {}; expected at most one", pair[0]));
-    }
     if !(1..=MOST_ITERATIONS).contains(&job.iterations) {
         return Err(format!("{} iterations; expected 1 to {MOST_ITERATIONS}", job.iterations));
     }
-    if let Some(ScaleUp { gpus, rate, .. }) = job.scale_up
-        && (gpus < 2 || rate == Rate(0))
+    if let Some(ScaleUp { servers, rate, .. }) = &job.scale_up
+        && (servers.len() != ranks || *rate == Rate(0))
     {
-        return Err(format!("{gpus} GPUs of a server at {rate}; expected at least 2, and a rate above 0"));
+        let servers = servers.len();
+        return Err(format!("servers of {servers} ranks at {rate}; expected those of {ranks}, and a rate above 0"));
     }
     if let Some((rank, factor)) = job.slow.iter().find(|(r, f)| *r as usize >= ranks || !f.is_finite() || *f < 0.0) {
         return Err(format!(
@@ -222,7 +218,7 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
         }
     }
     let own: Vec<(u32, u32)> = job.connections.iter().map(|c| (c.from, c.to)).collect();
-    let pairs = JobSpec::pairs(&job.graph, job.scale_up);
+    let pairs = JobSpec::pairs(&job.graph, job.scale_up.as_ref());
     if own != pairs {
         let (own, expected) = (own.len(), pairs.len());
         return Err(format!(
@@ -231,6 +227,12 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
     }
     for connection in &job.connections {
         let ends = (job.hosts[connection.from as usize], job.hosts[connection.to as usize]);
+        if ends.0 == ends.1 {
+            return Err(format!(
+                "ranks {} and {} share host {}; expected them in one server, whose links take their messages",
+                connection.from, connection.to, ends.0
+            ));
+        }
         let fits = |flow: &FlowSpec| (flow.src, flow.dst) == ends && flow.app.is_messages();
         if !spec.flows.get(connection.flow as usize).is_some_and(fits) {
             return Err(format!(

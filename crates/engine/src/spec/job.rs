@@ -3,6 +3,7 @@
 use incast_cc::{Rate, Time};
 use incast_record::JobRecord;
 use incast_workload::{Graph, Kind, Rank};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Job.
@@ -12,7 +13,7 @@ pub struct JobSpec {
     pub group: u32,
     /// Tasks of all ranks. Collectives are expanded.
     pub graph: Arc<Graph>,
-    /// Host of every rank. A host has one rank of a job at most.
+    /// Host of every rank. Ranks that share a host do not use its link between them.
     pub hosts: Vec<u32>,
     /// Start.
     pub start: Time,
@@ -43,13 +44,13 @@ pub enum SendDone {
     Written,
 }
 
-/// Links between the GPUs of a server: ranks k g to k g + g - 1 of g GPUs. A message between two of them starts when
-/// the sender's way out and the receiver's way in are both free, in the order in which messages are sent. It holds
-/// both for its bytes at the rate, and arrives a delay later.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Links between the GPUs of a server. A message between two of them starts when the sender's way out and the
+/// receiver's way in are both free, in the order in which messages are sent. It holds both for its bytes at the rate,
+/// and arrives a delay later.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScaleUp {
-    /// Ranks of a server, at least 2.
-    pub gpus: u32,
+    /// Server of every rank.
+    pub servers: Vec<u32>,
     /// Rate of a rank, in each direction.
     pub rate: Rate,
     /// Delay of a message.
@@ -77,19 +78,22 @@ impl JobSpec {
         }
     }
 
-    /// Pairs of hosts that are neighbours in a server.
-    pub(crate) fn neighbours(&self) -> impl Iterator<Item = [u32; 2]> {
-        let gpus = self.scale_up.map_or(1, |own| own.gpus.max(1) as usize);
-        self.hosts.chunks(gpus).flat_map(|server| server.windows(2).map(|pair| [pair[0], pair[1]]))
+    /// Pairs of hosts that belong together: each host of a server, and the first of the server.
+    pub(crate) fn neighbours(&self) -> Vec<[u32; 2]> {
+        let Some(own) = &self.scale_up else { return Vec::new() };
+        let mut first = BTreeMap::new();
+        let of_server = |(server, host): (&u32, &u32)| [*first.entry(*server).or_insert(*host), *host];
+        own.servers.iter().zip(&self.hosts).map(of_server).collect()
     }
 
     /// Returns whether two ranks are of one server.
-    pub fn is_inside(scale_up: Option<ScaleUp>, from: u32, to: u32) -> bool {
-        scale_up.is_some_and(|own| own.gpus > 0 && from / own.gpus == to / own.gpus)
+    pub fn is_inside(scale_up: Option<&ScaleUp>, from: u32, to: u32) -> bool {
+        let server = |own: &ScaleUp, rank: u32| own.servers.get(rank as usize).copied();
+        scale_up.is_some_and(|own| server(own, from).is_some_and(|of| server(own, to) == Some(of)))
     }
 
     /// Pairs of ranks with messages over the network from the first to the second, in order.
-    pub fn pairs(graph: &Graph, scale_up: Option<ScaleUp>) -> Vec<(u32, u32)> {
+    pub fn pairs(graph: &Graph, scale_up: Option<&ScaleUp>) -> Vec<(u32, u32)> {
         let sends = |(rank, tasks): (u32, &Rank)| {
             let mut peers: Vec<u32> =
                 tasks.iter().filter(|(_, task)| task.kind == Kind::Send).map(|(_, task)| task.peer).collect();

@@ -3,6 +3,7 @@
 use crate::rdma::rdma;
 use crate::support::*;
 use incast_cc::Bytes;
+use incast_engine::map::failover::reroute;
 use incast_engine::testing::Simulation;
 use incast_record::RankRecord;
 use incast_workload::{ANY, Builder, Graph, Task};
@@ -129,10 +130,10 @@ fn a_send_may_end_when_it_is_written() {
 
 /// The job of `on_star`, with servers of two ranks.
 fn with_servers(mut spec: Spec) -> Spec {
-    let scale_up = Some(ScaleUp { gpus: 2, rate: Rate::gbps(100), delay: Time::ns(500) });
     let job = &mut spec.jobs[0];
-    job.scale_up = scale_up;
-    let pairs = JobSpec::pairs(&job.graph, scale_up);
+    let servers = (0..job.hosts.len() as u32).map(|rank| rank / 2).collect();
+    job.scale_up = Some(ScaleUp { servers, rate: Rate::gbps(100), delay: Time::ns(500) });
+    let pairs = JobSpec::pairs(&job.graph, job.scale_up.as_ref());
     job.connections.retain(|own| pairs.contains(&(own.from, own.to)));
     let kept: Vec<u32> = job.connections.iter().map(|own| own.flow).collect();
     job.connections.iter_mut().zip(0..).for_each(|(own, flow)| own.flow = flow);
@@ -172,6 +173,51 @@ fn a_ring_over_servers_is_the_same_under_any_partition() {
     add(&mut spec, ring(8, 20_000), &[0, 5, 10, 15, 2, 7, 8, 13]);
     let o = compared(&with_servers(spec));
     assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+}
+
+#[test]
+fn ranks_of_a_host_share_its_link_and_exchange_messages_inside() {
+    // two messages leave host 0 together; those between ranks 0 and 1 take no packet
+    let job = graph(4, |job| {
+        job.task(0, Task::send(Bytes(20_000), 2)).unwrap();
+        job.task(1, Task::send(Bytes(20_000), 3)).unwrap();
+        job.task(0, Task::send(Bytes(50_000), 1)).unwrap();
+        job.task(1, Task::recv(Bytes(50_000), 0)).unwrap();
+        job.task(2, Task::recv(Bytes(20_000), 0)).unwrap();
+        job.task(3, Task::recv(Bytes(20_000), 1)).unwrap();
+    });
+    let o = compared(&with_servers(on_star(2, job, &[0, 0, 1, 1])));
+    let last = rank(&o, 2).finish_ps.max(rank(&o, 3).finish_ps);
+    assert_eq!(last, Some(message(40)[0]));
+    assert_eq!((o.flows.len(), o.transfers.iter().filter(|own| own.flow.is_none()).count()), (2, 1));
+    let o = compared(&with_servers(on_star(3, ring(6, 30_000), &[2, 2, 0, 0, 1, 1])));
+    assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+}
+
+/// A ring of four ranks whose host 1 loses its link at 30 us, until `until`.
+fn without_a_nic(until: Time) -> Spec {
+    let mut spec = on_star(4, ring(4, 30_000), &[0, 1, 2, 3]);
+    spec.transports = vec![plain()];
+    run_for(&mut spec, Time::ms(900));
+    let links = (0u32..).zip(&spec.links).filter(|(_, link)| link.from == 1 || link.to == 1);
+    let links: Vec<u32> = links.map(|(i, _)| i).collect();
+    let (from, effect) = (Time::us(30), Effect::Down { detection: Time::us(5) });
+    spec.failures = links.iter().map(|link| Failure { link: *link, from, until, effect: effect.clone() }).collect();
+    reroute(&mut spec);
+    spec
+}
+
+#[test]
+fn a_job_waits_for_the_repair_of_a_nic() {
+    let end = |o: &Outcome| o.ranks.iter().filter_map(|own| own.finish_ps).max();
+    let repaired = compared(&without_a_nic(Time::ms(2)));
+    assert!(repaired.ranks.iter().all(|own| own.left == 0), "{:?}", repaired.ranks);
+    assert!(end(&repaired) > Some(2_000_000_000));
+    let never = compared(&without_a_nic(Time::NEVER));
+    assert!(never.ranks.iter().all(|own| own.left > 0), "{:?}", never.ranks);
+    // the neighbour of the host that is cut off waits for its message
+    let waits = rank(&never, 2).waits_for.as_deref().unwrap();
+    assert!(waits.contains("a message of rank 1 with tag"), "{waits}");
 }
 
 #[test]
@@ -309,7 +355,12 @@ fn jobs_that_do_not_fit_are_refused() {
         let error = Simulation::new(&spec).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains(part), "{error:?}: expected {part:?}");
     };
-    refused(|s| s.jobs[0].hosts[1] = 0, "two ranks on host 0");
+    refused(|s| s.jobs[0].hosts[1] = 0, "ranks 0 and 1 share host 0");
+    let own = || ScaleUp { servers: vec![0], rate: Rate::gbps(1), delay: Time::ZERO };
+    let mut spec = on_star(3, pair(), &[0, 1]);
+    spec.jobs[0].scale_up = Some(own());
+    let error = Simulation::new(&spec).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(error.contains("servers of 1 ranks"), "{error:?}");
     refused(|s| s.jobs[0].hosts[1] = 3, "expected less than 3");
     refused(|s| s.jobs[0].hosts = vec![0], "2 ranks on 1 hosts");
     refused(|s| s.jobs[0].iterations = 0, "0 iterations");

@@ -1,6 +1,7 @@
 //! Flows of a training job: a connection for every pair of ranks with messages.
 
 mod hosts;
+mod servers;
 mod tasks;
 
 use super::flows::Flows;
@@ -9,13 +10,14 @@ use crate::document::job::Job;
 use crate::document::traffic::Traffic;
 use crate::files::read_named;
 use crate::text::problem::{Errors, Problem};
-use hosts::{named, placed};
+use hosts::of_ranks;
 use incast_cc as cc;
 use incast_engine::spec::{self, JobConnection, JobSpec};
 use incast_workload::Graph;
 use incast_workload::bound::bound;
 use incast_workload::collective::bus_factor;
 use incast_workload::evaluate::delay::Network;
+use servers::{by_rails, check_paths, linked};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tasks::{expanded, read};
@@ -26,16 +28,13 @@ impl Traffic {
         check_two_hosts(flows)?;
         let key = format!("{}.file", flows.path);
         let graph = match (&job.collective, file) {
-            (Some(collective), _) => expanded(collective, flows)?,
+            (Some(collective), _) => expanded(collective, job.ranks_per_host, flows)?,
             (None, Some(file)) => read(&key, file, &read_named(&key, flows.dir, file)?)?,
             (None, None) => return Ok(()),
         };
         let ranks = graph.ranks();
         let collective = job.collective.as_ref().map(|c| (c.size.0.0, bus_factor(c.kind.0, ranks as u64)));
-        let hosts = match &job.hosts {
-            Some(hosts) => named(hosts, ranks, flows)?,
-            None => placed(job.placement, ranks, entry, flows)?,
-        };
+        let hosts = of_ranks(job, ranks, entry, flows)?;
         let path = flows.path.clone();
         let known = |rank: &u32| (*rank as usize) < ranks;
         for (i, slow) in job.slow.iter().enumerate() {
@@ -44,8 +43,10 @@ impl Traffic {
                 return Err(Problem::with_value(format!("{path}.job.slow.{i}.ranks"), rank, message).into());
             }
         }
-        let scale_up = job.scale_up.as_ref().map(|own| own.spec());
-        let pairs = JobSpec::pairs(&graph, scale_up);
+        let scale_up = job.scale_up.as_ref().map(|own| linked(own, job, &hosts, flows)).transpose()?;
+        let graph = if job.pxn { by_rails(&graph, scale_up.as_ref(), &hosts, flows)? } else { graph };
+        let pairs = JobSpec::pairs(&graph, scale_up.as_ref());
+        check_paths(&pairs, &hosts, flows)?;
         let own = self.begin(entry, pairs.len() as u64, flows)?;
         let mut connections = Vec::with_capacity(pairs.len());
         for (from, to) in pairs {

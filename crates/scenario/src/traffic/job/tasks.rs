@@ -24,11 +24,11 @@ pub(super) fn read(key: &str, file: &str, text: &str) -> Result<Graph, Problem> 
     }
 }
 
-/// Messages of a collective.
-pub(super) fn expanded(collective: &document::Collective, flows: &Flows) -> Result<Graph, Problem> {
+/// Messages of a collective of `each` ranks a host.
+pub(super) fn expanded(collective: &document::Collective, each: u32, flows: &Flows) -> Result<Graph, Problem> {
     let key = format!("{}.job.collective", flows.path);
     let wrong = |refused: Refused| Problem::new(&*key, refused.0);
-    let free = flows.network.hosts - flows.taken.len() as u32;
+    let free = (flows.network.hosts_of_plane() - flows.taken.len() as u32).saturating_mul(each);
     let what = Collective { pattern: collective.kind.0, group: 0, bytes: collective.size.0, root: 0, sizes: None };
     let mut methods = Methods::default();
     methods.choose(what.pattern, collective.method());

@@ -41,6 +41,7 @@ const COUNTS: &[(&str, i64, i64)] = &[
     (".roots.elsewhere", 0, 3),
     ("traffic[].class", 0, 3),
     ("traffic[].ack_class", 0, 3),
+    (".qps", 1, 4),
     (".outstanding", 1, 6),
     (".count", 1, 6),
     ("measure.trace[]", 0, 4),
@@ -74,6 +75,9 @@ const CHANCES: &[(&str, f64)] = &[
     ("traffic[].controller", 0.2),
     ("traffic[].app", 0.9),
     ("traffic[].deadline_draw", 0.01),
+    ("traffic[].job.by", 0.3),
+    ("traffic[].job.by.all-reduce", 0.5),
+    ("traffic[].job.by.all-to-all", 0.5),
     ("traffic[].app<query>.count", 0.6),
     ("traffic[].app<query>.response", 0.9),
     ("traffic[].app<query>.total", 0.03),
@@ -99,8 +103,12 @@ const CHANCES: &[(&str, f64)] = &[
 ];
 
 /// Places that are not drawn. The queue of a host's NIC has host queues of its own, which the schema allows and the
-/// checks refuse. The caller sets the scenario's own seed and threads.
+/// checks refuse. Messages of a kind have the transport of their job. The caller sets the scenario's own seed and
+/// threads.
 pub fn is_left_out(path: &str) -> bool {
+    if path.contains(".by.") && path.ends_with(".transport") {
+        return true;
+    }
     let nested = |key: &str| path.split(['.', '<', '>', '[']).filter(|part| *part == key).count() > 1;
     let of_another = path.contains("classes[]") || path.starts_with("links[]");
     nested("host") || of_another && path.contains(".host")
@@ -124,6 +132,7 @@ const OF: &[(&str, &str, &[&str], f64)] = &[
     ("traffic[].job.collective", "traffic[].pattern", &["job"], 1.0),
     ("traffic[].job.hosts", "traffic[].pattern", &[], 0.0),
     ("traffic[].job.scale_up", "traffic[].pattern", &["job"], 0.5),
+    ("traffic[].job.planes", "traffic[].pattern", &["job"], 0.2),
     ("traffic[].job.pxn", "traffic[].pattern", &["job"], 0.15),
     ("traffic[].job.ranks_per_host", "traffic[].pattern", &["job"], 0.2),
     ("traffic[].arrivals", "traffic[].pattern", &["poisson"], 1.0),
@@ -221,6 +230,9 @@ pub fn value(draw: &mut Draw, path: &str) -> Option<Toml> {
     }
     if ends("transport.mss") && draw.said.iter().any(|word| word == "topology<cell>") {
         return Some(Toml::Integer(draw.random.scaled(1.0, 900.0) as i64));
+    }
+    if path.contains(".by.") && path.ends_with("class") {
+        return Some(Toml::Integer(draw.random.between(0, 3)));
     }
     if path == "run.duration" {
         return Some(Toml::String(format!("{}ns", draw.around.run.round())));

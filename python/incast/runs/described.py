@@ -121,7 +121,7 @@ def _rail_optimised(t: Table) -> tuple[str, tuple[Tier, ...]]:
     base = _of_plane(t["link"], planes)
     tiers = (
         Tier("NICs", planes * servers * gpus, _link(base), planes * leaves),
-        Tier("leaf switches", planes * leaves, _link(base | t.get("spine_link", {}))),
+        Tier("leaf switches", planes * leaves, _link(base | t.get("spine_link", {})), planes),
         Tier("spine switches", planes * spines),
     )
     return (

@@ -3,7 +3,8 @@
 use crate::ids::{DomainId, RankId, TaskId};
 use crate::job::{Account, Act, RankState};
 use crate::map::fabric::FabricMap;
-use crate::map::jobs::Jobs;
+use crate::map::jobs::{Jobs, Pair};
+use crate::map::planes::Carriers;
 use crate::spec::SendDone;
 use incast_cc::Time;
 use incast_record::{RankRecord, Recorder};
@@ -12,21 +13,190 @@ use std::collections::{BTreeMap, VecDeque};
 /// Messages of a connection that are written and not yet acknowledged.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Outgoing {
-    /// Sending tasks, with the byte after each message.
-    pub messages: VecDeque<(u32, u64)>,
-    /// Bytes and messages written.
+    /// Messages, in order.
+    pub messages: VecDeque<Written>,
+    /// Bytes of all messages so far.
     pub bytes: u64,
-    /// See `bytes`.
-    pub written: u32,
+    /// True once it is open.
+    pub is_open: bool,
+    /// Turns that messages take.
+    pub turns: Turns,
 }
 
 /// Messages of a connection that are coming.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Incoming {
-    /// Sending tasks, with the byte after each message, and the time at which it was written.
-    pub messages: VecDeque<(TaskId, u64, Time)>,
+    /// Messages that are coming, in order.
+    pub messages: VecDeque<Coming>,
     /// Bytes of all messages so far.
     pub bytes: u64,
+    /// Turns that messages take.
+    pub turns: Turns,
+}
+
+impl Incoming {
+    /// Adds a message whose `end` is its number of bytes.
+    pub fn push(&mut self, coming: Coming) {
+        self.bytes += coming.end;
+        self.messages.push_back(Coming { end: self.bytes, ..coming });
+    }
+}
+
+/// Message that is written, or a part of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Written {
+    /// Sending task.
+    pub task: u32,
+    /// Number among the messages of its pair.
+    pub number: u32,
+    /// Byte of the connection after it.
+    pub end: u64,
+    /// True if it goes again, whole, over another plane.
+    pub whole: bool,
+}
+
+/// Parts of a message of several planes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    /// Number of parts that are not acknowledged.
+    pub left: u32,
+    /// True if the message goes again.
+    pub again: bool,
+}
+
+/// Message that is coming, or a part of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coming {
+    /// Sending task.
+    pub task: TaskId,
+    /// Number among the messages of its pair.
+    pub number: u32,
+    /// Byte of the connection after it.
+    pub end: u64,
+    /// Time at which it was written.
+    pub start: Time,
+    /// True if it comes again, whole, over another plane.
+    pub whole: bool,
+}
+
+/// Messages so far: of a kind of a pair, at the first connection of that kind, and of the pair, at its first.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Turns {
+    of_kind: u32,
+    of_pair: u32,
+}
+
+/// One side of a connection.
+pub(super) trait Side {
+    /// Turns that messages take.
+    fn turns(&mut self) -> &mut Turns;
+}
+
+impl Side for Outgoing {
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
+    }
+}
+
+impl Side for Incoming {
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
+    }
+}
+
+/// Connections that the next message of `kind` of a pair takes, of so many bytes and sent at this time, and the
+/// message's number in the pair. Both sides take turns in the order in which messages are sent. `own` is one side of
+/// the pair's connections.
+pub(super) fn next_carriers(
+    jobs: &Jobs,
+    pair: &Pair,
+    kind: u8,
+    own: &mut [impl Side],
+    sent: (u64, Time),
+) -> (Carriers, u32) {
+    let (first, of_kind) = (pair.connections().start, jobs.of_kind(pair, kind));
+    let turn = &mut own[(of_kind.start - first) as usize].turns().of_kind;
+    let carriers = jobs.carriers(pair, kind, *turn, sent);
+    *turn = turn.wrapping_add(1);
+    let number = &mut own[0].turns().of_pair;
+    *number = number.wrapping_add(1);
+    (carriers, number.wrapping_sub(1))
+}
+
+/// Messages of a pair with several connections that are coming, in the order in which they were sent. One counts as
+/// arrived when its last byte has come, and all earlier ones with its tag have.
+#[derive(Default, Debug)]
+pub(super) struct InOrder {
+    /// Number of the first.
+    first: u32,
+    messages: VecDeque<Ordered>,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ordered {
+    /// Sending task.
+    pub task: TaskId,
+    /// Connection.
+    pub connection: u32,
+    /// Time at which it was written.
+    pub start: Time,
+    tag: u32,
+    /// Number of parts that are coming.
+    parts: u32,
+    state: State,
+}
+
+impl Ordered {
+    /// Message of a task.
+    pub fn new(task: TaskId, carriers: Carriers, start: Time, tag: u32) -> Ordered {
+        Ordered { task, connection: carriers.any(), start, tag, parts: carriers.count(), state: State::Coming }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Coming,
+    Complete,
+    Arrived,
+}
+
+impl InOrder {
+    /// Adds message `number`.
+    pub fn push(&mut self, number: u32, ordered: Ordered) {
+        if self.messages.is_empty() {
+            self.first = number;
+        }
+        self.messages.push_back(ordered);
+    }
+
+    /// Notes that the last byte of a part of message `number` has come, or of the whole. `arrived` takes the messages
+    /// that arrive by that.
+    pub fn complete(&mut self, (number, whole): (u32, bool), mut arrived: impl FnMut(Ordered)) {
+        let at = number.wrapping_sub(self.first) as usize;
+        let Some(own) = self.messages.get_mut(at) else { return };
+        own.parts = if whole { 0 } else { own.parts.saturating_sub(1) };
+        if own.parts > 0 || own.state != State::Coming {
+            return;
+        }
+        own.state = State::Complete;
+        let tag = own.tag;
+        for own in self.messages.iter_mut().filter(|own| own.tag == tag && own.state != State::Arrived) {
+            if own.state == State::Coming {
+                break;
+            }
+            own.state = State::Arrived;
+            arrived(*own);
+        }
+        while self.messages.pop_front_if(|own| own.state == State::Arrived).is_some() {
+            self.first = self.first.wrapping_add(1);
+        }
+    }
+
+    /// True if nothing is coming.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
 }
 
 /// Ranks of a domain, and its ends of their connections.
@@ -37,6 +207,12 @@ pub struct DomainJobs {
     pub(super) free: Vec<(Time, Time)>,
     pub(super) outgoing: Vec<Outgoing>,
     pub(super) incoming: Vec<Incoming>,
+    /// Order of the messages that are coming, by pair of several connections.
+    pub(super) in_order: BTreeMap<u32, InOrder>,
+    /// Parts of messages that are not acknowledged, by pair of several planes and number.
+    pub(super) parts: BTreeMap<(u32, u32), Parts>,
+    /// Latest message of each task from a rank whose planes may fail: its number, and one of its connections.
+    pub(super) latest: BTreeMap<TaskId, (u32, u32)>,
     /// Times at which messages inside a server were sent, by task: of one iteration, and of the next.
     pub(super) sent_at: BTreeMap<TaskId, VecDeque<Time>>,
     /// Memory reused from event to event.
@@ -59,17 +235,18 @@ pub fn place(net: &mut FabricMap, mut with: impl FnMut(DomainId, &mut dyn FnMut(
             here.free.push((Time::ZERO, Time::ZERO));
         });
     }
-    for i in 0..jobs.connections.len() {
-        let (from, to) = (jobs.connections[i].from, jobs.connections[i].to);
+    for i in 0..jobs.pairs.len() {
+        let (from, to) = (jobs.pairs[i].from, jobs.pairs[i].to);
         let ends = [domain(from, &jobs), domain(to, &jobs)];
-        let connection = &mut jobs.connections[i];
+        let pair = &mut jobs.pairs[i];
+        let count = pair.connections().len();
         with(ends[0], &mut |sending| {
-            connection.outgoing = sending.outgoing.len() as u32;
-            sending.outgoing.push(Outgoing::default());
+            pair.outgoing = sending.outgoing.len() as u32;
+            sending.outgoing.extend(std::iter::repeat_n(Outgoing::default(), count));
         });
         with(ends[1], &mut |receiving| {
-            connection.incoming = receiving.incoming.len() as u32;
-            receiving.incoming.push(Incoming::default());
+            pair.incoming = receiving.incoming.len() as u32;
+            receiving.incoming.extend(std::iter::repeat_n(Incoming::default(), count));
         });
     }
     net.jobs = jobs;
@@ -79,6 +256,18 @@ impl DomainJobs {
     /// State of a rank of this domain.
     pub(super) fn rank(&mut self, jobs: &Jobs, rank: RankId) -> &mut RankState {
         &mut self.ranks[jobs.ranks[rank].local as usize].1
+    }
+
+    /// Notes the acknowledgement of a part of a message, or of the whole; returns whether the message is acknowledged
+    /// by that.
+    pub(super) fn is_acked(&mut self, message: (u32, u32), whole: bool) -> bool {
+        let Some(parts) = self.parts.get_mut(&message) else { return false };
+        parts.left = if whole { 0 } else { parts.left.saturating_sub(1) };
+        let done = parts.left == 0;
+        if done {
+            self.parts.remove(&message);
+        }
+        done
     }
 
     /// Records the iterations that are unfinished at `end`.

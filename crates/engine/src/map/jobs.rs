@@ -6,11 +6,15 @@
 
 use crate::ids::{FlowId, NodeId, RankId, StreamId, TaskId};
 use crate::map::adjacency::Adjacency;
-use crate::spec::{About, FlowSpec, JobConnection, JobSpec, RunError, ScaleUp, Spec};
+use crate::spec::{
+    About, Channels, FlowSpec, JobConnection, JobSpec, MOST_PLANES, Opens, PlaneRule, Planes, RunError, ScaleUp,
+    SendDone, Spec,
+};
 use incast_cc::{Rate, Time};
 use incast_workload::{Kind, Rank};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Most ranks of all jobs.
@@ -37,21 +41,76 @@ pub struct RankPlace {
     first_task: TaskId,
 }
 
-/// Connection of two ranks.
+/// Two ranks with messages from the first to the second.
 #[derive(Clone, Copy, Debug)]
-pub struct Connection {
+pub struct Pair {
     /// Sending rank.
     pub from: RankId,
     /// Receiving rank.
     pub to: RankId,
-    /// Flow.
-    pub flow: FlowId,
-    /// Earliest arrival of a byte after it was written.
-    pub latency: Time,
-    /// Index among the connections that the sending domain writes to, and that the receiving domain reads.
+    /// First of its connections, which follow each other kind by kind.
+    first: u32,
+    /// Number of its connections.
+    count: u32,
+    /// Index of the first among the connections that the sending domain writes to, and that the receiving domain reads.
     pub outgoing: u32,
     /// See `outgoing`.
     pub incoming: u32,
+    /// Earliest arrival of a byte after it was written.
+    pub latency: Time,
+    /// Planes.
+    pub planes: PairPlanes,
+}
+
+impl Pair {
+    /// Connections of the pair.
+    pub fn connections(&self) -> Range<u32> {
+        self.first..self.first + self.count
+    }
+
+    /// Index of a connection among those of the pair.
+    pub fn place(&self, connection: u32) -> usize {
+        (connection - self.first) as usize
+    }
+
+    /// Connections of the pair among those that the sending domain writes to.
+    pub fn outgoing(&self) -> Range<usize> {
+        self.outgoing as usize..(self.outgoing + self.count) as usize
+    }
+
+    /// Connections of the pair among those that the receiving domain reads.
+    pub fn incoming(&self) -> Range<usize> {
+        self.incoming as usize..(self.incoming + self.count) as usize
+    }
+}
+
+/// Planes of a pair of ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct PairPlanes {
+    /// Number.
+    pub count: u32,
+    /// True if all of them have parts of a message.
+    pub(super) split: bool,
+    /// True if routing knows at some time of no path in one of them.
+    pub may_fail: bool,
+}
+
+impl PairPlanes {
+    /// Planes of a pair of a job.
+    pub fn new(count: u32, rule: Option<PlaneRule>) -> PairPlanes {
+        PairPlanes { count, split: rule == Some(PlaneRule::Split), may_fail: false }
+    }
+}
+
+/// Connection of a pair.
+#[derive(Clone, Copy, Debug)]
+pub struct Connection {
+    /// Pair.
+    pub pair: u32,
+    /// Flow.
+    pub flow: FlowId,
+    /// Kind of its messages.
+    pub kind: u8,
 }
 
 /// All jobs of a run.
@@ -59,10 +118,14 @@ pub struct Connection {
 pub struct Jobs {
     /// Ranks of all jobs, job by job.
     pub ranks: Vec<RankPlace>,
-    /// Connections, by sending rank and receiving rank.
+    /// Pairs, by sending rank and receiving rank.
+    pub pairs: Vec<Pair>,
+    /// Connections, pair by pair.
     pub connections: Vec<Connection>,
     /// Connection of every flow, or [`NONE`].
     by_flow: Vec<u32>,
+    /// By connection, if any may fail: intervals in which routing knows of no path.
+    pub(super) down: Vec<Vec<(Time, Time)>>,
 }
 
 impl Jobs {
@@ -95,33 +158,46 @@ impl Jobs {
                 );
                 return Err(RunError::Refused(About::Job(number), text));
             }
-            for own in job.connections.chunk_by(|a, b| a.from == b.from) {
-                let to = |connection: &JobConnection| job.hosts[connection.to as usize];
-                let targets: Vec<u32> = own.iter().map(to).collect();
-                let found = earliest(spec, &outgoing, latencies, job.hosts[own[0].from as usize], &targets);
-                for (connection, latency) in own.iter().zip(found) {
-                    jobs.connections.push(Connection {
-                        from: RankId(first + connection.from),
-                        to: RankId(first + connection.to),
-                        flow: FlowId(connection.flow),
-                        latency,
-                        outgoing: 0,
-                        incoming: 0,
-                    });
-                }
-            }
+            jobs.connect(job, first, |from, targets| earliest(spec, &outgoing, latencies, from, targets));
         }
         jobs.by_flow = vec![NONE; spec.flows.len()];
         for (i, connection) in (0..).zip(&jobs.connections) {
             let own = &mut jobs.by_flow[connection.flow.ix()];
             if *own != NONE {
                 let FlowId(flow) = connection.flow;
-                let text = format!("flow {flow} is the connection of two pairs of ranks");
+                let text = format!("flow {flow} is part of two connections of jobs");
                 return Err(RunError::Refused(About::Flow(flow), text));
             }
             *own = i;
         }
+        jobs.find_planes_down(spec);
         Ok(jobs)
+    }
+
+    /// Adds the pairs and the connections of a job whose ranks begin with `first`. `latencies` gives the earliest
+    /// arrivals at hosts of what leaves a host.
+    fn connect(&mut self, job: &JobSpec, first: u32, latencies: impl Fn(u32, &[u32]) -> Vec<Time>) {
+        for own in job.connections.chunk_by(|a, b| a.from == b.from) {
+            let pairs = || own.chunk_by(|a, b| a.to == b.to);
+            let in_plane = |plane| {
+                let host = |rank| job.host(rank, plane).unwrap_or_default();
+                let targets: Vec<u32> = pairs().map(|pair| host(pair[0].to)).collect();
+                latencies(host(own[0].from), &targets)
+            };
+            let mut found = in_plane(0);
+            for plane in 1..job.count_planes() {
+                found.iter_mut().zip(in_plane(plane)).for_each(|(least, own)| *least = own.min(*least));
+            }
+            for (pair, latency) in pairs().zip(found) {
+                let (number, start) = (self.pairs.len() as u32, self.connections.len() as u32);
+                let connections = pair.iter().map(|c| Connection { pair: number, flow: FlowId(c.flow), kind: c.kind });
+                self.connections.extend(connections);
+                let [from, to] = [pair[0].from, pair[0].to].map(|rank| RankId(first + rank));
+                let count = pair.len() as u32;
+                let planes = PairPlanes::new(job.count_planes(), job.planes.as_ref().map(|own| own.rule));
+                self.pairs.push(Pair { from, to, first: start, count, outgoing: 0, incoming: 0, latency, planes });
+            }
+        }
     }
 
     /// Connection of a flow.
@@ -129,11 +205,24 @@ impl Jobs {
         self.by_flow.get(flow.ix()).copied().filter(|own| *own != NONE)
     }
 
-    /// Connection from a rank to rank `peer` of its job.
-    pub fn to(&self, from: RankId, peer: u32) -> Option<u32> {
+    /// Pair of a rank and rank `peer` of its job.
+    pub fn pair(&self, from: RankId, peer: u32) -> Option<u32> {
         let place = &self.ranks[from];
         let to = RankId(from.0 - place.rank + peer);
-        self.connections.binary_search_by_key(&(from, to), |c| (c.from, c.to)).ok().map(|i| i as u32)
+        self.pairs.binary_search_by_key(&(from, to), |pair| (pair.from, pair.to)).ok().map(|i| i as u32)
+    }
+
+    /// Connections of a pair for messages of `kind`.
+    pub fn of_kind(&self, pair: &Pair, kind: u8) -> Range<u32> {
+        let own = &self.connections[pair.first as usize..(pair.first + pair.count) as usize];
+        let before = own.partition_point(|c| c.kind < kind) as u32;
+        let through = own.partition_point(|c| c.kind <= kind) as u32;
+        pair.first + before..pair.first + through
+    }
+
+    /// Kind of the messages of a rank with a tag.
+    pub fn kind(&self, spec: &Spec, rank: RankId, tag: u32) -> u8 {
+        spec.jobs[self.ranks[rank].job as usize].kind(tag)
     }
 
     /// Rank of the server of `from`, if its messages to rank `peer` of its job do not take the network.
@@ -192,8 +281,15 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
     if let Some(host) = job.hosts.iter().find(|host| **host >= spec.hosts) {
         return Err(format!("a rank on host {host}; expected less than {}", spec.hosts));
     }
+    check_planes(spec, job)?;
     if !(1..=MOST_ITERATIONS).contains(&job.iterations) {
         return Err(format!("{} iterations; expected 1 to {MOST_ITERATIONS}", job.iterations));
+    }
+    if job.opens == Opens::Kept(0) {
+        return Err("0 connections of a pair; expected at least 1".to_owned());
+    }
+    if let Some(pair) = job.kinds.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+        return Err(format!("kinds from tag {} and {} on; expected ascending tags", pair[0].0, pair[1].0));
     }
     if let Some(ScaleUp { servers, rate, .. }) = &job.scale_up
         && (servers.len() != ranks || *rate == Rate(0))
@@ -217,16 +313,20 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
             return Err(format!("task {i} of rank {rank} ({} to {}): {fault}", task.kind.name(), task.peer));
         }
     }
-    let own: Vec<(u32, u32)> = job.connections.iter().map(|c| (c.from, c.to)).collect();
-    let pairs = JobSpec::pairs(&job.graph, job.scale_up.as_ref());
-    if own != pairs {
-        let (own, expected) = (own.len(), pairs.len());
+    let same = |a: &JobConnection, b: &JobConnection| (a.from, a.to, a.kind) == (b.from, b.to, b.kind);
+    let own = job.connections.chunk_by(same);
+    let own = own.map(|c| Channels { from: c[0].from, to: c[0].to, kind: c[0].kind, count: c.len() as u64 });
+    let channels = job.channels();
+    if !own.eq(channels.iter().copied()) {
+        let expected: u64 = channels.iter().map(|own| own.count).sum();
         return Err(format!(
-            "{own} connections; expected one for each of the {expected} pairs with messages, in order"
+            "{} connections; expected {expected}, of each pair with messages and each kind, in order",
+            job.connections.len()
         ));
     }
-    for connection in &job.connections {
-        let ends = (job.hosts[connection.from as usize], job.hosts[connection.to as usize]);
+    for (i, connection) in job.connections.chunk_by(same).flat_map(|own| (0..).zip(own)) {
+        let host = |rank| job.host(rank, i % job.count_planes()).unwrap_or(u32::MAX);
+        let ends = (host(connection.from), host(connection.to));
         if ends.0 == ends.1 {
             return Err(format!(
                 "ranks {} and {} share host {}; expected them in one server, whose links take their messages",
@@ -240,6 +340,25 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
                 connection.flow, connection.from, connection.to
             ));
         }
+    }
+    Ok(())
+}
+
+/// Checks the planes of a job.
+fn check_planes(spec: &Spec, job: &JobSpec) -> Result<(), String> {
+    let Some(Planes { hosts, .. }) = &job.planes else { return Ok(()) };
+    let ranks = job.hosts.len();
+    if hosts.is_empty() || hosts.len() >= MOST_PLANES || job.opens == Opens::Each {
+        return Err(format!("{} planes; expected 2 to {MOST_PLANES}, and connections that stay", hosts.len() + 1));
+    }
+    let fits = |own: &Vec<u32>| own.len() == ranks && own.iter().all(|host| *host < spec.hosts);
+    if let Some(own) = hosts.iter().find(|own| !fits(own)) {
+        return Err(format!("{} hosts in a plane; expected {ranks}, each below {}", own.len(), spec.hosts));
+    }
+    if !spec.failures.is_empty() && job.send_done == SendDone::Written {
+        return Err("sends of several planes that end when they are written, and failures: expected sends that end \
+                    when they are acknowledged, since a message may go again over another plane"
+            .to_owned());
     }
     Ok(())
 }

@@ -15,6 +15,8 @@ pub struct JobSpec {
     pub graph: Arc<Graph>,
     /// Host of every rank. Ranks that share a host do not use its link between them.
     pub hosts: Vec<u32>,
+    /// Further planes of the network; `None`: ranks have one host.
+    pub planes: Option<Planes>,
     /// Start.
     pub start: Time,
     /// Number of times that every rank runs through its tasks, at least 1. A rank begins the next iteration when it has
@@ -31,8 +33,58 @@ pub struct JobSpec {
     pub collective: Option<(u64, f64)>,
     /// Lower bound of the time of an iteration; `None`: unknown.
     pub bound: Option<Time>,
-    /// Connections, one for every pair of ranks with messages from the first to the second, in the order of the pairs.
+    /// Kinds of messages, whose connections differ: first tag of each range of tags and its kind, ascending. Smaller
+    /// tags are of kind 0.
+    pub kinds: Vec<(u32, u8)>,
+    /// Number of connections of a kind from one rank to another.
+    pub opens: Opens,
+    /// Connections: for every pair of ranks and kind as many as [`JobSpec::channels`] says, in that order.
     pub connections: Vec<JobConnection>,
+}
+
+/// Planes of a network: no path joins two. A rank has a host in each, and connections to another rank in all of them.
+/// While routing knows of a failure that leaves no path in a plane, messages take the others, and those that are under
+/// way there go again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Planes {
+    /// Hosts of the ranks in the second plane and each further.
+    pub hosts: Vec<Vec<u32>>,
+    /// Planes that a message takes.
+    pub rule: PlaneRule,
+}
+
+/// Planes that a message takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlaneRule {
+    /// One for each message in turn.
+    ByMessage,
+    /// All of them: each has an equal part of the message, which has arrived when all parts have.
+    Split,
+}
+
+/// Most planes.
+pub const MOST_PLANES: usize = 8;
+
+/// Number of connections of a kind from one rank to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Opens {
+    /// At most so many, at least 1, which stay open: messages take them in turn, in the order in which they are sent.
+    Kept(u32),
+    /// One for each message.
+    Each,
+}
+
+/// Messages of one kind from one rank to another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Channels {
+    /// Sending rank.
+    pub from: u32,
+    /// Receiving rank.
+    pub to: u32,
+    /// Kind.
+    pub kind: u8,
+    /// Number of connections, at least 1.
+    pub count: u64,
 }
 
 /// End of a send.
@@ -57,13 +109,16 @@ pub struct ScaleUp {
     pub delay: Time,
 }
 
-/// Connection of two ranks: a flow with [`App::Messages`](super::App::Messages), which stays open for all messages.
+/// Connection from one rank to another: a flow with [`App::Messages`](super::App::Messages), which stays open for all
+/// its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JobConnection {
     /// Sending rank.
     pub from: u32,
     /// Receiving rank.
     pub to: u32,
+    /// Kind of its messages.
+    pub kind: u8,
     /// Flow.
     pub flow: u32,
 }
@@ -78,12 +133,30 @@ impl JobSpec {
         }
     }
 
-    /// Pairs of hosts that belong together: each host of a server, and the first of the server.
+    /// Number of planes.
+    pub fn count_planes(&self) -> u32 {
+        self.planes.as_ref().map_or(1, |own| 1 + own.hosts.len() as u32)
+    }
+
+    /// Host of a rank in a plane.
+    pub fn host(&self, rank: u32, plane: u32) -> Option<u32> {
+        let hosts = match plane.checked_sub(1) {
+            None => &self.hosts,
+            Some(further) => self.planes.as_ref()?.hosts.get(further as usize)?,
+        };
+        hosts.get(rank as usize).copied()
+    }
+
+    /// Pairs of hosts that belong together: each host of a server, and the first of the server; hosts of a rank.
     pub(crate) fn neighbours(&self) -> Vec<[u32; 2]> {
-        let Some(own) = &self.scale_up else { return Vec::new() };
         let mut first = BTreeMap::new();
         let of_server = |(server, host): (&u32, &u32)| [*first.entry(*server).or_insert(*host), *host];
-        own.servers.iter().zip(&self.hosts).map(of_server).collect()
+        let servers = self.scale_up.iter().flat_map(|own| own.servers.iter().zip(&self.hosts));
+        let mut pairs: Vec<[u32; 2]> = servers.map(of_server).collect();
+        for plane in self.planes.iter().flat_map(|own| &own.hosts) {
+            pairs.extend(self.hosts.iter().zip(plane).map(|(own, other)| [*own, *other]));
+        }
+        pairs
     }
 
     /// Returns whether two ranks are of one server.
@@ -92,16 +165,31 @@ impl JobSpec {
         scale_up.is_some_and(|own| server(own, from).is_some_and(|of| server(own, to) == Some(of)))
     }
 
-    /// Pairs of ranks with messages over the network from the first to the second, in order.
-    pub fn pairs(graph: &Graph, scale_up: Option<&ScaleUp>) -> Vec<(u32, u32)> {
+    /// Kind of the messages with a tag.
+    pub fn kind(&self, tag: u32) -> u8 {
+        let after = self.kinds.partition_point(|(first, _)| *first <= tag);
+        after.checked_sub(1).map_or(0, |range| self.kinds[range].1)
+    }
+
+    /// Pairs of ranks with messages over the network from the first to the second, by kind, in order. A kind has no
+    /// more connections than messages.
+    pub fn channels(&self) -> Vec<Channels> {
         let sends = |(rank, tasks): (u32, &Rank)| {
-            let mut peers: Vec<u32> =
-                tasks.iter().filter(|(_, task)| task.kind == Kind::Send).map(|(_, task)| task.peer).collect();
-            peers.sort_unstable();
-            peers.dedup();
-            peers.retain(|peer| !JobSpec::is_inside(scale_up, rank, *peer));
-            peers.into_iter().map(move |peer| (rank, peer))
+            let inside = |peer| JobSpec::is_inside(self.scale_up.as_ref(), rank, peer);
+            let sends = tasks.iter().filter(|(_, task)| task.kind == Kind::Send && !inside(task.peer));
+            let mut keys: Vec<(u32, u8)> = sends.map(|(_, task)| (task.peer, self.kind(task.tag))).collect();
+            keys.sort_unstable();
+            let count = |same: &[(u32, u8)]| {
+                let messages = same.len() as u64 * self.iterations as u64;
+                let planes = self.count_planes() as u64;
+                let count = match self.opens {
+                    Opens::Kept(most) => messages.min(most as u64) * planes,
+                    Opens::Each => messages,
+                };
+                Channels { from: rank, to: same[0].0, kind: same[0].1, count }
+            };
+            keys.chunk_by(|a, b| a == b).map(count).collect::<Vec<_>>()
         };
-        graph.iter().flat_map(sends).collect()
+        self.graph.iter().flat_map(sends).collect()
     }
 }

@@ -28,16 +28,11 @@ fn on_star(hosts: u32, graph: Graph, placement: &[u32]) -> Spec {
 
 /// Adds a job to `spec`.
 fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
-    let mut connections = Vec::new();
-    for (from, to) in JobSpec::pairs(&graph, None) {
-        connections.push(JobConnection { from, to, flow: spec.flows.len() as u32 });
-        let [src, dst] = [from, to].map(|rank| placement[rank as usize]);
-        spec.flows.push(FlowSpec { app: App::Messages(Messages), ..bulk(src, dst, None) });
-    }
     spec.jobs.push(JobSpec {
         group: 0,
         graph: Arc::new(graph),
         hosts: placement.to_vec(),
+        planes: None,
         start: Time::ZERO,
         iterations: 1,
         send_done: SendDone::Acked,
@@ -45,8 +40,24 @@ fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
         slow: Vec::new(),
         collective: None,
         bound: None,
-        connections,
+        kinds: Vec::new(),
+        opens: Opens::Kept(1),
+        connections: Vec::new(),
     });
+    connect(spec);
+}
+
+/// Gives the last job its connections.
+fn connect(spec: &mut Spec) {
+    let job = spec.jobs.last_mut().unwrap();
+    job.connections.clear();
+    for Channels { from, to, kind, count } in job.channels() {
+        for i in 0..count as u32 {
+            let [src, dst] = [from, to].map(|rank| job.host(rank, i % job.count_planes()).unwrap());
+            job.connections.push(JobConnection { from, to, kind, flow: spec.flows.len() as u32 });
+            spec.flows.push(FlowSpec { app: App::Messages(Messages), ..bulk(src, dst, None) });
+        }
+    }
 }
 
 fn graph(ranks: u64, build: impl FnOnce(&mut Builder)) -> Graph {
@@ -130,14 +141,10 @@ fn a_send_may_end_when_it_is_written() {
 
 /// The job of `on_star`, with servers of two ranks.
 fn with_servers(mut spec: Spec) -> Spec {
-    let job = &mut spec.jobs[0];
-    let servers = (0..job.hosts.len() as u32).map(|rank| rank / 2).collect();
-    job.scale_up = Some(ScaleUp { servers, rate: Rate::gbps(100), delay: Time::ns(500) });
-    let pairs = JobSpec::pairs(&job.graph, job.scale_up.as_ref());
-    job.connections.retain(|own| pairs.contains(&(own.from, own.to)));
-    let kept: Vec<u32> = job.connections.iter().map(|own| own.flow).collect();
-    job.connections.iter_mut().zip(0..).for_each(|(own, flow)| own.flow = flow);
-    spec.flows = kept.iter().map(|flow| spec.flows[*flow as usize].clone()).collect();
+    let servers = (0..spec.jobs[0].hosts.len() as u32).map(|rank| rank / 2).collect();
+    spec.jobs[0].scale_up = Some(ScaleUp { servers, rate: Rate::gbps(100), delay: Time::ns(500) });
+    spec.flows.clear();
+    connect(&mut spec);
     spec
 }
 
@@ -341,6 +348,79 @@ fn a_fabric_repairs_the_messages_of_a_ring() {
     assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
 }
 
+/// Job of two ranks: messages of these sizes and tags, sent at once.
+fn at_once(messages: &[(u64, u32)]) -> Graph {
+    graph(2, |job| {
+        for (size, tag) in messages {
+            job.task(0, Task::send(Bytes(*size), 1).tagged(*tag)).unwrap();
+            job.task(1, Task::recv(Bytes(*size), 0).tagged(*tag)).unwrap();
+        }
+    })
+}
+
+#[test]
+fn messages_take_the_connections_of_a_pair_in_turn() {
+    let mut spec = on_star(2, at_once(&[(3_000, 0), (5_000, 1), (7_000, 2), (11_000, 3), (13_000, 4)]), &[1, 0]);
+    spec.flows.clear();
+    (spec.jobs[0].opens, spec.jobs[0].iterations) = (Opens::Kept(3), 2);
+    connect(&mut spec);
+    let o = compared(&spec);
+    // the second iteration goes on where the first ended
+    let delivered: Vec<u64> = o.flows.iter().map(|flow| flow.delivered).collect();
+    assert_eq!(delivered, [3_000 + 11_000 + 5_000 + 13_000, 5_000 + 13_000 + 7_000, 7_000 + 3_000 + 11_000]);
+    assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+    let of = |size| o.transfers.iter().filter(|own| own.bytes == size).map(|own| own.flow.unwrap()).collect::<Vec<_>>();
+    assert_eq!([3_000, 5_000, 13_000].map(of), [[0, 2], [1, 0], [1, 0]]);
+}
+
+#[test]
+fn a_short_message_waits_for_a_longer_one_of_its_tag_that_was_sent_before() {
+    let sizes = |second, third| {
+        let mut spec = on_star(2, at_once(&[(80_000, 0), (2_000, second), (1_000, third)]), &[0, 1]);
+        spec.flows.clear();
+        spec.jobs[0].opens = Opens::Kept(2);
+        connect(&mut spec);
+        let o = compared(&spec);
+        assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+        let sizes: Vec<u64> = o.transfers.iter().map(|own| own.bytes).collect();
+        (sizes, o.transfers.iter().map(|own| own.finish_ps).collect::<Vec<_>>())
+    };
+    // the third has the connection of the first
+    let (order, at) = sizes(1, 0);
+    assert_eq!(order, [2_000, 80_000, 1_000]);
+    assert!(at[0] < at[1] && at[1] < at[2]);
+    let (order, at) = sizes(0, 0);
+    assert_eq!(order, [80_000, 2_000, 1_000]);
+    assert_eq!(at[0], at[1]);
+}
+
+#[test]
+fn kinds_of_messages_have_connections_of_their_own() {
+    let messages = [(3_000, 0), (5_000, 10), (7_000, 0), (11_000, 20), (13_000, 11), (17_000, 21)];
+    let mut spec = on_star(2, at_once(&messages), &[0, 1]);
+    spec.flows.clear();
+    spec.jobs[0].kinds = vec![(10, 2), (20, 1)];
+    spec.jobs[0].opens = Opens::Kept(2);
+    connect(&mut spec);
+    let kinds: Vec<u8> = spec.jobs[0].connections.iter().map(|own| own.kind).collect();
+    assert_eq!(kinds, [0, 0, 1, 1, 2, 2]);
+    let o = compared(&spec);
+    let delivered: Vec<u64> = o.flows.iter().map(|flow| flow.delivered).collect();
+    assert_eq!(delivered, [3_000, 7_000, 11_000, 17_000, 5_000, 13_000]);
+}
+
+#[test]
+fn each_message_may_have_a_connection_of_its_own() {
+    let mut spec = on_star(4, ring(4, 30_000), &[2, 0, 3, 1]);
+    spec.flows.clear();
+    (spec.jobs[0].opens, spec.jobs[0].iterations) = (Opens::Each, 2);
+    connect(&mut spec);
+    assert_eq!(spec.flows.len(), 4 * 6 * 2);
+    let o = compared(&spec);
+    assert!(o.flows.iter().all(|flow| flow.delivered == 30_000));
+    assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+}
+
 #[test]
 fn jobs_that_do_not_fit_are_refused() {
     let pair = || {
@@ -366,10 +446,14 @@ fn jobs_that_do_not_fit_are_refused() {
     refused(|s| s.jobs[0].iterations = 0, "0 iterations");
     refused(|s| s.jobs[0].slow = vec![(2, 1.0)], "one of 2 ranks");
     refused(|s| s.jobs[0].connections.clear(), "belongs to no query and no job");
-    refused(|s| s.jobs[0].connections[0].from = 1, "one for each of the 1 pairs");
+    refused(|s| s.jobs[0].connections[0].from = 1, "1 connections; expected 1, of each pair");
+    refused(|s| s.jobs[0].opens = Opens::Kept(0), "0 connections of a pair");
+    refused(|s| s.jobs[0].kinds = vec![(0, 1)], "1 connections; expected 1, of each pair");
+    refused(|s| s.jobs[0].kinds = vec![(4, 1), (4, 2)], "expected ascending tags");
+    refused(|s| s.jobs[0].connections = vec![s.jobs[0].connections[0]; 2], "2 connections; expected 1");
     refused(|s| s.flows[0].dst = 2, "no connection of ranks 0 and 1");
     refused(|s| s.flows[0].app = App::Bulk(Bulk { size: None, write: 1 }), "no connection of ranks 0 and 1");
-    refused(|s| s.jobs.push(s.jobs[0].clone()), "the connection of two pairs of ranks");
+    refused(|s| s.jobs.push(s.jobs[0].clone()), "part of two connections of jobs");
     let own = |task: Task| graph(2, |job| chain(job, 0, &[task]));
     for (task, part) in [
         (Task::send(Bytes(0), 1), "expected at least 1 B"),
@@ -382,4 +466,120 @@ fn jobs_that_do_not_fit_are_refused() {
         let error = Simulation::new(&spec).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains(part), "{error:?}: expected {part:?}");
     }
+}
+
+/// A job in two planes, each a star of `n` hosts at 10 Gb/s: rank i has hosts i and n + i.
+fn in_planes(n: u32, graph: Graph, rule: PlaneRule) -> Spec {
+    let mut spec = star(2 * n, Rate::gbps(10), Time::us(1));
+    let (hosts, switches) = (2 * n, [2 * n, 2 * n + 1]);
+    for link in &mut spec.links {
+        for node in [&mut link.from, &mut link.to] {
+            *node = if *node == hosts { u32::MAX } else { *node };
+        }
+        let plane = if link.from == u32::MAX { link.to / n } else { link.from / n };
+        for node in [&mut link.from, &mut link.to] {
+            *node = if *node == u32::MAX { switches[plane as usize] } else { *node };
+        }
+    }
+    let tree = |plane| Router::Tree { first: plane * n, span: n, stride: 1, down: 0, up: 0, ups: 0 };
+    spec.routers = vec![tree(0), tree(1)];
+    spec.node_names.push("t".to_owned());
+    spec.domain_of = (0..hosts).map(|host| host % n).chain([n, n + 1]).collect();
+    spec.transports = vec![rdma(|own| own.window = Window::None)];
+    spec.queues = vec![endless_queue()];
+    spec.controllers = vec![controller("dcqcn", &[])];
+    run_for(&mut spec, Time::ms(20));
+    spec.ends_when_finished = true;
+    let own: Vec<u32> = (0..n).collect();
+    add(&mut spec, graph, &own);
+    spec.flows.clear();
+    spec.jobs[0].planes = Some(Planes { hosts: vec![(n..2 * n).collect()], rule });
+    connect(&mut spec);
+    spec
+}
+
+fn one_way(messages: u32, bytes: u64) -> Graph {
+    graph(2, |job| {
+        for tag in 0..messages {
+            job.task(0, Task::send(Bytes(bytes), 1).tagged(tag)).unwrap();
+            job.task(1, Task::recv(Bytes(bytes), 0).tagged(tag)).unwrap();
+        }
+    })
+}
+
+#[test]
+fn messages_take_planes_in_turn_or_all_planes() {
+    let two = |rule, packets: u64| {
+        let o = compared(&in_planes(2, one_way(2, packets * 1000), rule));
+        assert_eq!(o.flows.iter().map(|own| own.delivered).collect::<Vec<_>>(), [packets * 1000; 2]);
+        let mut ends: Vec<u64> = o.transfers.iter().map(|own| own.finish_ps).collect();
+        ends.sort_unstable();
+        ends
+    };
+    // one each, at the same time
+    assert_eq!(two(PlaneRule::ByMessage, 20), [message(20)[0]; 2]);
+    // halves of the first, then halves of the second
+    assert_eq!(two(PlaneRule::Split, 20), [message(10)[0], message(20)[0]]);
+    // a byte has no second part
+    let o = compared(&in_planes(2, one_way(1, 1), PlaneRule::Split));
+    assert_eq!(o.flows.iter().map(|own| own.delivered).collect::<Vec<_>>(), [1, 0]);
+    let mut several = in_planes(4, ring(4, 30_000), PlaneRule::ByMessage);
+    several.jobs[0].opens = Opens::Kept(3);
+    several.flows.clear();
+    connect(&mut several);
+    let o = compared(&several);
+    assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+}
+
+/// Lets both directions of the link of host `host` fail.
+fn cut_host(spec: &mut Spec, host: u32, (from, until): (Time, Time)) {
+    let effect = Effect::Down { detection: Time::us(5) };
+    let links = (0u32..).zip(&spec.links).filter(|(_, link)| link.from == host || link.to == host);
+    spec.failures.extend(links.map(|(link, _)| Failure { link, from, until, effect: effect.clone() }));
+}
+
+#[test]
+fn a_plane_that_fails_leaves_the_other() {
+    for (rule, until) in [
+        (PlaneRule::ByMessage, Time::NEVER),
+        (PlaneRule::Split, Time::NEVER),
+        (PlaneRule::ByMessage, Time::us(150)),
+        (PlaneRule::Split, Time::us(150)),
+    ] {
+        let mut spec = in_planes(4, ring(4, 60_000), rule);
+        spec.transports = vec![plain()];
+        run_for(&mut spec, Time::ms(900));
+        let whole = compared(&spec);
+        // the second plane of rank 1, in the middle of a step
+        cut_host(&mut spec, 5, (Time::us(70), until));
+        reroute(&mut spec);
+        let o = compared(&spec);
+        assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+        let end = |o: &Outcome| o.ranks.iter().filter_map(|own| own.finish_ps).max().unwrap();
+        assert!(end(&o) > end(&whole), "{} after {}", end(&o), end(&whole));
+        // sooner than a timeout of the transport, and as many messages as without the failure
+        assert!(end(&o) < 2 * end(&whole), "{} after {}", end(&o), end(&whole));
+        assert_eq!(o.transfers.len(), whole.transfers.len());
+    }
+}
+
+#[test]
+fn planes_that_do_not_fit_are_refused() {
+    let refused = |change: fn(&mut Spec), part: &str| {
+        let mut spec = in_planes(2, one_way(2, 1000), PlaneRule::ByMessage);
+        change(&mut spec);
+        let error = Simulation::new(&spec).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(error.contains(part), "{error:?}: expected {part:?}");
+    };
+    refused(|s| s.jobs[0].planes.as_mut().unwrap().hosts[0].push(0), "3 hosts in a plane; expected 2");
+    refused(|s| s.jobs[0].planes.as_mut().unwrap().hosts.clear(), "1 planes; expected 2 to 8");
+    refused(|s| s.jobs[0].opens = Opens::Each, "connections that stay");
+    refused(|s| s.flows[1].src = 0, "no connection of ranks 0 and 1");
+    refused(
+        |s| {
+            s.jobs[0].send_done = SendDone::Written;
+            cut_host(s, 3, (Time::us(1), Time::NEVER));
+        },
+        "sends that end when they are acknowledged",
+    );
 }

@@ -3,6 +3,7 @@
 use super::{credits, triggers};
 use crate::document::Document;
 use crate::document::failures::LinkFailure;
+use crate::document::job::By;
 use crate::document::links::OwnQueue;
 use crate::document::pattern::Pattern;
 use crate::document::queue::{Cuts, Queue};
@@ -45,6 +46,12 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
         patterns.extend(t.check(duration, at));
         if let Some(own) = &t.transport {
             own.check(Some(&doc.transport), &mut at.below("transport"));
+        }
+        for (kind, own) in t.job.iter().filter_map(|job| job.by.as_ref()).flat_map(By::iter) {
+            let around = t.transport.as_ref().unwrap_or(&doc.transport);
+            own.transport
+                .iter()
+                .for_each(|own| own.check(Some(around), &mut at.below(format!("job.by.{kind}.transport"))));
         }
         if doc.traffic[..i].iter().any(|other| other.name() == name) {
             let message = "another traffic entry has this name; expected a unique name, as name = \"...\"";

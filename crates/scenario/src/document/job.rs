@@ -1,5 +1,7 @@
 //! Training jobs in a scenario: where ranks are, how often they run through their tasks, which of them are slow.
 
+use crate::document::transport::Transport;
+use crate::text::controller::Controller;
 use crate::text::problem::Report;
 use crate::text::quantity::{Rate, Size, Time};
 use crate::text::words::{Word, words};
@@ -38,19 +40,50 @@ pub struct Job {
     /// (NCCL's PXN); of topologies with servers.
     #[serde(default)]
     pub pxn: bool,
+    /// Messages and the planes of a topology with several.
+    #[serde(default)]
+    pub planes: PlaneRule,
     /// Ranks whose calculations take longer, or shorter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<Slow>,
+    /// Connections from one rank to another, which messages take in turn: queue pairs. There are no more of them than
+    /// messages.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub qps: u32,
+    /// Life of a connection.
+    #[serde(default)]
+    pub connections: Life,
+    /// Controllers, transports and classes by kind of message.
+    pub by: Option<By>,
 }
 
 impl Default for Job {
     fn default() -> Job {
         let (collective, hosts, scale_up, slow) = (None, None, None, Vec::new());
         let (placement, send_done) = (RankPlacement::default(), SendDone::default());
-        let (ranks_per_host, iterations) = (one(), one());
-        Job { collective, placement, hosts, ranks_per_host, iterations, send_done, scale_up, pxn: false, slow }
+        let (ranks_per_host, iterations, pxn) = (one(), one(), false);
+        let (qps, connections, by) = (1, Life::default(), None);
+        Job {
+            collective,
+            placement,
+            hosts,
+            ranks_per_host,
+            iterations,
+            send_done,
+            scale_up,
+            pxn,
+            planes: PlaneRule::default(),
+            slow,
+            qps,
+            connections,
+            by,
+        }
     }
 }
+
+/// Most connections of a kind from one rank to another.
+const MOST_QPS: u32 = 1024;
 
 fn one() -> u32 {
     1
@@ -186,6 +219,27 @@ pub struct ScaleUp {
     pub delay: Time,
 }
 
+/// Messages and planes: which of them a message takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlaneRule {
+    /// One plane for each message in turn.
+    #[default]
+    ByMessage,
+    /// All planes: each has an equal part of a message, which has arrived when all parts have.
+    Split,
+}
+
+impl PlaneRule {
+    /// The rule for the engine.
+    pub(crate) fn spec(self) -> spec::PlaneRule {
+        match self {
+            PlaneRule::ByMessage => spec::PlaneRule::ByMessage,
+            PlaneRule::Split => spec::PlaneRule::Split,
+        }
+    }
+}
+
 /// Ranks with other calculation times.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -238,6 +292,76 @@ pub enum RankPlacement {
     RandomServers,
 }
 
+/// Life of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Life {
+    /// All messages of the job: it keeps its window and its estimate of the RTT.
+    #[default]
+    Job,
+    /// One message: each has a connection of its own, which begins as new.
+    Message,
+}
+
+/// Settings of messages by what they belong to. Kinds with different settings have connections of their own.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub struct By {
+    /// Sends outside collectives.
+    pub send: Option<Settings>,
+    /// Messages of all-reduces.
+    pub all_reduce: Option<Settings>,
+    /// Messages of reduce-scatters.
+    pub reduce_scatter: Option<Settings>,
+    /// Messages of all-gathers.
+    pub all_gather: Option<Settings>,
+    /// Messages of all-to-alls.
+    pub all_to_all: Option<Settings>,
+    /// Messages of broadcasts.
+    pub broadcast: Option<Settings>,
+    /// Messages of reduces.
+    pub reduce: Option<Settings>,
+    /// Messages of barriers.
+    pub barrier: Option<Settings>,
+}
+
+impl By {
+    /// Settings of the messages of a pattern.
+    pub(crate) fn pattern(&self, pattern: Pattern) -> Option<&Settings> {
+        match pattern {
+            Pattern::AllReduce => self.all_reduce.as_ref(),
+            Pattern::ReduceScatter => self.reduce_scatter.as_ref(),
+            Pattern::AllGather => self.all_gather.as_ref(),
+            Pattern::AllToAll => self.all_to_all.as_ref(),
+            Pattern::Broadcast => self.broadcast.as_ref(),
+            Pattern::Reduce => self.reduce.as_ref(),
+            Pattern::Barrier => self.barrier.as_ref(),
+        }
+    }
+
+    /// All settings, by the name of what the messages belong to.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Settings)> {
+        let patterns = Pattern::ALL.into_iter().map(|pattern| (pattern.name(), self.pattern(pattern)));
+        let all = std::iter::once(("send", self.send.as_ref())).chain(patterns);
+        all.filter_map(|(name, settings)| Some((name, settings?)))
+    }
+}
+
+/// Settings of some messages of a job; a key that is missing leaves what the job has.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Settings {
+    /// Controller.
+    pub controller: Option<Controller>,
+    /// Transport values that differ from those of the job; a preset here replaces all of them.
+    pub transport: Option<Transport>,
+    /// Traffic class, where ports have queues for classes.
+    pub class: Option<u8>,
+    /// Traffic class of acknowledgements; default: that of the data.
+    pub ack_class: Option<u8>,
+}
+
 impl Job {
     /// Reports values that are invalid for any network and any file.
     pub(crate) fn check(&self, at: &mut Report) {
@@ -255,6 +379,12 @@ impl Job {
         }
         if self.pxn && self.scale_up.is_none() {
             at.value("pxn", true, "expected with scale_up, whose links take messages to the GPU on the other rail");
+        }
+        if !(1..=MOST_QPS).contains(&self.qps) {
+            at.value("qps", self.qps, format!("expected 1 to {MOST_QPS}"));
+        }
+        if self.qps > 1 && self.connections == Life::Message {
+            at.value("qps", self.qps, "each message has a connection of its own; expected none");
         }
         for (i, slow) in self.slow.iter().enumerate() {
             if !(slow.calc.is_finite() && slow.calc >= 0.0) {

@@ -166,6 +166,20 @@ impl<'a> Flows<'a> {
         number_of(&mut self.transports, settings)
     }
 
+    /// As [`Flows::transport`], for flows with settings of their own within an entry with settings.
+    pub(crate) fn transport_over(
+        &mut self,
+        own: Option<&Transport>,
+        entry: Option<&Transport>,
+        controller: u32,
+    ) -> u32 {
+        let Some(own) = own else { return self.transport(entry, controller) };
+        let around = entry.map_or_else(|| self.default_transport.clone(), |t| t.over(&self.default_transport));
+        let profile = self.controllers[controller as usize].profile();
+        let settings = own.over(&around).spec(&profile);
+        number_of(&mut self.transports, settings)
+    }
+
     /// Transport settings by number.
     pub(crate) fn settings(&self, transport: u32) -> &spec::TransportSpec {
         &self.transports[transport as usize]

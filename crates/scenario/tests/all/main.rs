@@ -13,6 +13,7 @@ mod htsim;
 mod ideal;
 #[allow(dead_code, unused_imports)]
 mod inside;
+mod job_connections;
 mod linux;
 mod messages;
 mod placement;

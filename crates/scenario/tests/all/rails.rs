@@ -3,7 +3,7 @@
 use incast_cc::Rate;
 use incast_engine::FlowId;
 use incast_engine::map::ideal::Fabric;
-use incast_engine::spec::Spec;
+use incast_engine::spec::{PlaneRule, Spec};
 use incast_scenario::Scenario;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -189,6 +189,30 @@ fn no_message_crosses_a_spine_with_pxn() {
     let forwarded = run(&format!("{SHIFT}\n{SCALE_UP}\npxn = true"));
     assert!(direct.0 > 0);
     assert_eq!(forwarded.0, 0);
+}
+
+#[test]
+fn a_job_has_all_planes_of_its_gpus() {
+    let two = format!("{RAILS}\nplanes = 2");
+    let ring = "collective = { kind = \"all-reduce\", size = \"1MB\", ranks = 4 }";
+    let spec = job(&two, ring).unwrap();
+    let planes = spec.jobs[0].planes.as_ref().unwrap();
+    assert_eq!((planes.hosts.as_slice(), planes.rule), (&[vec![8, 9, 10, 11]][..], PlaneRule::ByMessage));
+    let ends: Vec<(u32, u32)> = spec.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
+    assert_eq!(ends[..4], [(0, 1), (8, 9), (1, 2), (9, 10)]);
+    let split = job(&two, &format!("{ring}\nplanes = \"split\"")).unwrap();
+    assert_eq!(split.jobs[0].planes.as_ref().unwrap().rule, PlaneRule::Split);
+    let error = job(&two, &format!("{ring}\nconnections = \"message\"")).unwrap_err();
+    assert!(error.contains("job.connections = \"message\": the topology has 2 planes"), "{error}");
+    // a switch of one plane fails in the middle of the job
+    for rule in ["by-message", "split"] {
+        let failure = "[[failures]]\nnode = \"p0leaf0\"\nat = \"40us\"\ndetection = \"5us\"";
+        let mut spec = job(&two, &format!("{ring}\nplanes = \"{rule}\"\n{failure}")).unwrap();
+        spec.ends_when_finished = true;
+        (spec.duration, spec.measure_to) = (incast_cc::Time::ms(100), incast_cc::Time::ms(100));
+        let outcome = incast_engine::run(&spec, &mut |_| true).unwrap();
+        assert!(outcome.ranks.iter().all(|rank| rank.left == 0), "{rule}: {:?}", outcome.ranks);
+    }
 }
 
 /// Links that fail, by the names of both directions, with this failure in the rails of two planes.

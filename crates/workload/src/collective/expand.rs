@@ -49,8 +49,9 @@ pub fn expand(graph: &Graph, methods: &Methods) -> Result<Graph, Refused> {
     Ok(ranks.finish())
 }
 
-/// First tag of each collective: above all tags of the graph.
-fn tags(graph: &Graph, methods: &Methods) -> Result<Vec<u32>, Refused> {
+/// First tag of the messages of each collective, in [`expand`]: above all tags of the graph. Errors: a receive of any
+/// tag; more tags than there are.
+pub fn tags(graph: &Graph, methods: &Methods) -> Result<Vec<u32>, Refused> {
     let mut next = 0u64;
     for (rank, tasks) in graph.iter() {
         for (i, task) in tasks.iter().filter(|(_, task)| matches!(task.kind, Kind::Send | Kind::Recv)) {

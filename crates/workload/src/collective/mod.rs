@@ -14,7 +14,7 @@ mod ring;
 mod tree;
 
 pub use exchange::grouped_distances;
-pub use expand::{MOST_TASKS, Place, alone, expand, expanded_tasks, member, messages};
+pub use expand::{MOST_TASKS, Place, alone, expand, expanded_tasks, member, messages, tags};
 pub use ideal::{Step, bus_factor, ideal, incast};
 pub use method::{Algorithm, Method, Methods};
 pub use parts::Parts;

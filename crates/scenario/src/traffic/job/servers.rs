@@ -1,6 +1,7 @@
 //! Servers of a job's ranks, and the messages that no network carries.
 
-use crate::document::job::{Job, ScaleUp};
+use super::tasks::Patterns;
+use crate::document::job::{Job, PlaneRule, ScaleUp};
 use crate::text::problem::Problem;
 use crate::topology::network::Network;
 use crate::traffic::flows::Flows;
@@ -37,10 +38,11 @@ pub(super) fn linked(own: &ScaleUp, job: &Job, hosts: &[u32], flows: &Flows) -> 
 /// The tasks, with messages to another rail by way of the GPU that is on it.
 pub(super) fn by_rails(
     graph: &Graph,
+    patterns: Patterns,
     scale_up: Option<&spec::ScaleUp>,
     hosts: &[u32],
     flows: &Flows,
-) -> Result<Graph, Problem> {
+) -> Result<(Graph, Patterns), Problem> {
     let key = format!("{}.job.pxn", flows.path);
     let gpus = flows.network.gpus;
     let Some(own) = scale_up.filter(|_| gpus > 0) else {
@@ -50,14 +52,28 @@ pub(super) fn by_rails(
     let rails: Vec<u32> = hosts.iter().map(|host| host % gpus).collect();
     let places = Places { servers: &own.servers, rails: &rails };
     let forwarded = forward(graph, places).map_err(|refused| Problem::with_value(key, true, refused.0))?;
-    Ok(forwarded.graph)
+    let mut patterns = patterns;
+    let own = patterns.clone();
+    for (first, old) in forwarded.tags {
+        let before = own.partition_point(|(tag, _)| *tag <= old).checked_sub(1);
+        patterns.extend(before.map(|of| (first, own[of].1)));
+    }
+    Ok((forwarded.graph, patterns))
 }
 
-/// Refuses messages between ranks of one host without links inside it, and between hosts that no path joins. `pairs`:
-/// ranks with messages over the network.
-pub(super) fn check_paths(pairs: &[(u32, u32)], hosts: &[u32], flows: &Flows) -> Result<(), Problem> {
+/// Further planes of the hosts of a job.
+pub(super) fn planes(rule: PlaneRule, hosts: &[u32], network: &Network) -> Option<spec::Planes> {
+    let all = network.hosts_of_plane();
+    let of_plane = |plane: u32| hosts.iter().map(|host| plane * all + host).collect();
+    let further: Vec<Vec<u32>> = (1..network.planes).map(of_plane).collect();
+    (!further.is_empty()).then(|| spec::Planes { hosts: further, rule: rule.spec() })
+}
+
+/// Refuses messages between ranks of one host without links inside it, and between hosts that no path joins.
+/// `channels`: messages over the network.
+pub(super) fn check_paths(channels: &[spec::Channels], hosts: &[u32], flows: &Flows) -> Result<(), Problem> {
     let parts = flows.network.parts();
-    for (from, to) in pairs {
+    for spec::Channels { from, to, .. } in channels {
         let ends = [from, to].map(|rank| hosts.get(*rank as usize).copied());
         let [Some(a), Some(b)] = ends else { continue };
         let name = |host: u32| &flows.network.names[host as usize];

@@ -3,9 +3,9 @@
 use crate::document::job as document;
 use crate::text::problem::Problem;
 use crate::traffic::flows::Flows;
-use incast_workload::collective::{Methods, alone, expand, expanded_tasks};
+use incast_workload::collective::{Methods, alone, expand, expanded_tasks, tags};
 use incast_workload::lint::{Options, lint};
-use incast_workload::{Collective, Graph, Kind, Refused, Report, Task, goal};
+use incast_workload::{Collective, Graph, Kind, Pattern, Refused, Report, Task, goal};
 
 /// Most tasks of a collective.
 const MOST_TASKS: f64 = 2e7;
@@ -24,8 +24,15 @@ pub(super) fn read(key: &str, file: &str, text: &str) -> Result<Graph, Problem> 
     }
 }
 
-/// Messages of a collective of `each` ranks a host.
-pub(super) fn expanded(collective: &document::Collective, each: u32, flows: &Flows) -> Result<Graph, Problem> {
+/// First tag of the messages of each collective, with its pattern.
+pub(super) type Patterns = Vec<(u32, Pattern)>;
+
+/// Messages of a collective of `each` ranks a host, and their tags.
+pub(super) fn expanded(
+    collective: &document::Collective,
+    each: u32,
+    flows: &Flows,
+) -> Result<(Graph, Patterns), Problem> {
     let key = format!("{}.job.collective", flows.path);
     let wrong = |refused: Refused| Problem::new(&*key, refused.0);
     let free = (flows.network.hosts_of_plane() - flows.taken.len() as u32).saturating_mul(each);
@@ -45,11 +52,13 @@ pub(super) fn expanded(collective: &document::Collective, each: u32, flows: &Flo
         );
         return Err(Problem::new(key, message));
     }
-    let graph = alone(&what, ranks).and_then(|graph| expand(&graph, &methods)).map_err(wrong)?;
+    let whole = alone(&what, ranks).map_err(wrong)?;
+    let first = tags(&whole, &methods).map_err(wrong)?;
+    let graph = expand(&whole, &methods).map_err(wrong)?;
     let empty = |(_, task): (u32, Task)| task.kind == Kind::Send && task.size == 0;
     if graph.iter().any(|(_, rank)| rank.iter().any(empty)) {
         let message = "messages of 0 B; expected more bytes, or fewer channels or ranks (a barrier has no bytes)";
         return Err(Problem::quoted(format!("{key}.size"), collective.size, message));
     }
-    Ok(graph)
+    Ok((graph, first.into_iter().map(|tag| (tag, what.pattern)).collect()))
 }

@@ -1,0 +1,82 @@
+//! Connections of a job: their number, and their settings by kind of message.
+
+use incast_engine::spec::{self, Opens};
+use incast_scenario::Scenario;
+use std::path::Path;
+
+/// A job of 4 ranks with these keys, at ports with four classes.
+fn job(keys: &str) -> Result<spec::Spec, String> {
+    let class = "{ kind = \"drop-tail\", limit = \"100p\" }";
+    let text = format!(
+        r#"
+controller = "dctcp"
+[run]
+duration = "10ms"
+[topology]
+kind = "star"
+sources = 4
+source_link = {{ rate = "1Gbps", delay = "10us" }}
+sink_link = {{ rate = "1Gbps", delay = "10us" }}
+[queue]
+kind = "strict-priority"
+classes = [{class}, {class}, {class}, {class}]
+[[traffic]]
+name = "train"
+pattern = "job"
+class = 2
+ack_class = 1
+[traffic.job]
+{keys}
+"#
+    );
+    Scenario::from_toml(&text, Path::new("."), "test").and_then(|s| s.build()).map_err(|e| e.to_string())
+}
+
+const RING: &str = "collective = { kind = \"all-reduce\", size = \"400kB\", ranks = 4 }\n";
+
+#[test]
+fn a_pair_has_as_many_connections_as_queue_pairs() {
+    // a rank of a ring sends 6 messages to the next
+    for (qps, count) in [(1, 1), (4, 4), (6, 6), (7, 6)] {
+        let s = job(&format!("{RING}qps = {qps}")).unwrap();
+        assert_eq!((s.flows.len(), s.jobs[0].opens), (4 * count, Opens::Kept(qps)));
+        assert!(s.flows.iter().all(|f| (f.class, f.ack_class) == (2, 1)));
+    }
+    let s = job(&format!("{RING}iterations = 2\nqps = 9")).unwrap();
+    assert_eq!(s.flows.len(), 4 * 9);
+    let s = job(&format!("{RING}iterations = 2\nconnections = \"message\"")).unwrap();
+    assert_eq!((s.flows.len(), s.jobs[0].opens), (4 * 12, Opens::Each));
+}
+
+#[test]
+fn kinds_of_messages_have_settings_of_their_own() {
+    let by = "by.all-reduce = { controller = \"swift\", class = 3, transport = { mss = 500 } }";
+    let s = job(&format!("{RING}{by}\nby.send = {{ class = 0 }}")).unwrap();
+    assert_eq!(s.flows.len(), 4);
+    for f in &s.flows {
+        assert_eq!((f.class, f.ack_class), (3, 3));
+        assert_eq!(s.controllers[f.controller as usize].to_string(), "swift");
+        assert_eq!(s.transports[f.transport as usize].sizes.mss, 500);
+    }
+    // what is of another kind keeps the settings of the job
+    let s = job(&format!("{RING}by.all-to-all = {{ controller = \"swift\" }}")).unwrap();
+    assert!(s.flows.iter().all(|f| (f.class, f.ack_class) == (2, 1)));
+    assert_eq!(s.controllers[s.flows[0].controller as usize].to_string(), "dctcp");
+}
+
+#[test]
+fn wrong_connections_are_refused() {
+    for (keys, part) in [
+        ("qps = 0", "traffic.train.job.qps = 0: expected"),
+        ("qps = 2\nconnections = \"message\"", "traffic.train.job.qps = 2: each message has a connection of its own"),
+        ("connections = \"kept\"", "expected one of \"job\", \"message\""),
+        ("by.all-reduce = { class = 4 }", "traffic.train.job.by.all-reduce.class = 4: expected 0 to 3"),
+        ("by.all-reduce = { ack_class = 9 }", "traffic.train.job.by.all-reduce.ack_class = 9: expected 0 to 3"),
+        ("by.gather = { class = 1 }", "traffic.train.job.by.gather"),
+        ("by.send = { transport = { mss = 0 } }", "traffic.train.job.by.send.transport.mss"),
+        ("iterations = 1000000\nconnections = \"message\"", "expected at most 4000000 flows"),
+    ] {
+        let error = job(&format!("{RING}{keys}")).err().unwrap_or_default();
+        assert!(error.contains(part), "{keys}: {error:?}; expected {part:?}");
+    }
+}

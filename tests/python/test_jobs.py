@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,46 @@ def test_a_job_that_cannot_end_says_what_it_waits_for(incast: Command, tmp_path:
     assert done.status == 1
     assert "job job: iteration 0 has not ended: rank 15, task 0: a message of rank 0 with tag 3" in done.err
     assert (tmp_path / "run/ranks.parquet").is_file()
+
+
+RAILS = """
+controller = "dctcp"
+[run]
+duration = "20ms"
+until = "finished"
+[topology]
+kind = "rail-optimised"
+servers = 4
+gpus = 2
+spines = 2
+link = { rate = "100Gbps", delay = "1us" }
+[queue]
+kind = "ecn-threshold"
+limit = "4MB"
+mark = "200kB"
+[transport]
+delayed_ack = 1
+rto_min = "500us"
+[[job]]
+name = "train"
+collective = { kind = "all-reduce", size = "1MB", algorithm = "hierarchical", server = 2 }
+scale_up = { rate = "1Tbps", delay = "500ns" }
+[[failures]]
+nic = "server1gpu0"
+at = "20us"
+detection = "1us"
+"""
+
+
+def test_a_job_whose_rank_lost_its_nic_says_what_it_waits_for(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "rails.toml").write_text(RAILS)
+    done = incast("run", "rails.toml", "--out", "run")
+    assert done.status == 1
+    # a rank of the rail of rank 2, server1gpu0, waits for the one before it
+    waits = "job train: iteration 0 has not ended: rank [0246], task [0-9]+: a message of rank [0246]"
+    assert re.search(waits, done.err), done.err
+    repaired = incast("run", "rails.toml", "--set", 'failures.0.until="40us"', "--out", "repaired")
+    assert repaired.status == 0, repaired.err
 
 
 @pytest.mark.parametrize(

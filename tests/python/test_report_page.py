@@ -100,6 +100,29 @@ def test_a_scenario_is_described_in_words_and_units() -> None:
     ]
 
 
+def test_rails_are_described_and_drawn_plane_by_plane() -> None:
+    topology: dict[str, Any] = {
+        "kind": "rail-optimised",
+        "servers": 4,
+        "gpus": 2,
+        "servers_per_segment": 2,
+        "spines": 3,
+    }
+    topology |= {"planes": 2, "link": {"rate": "400Gbps", "delay": "500ns"}}
+    found = described({"topology": topology, "traffic": [], "run": {"duration": "1ms"}})
+    rows = dict(found.rows)
+    assert rows["Fabric"] == (
+        "Rail-optimised: 4 servers of 2 GPUs, 16 NICs, 8 leaf switches and 6 spine switches, in 2 planes"
+    )
+    assert rows["Links"].replace(SPACE, " ") == "200 Gb/s, 500 ns"
+    # a link of each NIC; in each plane 4 leaves with 3 spines
+    assert fabric(found.tiers).count("<path") == 16 + 2 * 12
+    alone = {"kind": "rail-only", "servers": 4, "gpus": 4, "link": topology["link"]}
+    found = described({"topology": alone, "traffic": [], "run": {"duration": "1ms"}})
+    assert dict(found.rows)["Fabric"] == "Rail-only: 4 servers of 4 GPUs, 16 NICs and 4 rail switches"
+    assert fabric(found.tiers).count("<path") == 16
+
+
 def test_a_fabric_is_drawn_with_every_link_of_a_small_one() -> None:
     tiers = described(Scenario.load("websearch").resolved()).tiers
     assert [(tier.name, tier.count) for tier in tiers] == [

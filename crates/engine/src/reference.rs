@@ -82,7 +82,7 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             Timer::Cell(cell) => net.cells[cell].domain,
             Timer::Rank(rank) => net.place[net.jobs.ranks[rank].host].domain,
             Timer::Calculation(stream) => net.place[net.jobs.ranks[net.jobs.of_stream(stream).0].host].domain,
-            Timer::Message(task) | Timer::ScaleUpSent(task) | Timer::ScaleUpArrived(task) => {
+            Timer::Message(task) | Timer::Again(task) | Timer::ScaleUpSent(task) | Timer::ScaleUpArrived(task) => {
                 net.place[net.jobs.receiver_of(net.spec, task)].domain
             }
             Timer::DelayedAck(flow)

@@ -36,6 +36,7 @@ pub mod lint;
 pub mod llm;
 pub mod matching;
 pub mod msccl;
+pub mod pxn;
 pub mod simai;
 pub mod stats;
 

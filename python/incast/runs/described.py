@@ -116,6 +116,40 @@ def _leaf_spine(t: Table) -> tuple[str, tuple[Tier, ...]]:
     return f"Leaf-spine: {_counts(tiers)}{beside}", tiers
 
 
+def _rail_optimised(t: Table) -> tuple[str, tuple[Tier, ...]]:
+    servers, gpus, spines, planes = (int(t.get(key, 1)) for key in ("servers", "gpus", "spines", "planes"))
+    leaves = -(-servers // int(t.get("servers_per_segment", servers))) * gpus
+    base = _of_plane(t["link"], planes)
+    tiers = (
+        Tier("NICs", planes * servers * gpus, _link(base), planes * leaves),
+        Tier("leaf switches", planes * leaves, _link(base | t.get("spine_link", {})), planes),
+        Tier("spine switches", planes * spines),
+    )
+    return (
+        f"Rail-optimised: {_many(servers, 'server')} of {_many(gpus, 'GPU')}, {_counts(tiers)}{_beside(planes)}",
+        tiers,
+    )
+
+
+def _rail_only(t: Table) -> tuple[str, tuple[Tier, ...]]:
+    servers, gpus, planes = (int(t.get(key, 1)) for key in ("servers", "gpus", "planes"))
+    tiers = (
+        Tier("NICs", planes * servers * gpus, _link(_of_plane(t["link"], planes)), planes * gpus),
+        Tier("rail switches", planes * gpus),
+    )
+    return f"Rail-only: {_many(servers, 'server')} of {_many(gpus, 'GPU')}, {_counts(tiers)}{_beside(planes)}", tiers
+
+
+def _of_plane(link: Table, planes: int) -> Table:
+    """Return the link of a NIC in one plane: an equal part of its rate."""
+    rate = _bps(link["rate"])
+    return link if rate is None or planes == 1 else link | {"rate": _rate(rate / planes)}
+
+
+def _beside(planes: int) -> str:
+    return f", in {planes} planes" if planes > 1 else ""
+
+
 def _three_tier(t: Table) -> tuple[str, tuple[Tier, ...]]:
     base = {"rate": "10Gbps", "delay": "20us"} | t.get("link", {})
     server = base | {"rate": "1Gbps"} | t.get("server_link", {})
@@ -152,6 +186,8 @@ def _star(t: Table) -> tuple[str, tuple[Tier, ...]]:
 _FABRICS = {
     "fat-tree": _fat_tree,
     "leaf-spine": _leaf_spine,
+    "rail-optimised": _rail_optimised,
+    "rail-only": _rail_only,
     "three-tier": _three_tier,
     "dumbbell": _dumbbell,
     "star": _star,
@@ -225,7 +261,7 @@ def _queues(resolved: Table) -> str:
 
 def _routing(resolved: Table) -> str:
     kind = str(resolved.get("routing", {}).get("kind", ""))
-    several = resolved["topology"]["kind"] in ("fat-tree", "leaf-spine", "three-tier", "graph")
+    several = resolved["topology"]["kind"] in ("fat-tree", "leaf-spine", "rail-optimised", "three-tier", "graph")
     return {"ecmp": "ECMP", "spray": "Spraying"}.get(kind, kind.replace("-", " ").capitalize()) if several else ""
 
 

@@ -351,6 +351,7 @@ impl Endpoints {
             Timer::Rank(_)
             | Timer::Calculation(_)
             | Timer::Message(_)
+            | Timer::Again(_)
             | Timer::ScaleUpSent(_)
             | Timer::ScaleUpArrived(_) => self.job_timer(ctx, timer),
             Timer::Opening(opening) => {

@@ -2,7 +2,7 @@
 
 use crate::domain::endpoints::Endpoints;
 use crate::domain::probe::observed;
-use crate::domain::ranks::{Coming, Ordered, next_connection, record};
+use crate::domain::ranks::{Coming, Ordered, Parts, Written, next_carriers, record};
 use crate::event::order::{Key, Timer};
 use crate::event::outbox::Outbox;
 use crate::event::packet::Packet;
@@ -20,7 +20,11 @@ impl Endpoints {
     #[cold]
     pub(super) fn job_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::Rank(rank) => self.tell(ctx, rank, |state, tasks, now, acts| state.begin(tasks, now, acts)),
+            Timer::Rank(rank) if ctx.net.jobs.begins(ctx.net.spec, rank) == ctx.now => {
+                self.tell(ctx, rank, |state, tasks, now, acts| state.begin(tasks, now, acts));
+            }
+            Timer::Rank(rank) => self.leave_planes(ctx, rank),
+            Timer::Again(task) => self.is_coming_again(ctx, task),
             Timer::Calculation(stream) => self.calculated(ctx, stream),
             Timer::Message(task) => self.is_coming(ctx, task),
             Timer::ScaleUpSent(task) => {
@@ -45,17 +49,65 @@ impl Endpoints {
         let (Some(jobs), Some(number)) = (&mut self.jobs, net.jobs.pair(rank, sent.peer)) else { return };
         let pair = &net.jobs.pairs[number as usize];
         let kind = net.jobs.kind(net.spec, rank, sent.tag);
-        let own = &mut jobs.incoming[pair.incoming()];
-        let (connection, place) = next_connection(&net.jobs, pair, kind, own);
-        let incoming = &mut own[pair.place(connection)];
-        incoming.bytes += on_a_connection(sent.size);
-        let coming = Coming { task, number: place, end: incoming.bytes, start: ctx.now - pair.latency };
-        incoming.messages.push_back(coming);
+        let bytes = on_a_connection(sent.size);
+        let (own, start) = (&mut jobs.incoming[pair.incoming()], ctx.now - pair.latency);
+        let (carriers, place) = next_carriers(&net.jobs, pair, kind, own, (bytes, start));
+        for (connection, bytes) in carriers.parts(bytes) {
+            own[pair.place(connection)].push(Coming { task, number: place, end: bytes, start, whole: false });
+        }
         if pair.connections().len() > 1 {
-            jobs.in_order.entry(number).or_default().push(&coming, connection, sent.tag);
+            let ordered = Ordered::new(task, carriers, start, sent.tag);
+            jobs.in_order.entry(number).or_default().push(place, ordered);
+        }
+        if pair.planes.may_fail {
+            jobs.latest.insert(task, (place, carriers.any()));
         }
         jobs.rank(&net.jobs, pair.to).coming(ctx.now);
+        for (connection, _) in carriers.parts(bytes) {
+            self.take_messages(ctx, connection);
+        }
+    }
+
+    /// Notes that the message of a task is coming again, whole, over another plane.
+    fn is_coming_again(&mut self, ctx: &mut NodeCtx<impl Effects>, task: TaskId) {
+        let net = ctx.net;
+        let (rank, own) = net.jobs.of_task(task);
+        let sent = net.jobs.tasks(net.spec, rank).task(own);
+        let (Some(jobs), Some(pair)) = (&mut self.jobs, net.jobs.pair(rank, sent.peer)) else { return };
+        let pair = &net.jobs.pairs[pair as usize];
+        let start = ctx.now - pair.latency;
+        let Some((number, before)) = jobs.latest.get(&task).copied() else { return };
+        let Some(connection) = net.jobs.instead(pair, before, start) else { return };
+        let own = &mut jobs.incoming[pair.incoming()][pair.place(connection)];
+        own.push(Coming { task, number, end: on_a_connection(sent.size), start, whole: true });
         self.take_messages(ctx, connection);
+    }
+
+    /// Sends messages of a rank again that are under way in a plane of which routing learns now that it has no path.
+    fn leave_planes(&mut self, ctx: &mut NodeCtx<impl Effects>, rank: RankId) {
+        let (net, now) = (ctx.net, ctx.now);
+        let first = net.jobs.pairs.partition_point(|pair| pair.from < rank);
+        let own = net.jobs.pairs[first..].iter().take_while(|pair| pair.from == rank);
+        for (number, pair) in (first as u32..).zip(own).filter(|(_, pair)| pair.planes.may_fail) {
+            for connection in pair.connections().filter(|c| net.jobs.fails(*c, now)) {
+                let (Some(jobs), Some(other)) = (&mut self.jobs, net.jobs.instead(pair, connection, now)) else {
+                    continue;
+                };
+                let messages = std::mem::take(&mut jobs.outgoing[pair.outgoing()][pair.place(connection)].messages);
+                for written in messages {
+                    let Some(jobs) = &mut self.jobs else { return };
+                    let Some(parts) = jobs.parts.get_mut(&(number, written.number)) else { continue };
+                    // another part has sent the whole message again
+                    if std::mem::replace(&mut parts.again, true) && !written.whole {
+                        continue;
+                    }
+                    let task = net.jobs.task(rank, written.task);
+                    self.announce(ctx, number, written.number, Timer::Again(task));
+                    let bytes = on_a_connection(net.jobs.tasks(net.spec, rank).task(written.task).size);
+                    self.write_part(ctx, other, Written { whole: true, ..written }, bytes);
+                }
+            }
+        }
     }
 
     /// Takes account of a packet of a connection that has just been delivered.
@@ -70,14 +122,17 @@ impl Endpoints {
     /// Ends the sends of a connection whose last bytes are acknowledged.
     fn end_sends(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32) {
         let net = ctx.net;
-        let Connection { pair, flow, .. } = net.jobs.connections[number as usize];
-        let pair = &net.jobs.pairs[pair as usize];
+        let Connection { pair: of, flow, .. } = net.jobs.connections[number as usize];
+        let pair = &net.jobs.pairs[of as usize];
         let acked = self.senders[net.ends[flow].sender].acked();
         loop {
             let Some(jobs) = &mut self.jobs else { return };
             let outgoing = &mut jobs.outgoing[pair.outgoing()][pair.place(number)];
-            let Some((task, _)) = outgoing.messages.pop_front_if(|(_, end)| *end <= acked) else { return };
-            self.tell(ctx, pair.from, |state, tasks, now, acts| state.sent(tasks, task, now, acts));
+            let Some(written) = outgoing.messages.pop_front_if(|own| own.end <= acked) else { break };
+            if pair.planes.count == 1 || jobs.is_acked((of, written.number), written.whole) {
+                let task = written.task;
+                self.tell(ctx, pair.from, |state, tasks, now, acts| state.sent(tasks, task, now, acts));
+            }
         }
     }
 
@@ -96,7 +151,7 @@ impl Endpoints {
                 continue;
             }
             let (mut arrived, mut others) = (Vec::new(), jobs.in_order.remove(&of).unwrap_or_default());
-            others.complete(come.number, |own| arrived.push(own));
+            others.complete((come.number, come.whole), |own| arrived.push(own));
             if !others.is_empty() {
                 jobs.in_order.insert(of, others);
             }
@@ -170,7 +225,7 @@ impl Endpoints {
         ctx: &mut NodeCtx<impl Effects>,
         (rank, to): (RankId, RankId),
         task: u32,
-        (bytes, links): (u64, ScaleUp),
+        (bytes, links): (u64, &ScaleUp),
     ) {
         let net = ctx.net;
         let Some(jobs) = &mut self.jobs else { return };
@@ -202,22 +257,44 @@ impl Endpoints {
         if let Some((to, links)) = net.jobs.inside(net.spec, rank, sent.peer) {
             return self.send_inside(ctx, (rank, to), task, (sent.size, links));
         }
-        let (Some(jobs), Some(pair)) = (&mut self.jobs, net.jobs.pair(rank, sent.peer)) else { return };
-        let pair = &net.jobs.pairs[pair as usize];
+        let (Some(jobs), Some(of)) = (&mut self.jobs, net.jobs.pair(rank, sent.peer)) else { return };
+        let pair = &net.jobs.pairs[of as usize];
         let kind = net.jobs.kind(net.spec, rank, sent.tag);
         let own = &mut jobs.outgoing[pair.outgoing()];
-        let (connection, number) = next_connection(&net.jobs, pair, kind, own);
-        let outgoing = &mut own[pair.place(connection)];
-        outgoing.bytes += on_a_connection(sent.size);
-        outgoing.messages.push_back((task, outgoing.bytes));
-        let opens = !std::mem::replace(&mut outgoing.is_open, true);
+        let bytes = on_a_connection(sent.size);
+        let (carriers, number) = next_carriers(&net.jobs, pair, kind, own, (bytes, ctx.now));
+        if pair.planes.count > 1 {
+            jobs.parts.insert((of, number), Parts { left: carriers.count(), again: false });
+        }
+        self.announce(ctx, of, number, Timer::Message(net.jobs.task(rank, task)));
+        for (connection, bytes) in carriers.parts(bytes) {
+            self.write_part(ctx, connection, Written { task, number, end: 0, whole: false }, bytes);
+        }
+    }
+
+    /// Tells the receiver of a pair that message `number` is coming.
+    fn announce(&mut self, ctx: &mut NodeCtx<impl Effects>, pair: u32, number: u32, timer: Timer) {
+        let net = ctx.net;
+        let pair = &net.jobs.pairs[pair as usize];
         // the messages of a pair keep their order, whatever their connections
         let first = net.jobs.connections[pair.connections().start as usize].flow;
         let key = Key::message(ctx.now.saturating_add(pair.latency), first, number);
-        let to = net.jobs.ranks[pair.to].host;
-        let here = net.place[net.jobs.ranks[rank].host].domain == net.place[to].domain;
-        ctx.out.announce((!here).then_some(to), key, Timer::Message(net.jobs.task(rank, task)));
-        self.write(ctx, net.jobs.connections[connection as usize].flow, on_a_connection(sent.size), opens);
+        let [from, to] = [pair.from, pair.to].map(|rank| net.jobs.ranks[rank].host);
+        let here = net.place[from].domain == net.place[to].domain;
+        ctx.out.announce((!here).then_some(to), key, timer);
+    }
+
+    /// Writes a message, or a part of one, to a connection.
+    fn write_part(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32, written: Written, bytes: u64) {
+        let net = ctx.net;
+        let connection = &net.jobs.connections[number as usize];
+        let pair = &net.jobs.pairs[connection.pair as usize];
+        let Some(jobs) = &mut self.jobs else { return };
+        let outgoing = &mut jobs.outgoing[pair.outgoing()][pair.place(number)];
+        outgoing.bytes += bytes;
+        outgoing.messages.push_back(Written { end: outgoing.bytes, ..written });
+        let opens = !std::mem::replace(&mut outgoing.is_open, true);
+        self.write(ctx, connection.flow, bytes, opens);
     }
 
     fn write(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId, bytes: u64, opens: bool) {

@@ -4,6 +4,7 @@ use crate::ids::{DomainId, RankId, TaskId};
 use crate::job::{Account, Act, RankState};
 use crate::map::fabric::FabricMap;
 use crate::map::jobs::{Jobs, Pair};
+use crate::map::planes::Carriers;
 use crate::spec::SendDone;
 use incast_cc::Time;
 use incast_record::{RankRecord, Recorder};
@@ -12,8 +13,8 @@ use std::collections::{BTreeMap, VecDeque};
 /// Messages of a connection that are written and not yet acknowledged.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Outgoing {
-    /// Sending tasks, with the byte after each message.
-    pub messages: VecDeque<(u32, u64)>,
+    /// Messages, in order.
+    pub messages: VecDeque<Written>,
     /// Bytes of all messages so far.
     pub bytes: u64,
     /// True once it is open.
@@ -33,7 +34,37 @@ pub(super) struct Incoming {
     pub turns: Turns,
 }
 
-/// Message that is coming.
+impl Incoming {
+    /// Adds a message whose `end` is its number of bytes.
+    pub fn push(&mut self, coming: Coming) {
+        self.bytes += coming.end;
+        self.messages.push_back(Coming { end: self.bytes, ..coming });
+    }
+}
+
+/// Message that is written, or a part of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Written {
+    /// Sending task.
+    pub task: u32,
+    /// Number among the messages of its pair.
+    pub number: u32,
+    /// Byte of the connection after it.
+    pub end: u64,
+    /// True if it goes again, whole, over another plane.
+    pub whole: bool,
+}
+
+/// Parts of a message of several planes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    /// Number of parts that are not acknowledged.
+    pub left: u32,
+    /// True if the message goes again.
+    pub again: bool,
+}
+
+/// Message that is coming, or a part of one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coming {
     /// Sending task.
@@ -44,6 +75,8 @@ pub(super) struct Coming {
     pub end: u64,
     /// Time at which it was written.
     pub start: Time,
+    /// True if it comes again, whole, over another plane.
+    pub whole: bool,
 }
 
 /// Messages so far: of a kind of a pair, at the first connection of that kind, and of the pair, at its first.
@@ -71,16 +104,23 @@ impl Side for Incoming {
     }
 }
 
-/// Connection that the next message of `kind` of a pair takes, and the message's number in the pair. Both sides take
-/// turns in the order in which messages are sent; `own` is one side of the pair's connections.
-pub(super) fn next_connection(jobs: &Jobs, pair: &Pair, kind: u8, own: &mut [impl Side]) -> (u32, u32) {
+/// Connections that the next message of `kind` of a pair takes, of so many bytes and sent at this time, and the
+/// message's number in the pair. Both sides take turns in the order in which messages are sent. `own` is one side of
+/// the pair's connections.
+pub(super) fn next_carriers(
+    jobs: &Jobs,
+    pair: &Pair,
+    kind: u8,
+    own: &mut [impl Side],
+    sent: (u64, Time),
+) -> (Carriers, u32) {
     let (first, of_kind) = (pair.connections().start, jobs.of_kind(pair, kind));
     let turn = &mut own[(of_kind.start - first) as usize].turns().of_kind;
-    let connection = of_kind.start + *turn % of_kind.len() as u32;
+    let carriers = jobs.carriers(pair, kind, *turn, sent);
     *turn = turn.wrapping_add(1);
     let number = &mut own[0].turns().of_pair;
     *number = number.wrapping_add(1);
-    (connection, number.wrapping_sub(1))
+    (carriers, number.wrapping_sub(1))
 }
 
 /// Messages of a pair with several connections that are coming, in the order in which they were sent. One counts as
@@ -102,7 +142,16 @@ pub(super) struct Ordered {
     /// Time at which it was written.
     pub start: Time,
     tag: u32,
+    /// Number of parts that are coming.
+    parts: u32,
     state: State,
+}
+
+impl Ordered {
+    /// Message of a task.
+    pub fn new(task: TaskId, carriers: Carriers, start: Time, tag: u32) -> Ordered {
+        Ordered { task, connection: carriers.any(), start, tag, parts: carriers.count(), state: State::Coming }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,19 +162,23 @@ enum State {
 }
 
 impl InOrder {
-    /// Adds a message.
-    pub fn push(&mut self, coming: &Coming, connection: u32, tag: u32) {
+    /// Adds message `number`.
+    pub fn push(&mut self, number: u32, ordered: Ordered) {
         if self.messages.is_empty() {
-            self.first = coming.number;
+            self.first = number;
         }
-        let Coming { task, start, .. } = *coming;
-        self.messages.push_back(Ordered { task, connection, start, tag, state: State::Coming });
+        self.messages.push_back(ordered);
     }
 
-    /// Notes that the last byte of message `number` has come. `arrived` takes the messages that arrive by that.
-    pub fn complete(&mut self, number: u32, mut arrived: impl FnMut(Ordered)) {
+    /// Notes that the last byte of a part of message `number` has come, or of the whole. `arrived` takes the messages
+    /// that arrive by that.
+    pub fn complete(&mut self, (number, whole): (u32, bool), mut arrived: impl FnMut(Ordered)) {
         let at = number.wrapping_sub(self.first) as usize;
         let Some(own) = self.messages.get_mut(at) else { return };
+        own.parts = if whole { 0 } else { own.parts.saturating_sub(1) };
+        if own.parts > 0 || own.state != State::Coming {
+            return;
+        }
         own.state = State::Complete;
         let tag = own.tag;
         for own in self.messages.iter_mut().filter(|own| own.tag == tag && own.state != State::Arrived) {
@@ -156,6 +209,10 @@ pub struct DomainJobs {
     pub(super) incoming: Vec<Incoming>,
     /// Order of the messages that are coming, by pair of several connections.
     pub(super) in_order: BTreeMap<u32, InOrder>,
+    /// Parts of messages that are not acknowledged, by pair of several planes and number.
+    pub(super) parts: BTreeMap<(u32, u32), Parts>,
+    /// Latest message of each task from a rank whose planes may fail: its number, and one of its connections.
+    pub(super) latest: BTreeMap<TaskId, (u32, u32)>,
     /// Times at which messages inside a server were sent, by task: of one iteration, and of the next.
     pub(super) sent_at: BTreeMap<TaskId, VecDeque<Time>>,
     /// Memory reused from event to event.
@@ -199,6 +256,18 @@ impl DomainJobs {
     /// State of a rank of this domain.
     pub(super) fn rank(&mut self, jobs: &Jobs, rank: RankId) -> &mut RankState {
         &mut self.ranks[jobs.ranks[rank].local as usize].1
+    }
+
+    /// Notes the acknowledgement of a part of a message, or of the whole; returns whether the message is acknowledged
+    /// by that.
+    pub(super) fn is_acked(&mut self, message: (u32, u32), whole: bool) -> bool {
+        let Some(parts) = self.parts.get_mut(&message) else { return false };
+        parts.left = if whole { 0 } else { parts.left.saturating_sub(1) };
+        let done = parts.left == 0;
+        if done {
+            self.parts.remove(&message);
+        }
+        done
     }
 
     /// Records the iterations that are unfinished at `end`.

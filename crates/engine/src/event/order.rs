@@ -99,8 +99,7 @@ impl Order {
     }
 }
 
-/// List of timers: the place among timers that tie in everything else, the purpose, and the type of the entity. Timers
-/// with one place are of different transports, of which a flow has one.
+/// List of timers: place among those that tie, purpose, type of the entity. Those with one place are of two transports.
 macro_rules! timers {
     ($($(#[$doc:meta])* $place:literal $kind:ident($of:ty),)*) => {
         /// The purpose of a pending timer.
@@ -166,10 +165,9 @@ timers! {
     18 Cell(CellId),
     /// A SYN-ACK has not been answered.
     19 SynAck(FlowId),
-    /// A link or the one in the other direction fails or recovers, or its port has been silent for long enough after
-    /// that ([`pfc`](crate::node::pfc)). No effect while the network is empty.
+    /// A link fails or recovers, or its port has been silent since ([`pfc`](crate::node::pfc)). No effect by itself.
     20 Transition(LinkId),
-    /// A job begins at a rank.
+    /// A job begins at a rank, or messages of a rank leave a plane that fails.
     21 Rank(RankId),
     /// A calculation of a rank ends.
     22 Calculation(StreamId),
@@ -179,6 +177,8 @@ timers! {
     24 ScaleUpSent(TaskId),
     /// A message inside a server has arrived.
     25 ScaleUpArrived(TaskId),
+    /// A message to a rank is coming again, over another plane.
+    26 Again(TaskId),
 }
 
 impl Timer {

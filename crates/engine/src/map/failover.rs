@@ -168,54 +168,69 @@ pub struct Stranded {
 }
 
 /// The first flow whose destination is unreachable, with detours, at some time between its start and its stop. Flows
-/// with prescribed paths are not checked: they lose their packets.
+/// with prescribed paths are not checked: they lose their packets. Neither are connections of jobs: their messages wait
+/// for the repair, and a job that does not end says so.
 pub fn stranded(spec: &Spec) -> Option<Stranded> {
     if spec.failures.is_empty() {
         return None;
     }
-    let mut gate = vec![(0, 0); spec.hosts as usize];
-    for (i, link) in (0u32..).zip(&spec.links) {
-        if link.from < spec.hosts {
-            gate[link.from as usize].0 = link.to;
-        }
-        if link.to < spec.hosts {
-            gate[link.to as usize].1 = i;
-        }
-    }
-    // hosts that routing knows to be cut off, and their intervals
-    let mut cut: BTreeMap<u32, Vec<(Time, Time, usize)>> = BTreeMap::new();
-    for (i, failure) in spec.failures.iter().enumerate() {
-        let link = &spec.links[failure.link as usize];
-        let Some((from, until)) = failure.known() else { continue };
-        for host in [link.from, link.to].into_iter().filter(|n| *n < spec.hosts) {
-            cut.entry(host).or_default().push((from, until, i));
-        }
-    }
-    for (f, flow) in (0..).map(FlowId).zip(&spec.flows) {
+    let cuts = Cuts::new(spec);
+    let of_jobs: BTreeSet<u32> = spec.jobs.iter().flat_map(|job| &job.connections).map(|c| c.flow).collect();
+    for (f, flow) in (0..).map(FlowId).zip(&spec.flows).filter(|(f, _)| !of_jobs.contains(&f.0)) {
         let stop = flow.stop.min(spec.duration);
         for (given, src, dst) in [(&flow.path, flow.src, flow.dst), (&flow.reverse_path, flow.dst, flow.src)] {
             if given.is_some() {
                 continue;
             }
-            for host in [src, dst] {
-                for (from, until, failure) in cut.get(&host).into_iter().flatten() {
-                    if *from < stop && *until > flow.start {
-                        return Some(Stranded { flow: f, from: *from, failure: *failure });
-                    }
-                }
-            }
-            let first = gate[src as usize].0.checked_sub(spec.hosts).map(|s| &spec.routers[s as usize]);
-            let Some(Router::Rerouted(router)) = first else { continue };
-            for (i, start) in router.starts.iter().enumerate() {
-                let end = router.starts.get(i + 1).copied().unwrap_or(Time::NEVER);
-                let none = router.set(dst, *start).is_some_and(|set| router.sets[set as usize].is_empty());
-                if none && *start < stop && end > flow.start {
-                    return Some(Stranded { flow: f, from: *start, failure: latest_seen(spec, *start) });
-                }
+            let meets = |(from, until, _): &(Time, Time, usize)| *from < stop && *until > flow.start;
+            if let Some((from, _, failure)) = cuts.of(src, dst).into_iter().find(meets) {
+                return Some(Stranded { flow: f, from, failure });
             }
         }
     }
     None
+}
+
+/// Hosts that are unreachable for some time.
+pub(crate) struct Cuts<'s> {
+    spec: &'s Spec,
+    /// First switch of every host.
+    gate: Vec<u32>,
+    /// Hosts that routing knows to be cut off, and their intervals, with a failure that causes each.
+    cut: BTreeMap<u32, Vec<(Time, Time, usize)>>,
+}
+
+impl<'s> Cuts<'s> {
+    /// Cuts by the failures of `spec`, whose routers have their detours.
+    pub fn new(spec: &'s Spec) -> Cuts<'s> {
+        let mut gate = vec![0; spec.hosts as usize];
+        for link in spec.links.iter().filter(|link| link.from < spec.hosts) {
+            gate[link.from as usize] = link.to;
+        }
+        let mut cut: BTreeMap<u32, Vec<(Time, Time, usize)>> = BTreeMap::new();
+        for (i, failure) in spec.failures.iter().enumerate() {
+            let link = &spec.links[failure.link as usize];
+            let Some((from, until)) = failure.known() else { continue };
+            for host in [link.from, link.to].into_iter().filter(|n| *n < spec.hosts) {
+                cut.entry(host).or_default().push((from, until, i));
+            }
+        }
+        Cuts { spec, gate, cut }
+    }
+
+    /// Intervals in which routing knows of no path from one host to another, with a failure that causes each.
+    pub fn of(&self, src: u32, dst: u32) -> Vec<(Time, Time, usize)> {
+        let mut found: Vec<_> = [src, dst].iter().filter_map(|host| self.cut.get(host)).flatten().copied().collect();
+        let first = self.gate[src as usize].checked_sub(self.spec.hosts).map(|s| &self.spec.routers[s as usize]);
+        let Some(Router::Rerouted(router)) = first else { return found };
+        for (i, start) in router.starts.iter().enumerate() {
+            let end = router.starts.get(i + 1).copied().unwrap_or(Time::NEVER);
+            if router.set(dst, *start).is_some_and(|set| router.sets[set as usize].is_empty()) {
+                found.push((*start, end, latest_seen(self.spec, *start)));
+            }
+        }
+        found
+    }
 }
 
 /// The failure that routing has learned of last, by `time`.

@@ -6,7 +6,10 @@
 
 use crate::ids::{FlowId, NodeId, RankId, StreamId, TaskId};
 use crate::map::adjacency::Adjacency;
-use crate::spec::{About, Channels, FlowSpec, JobConnection, JobSpec, Opens, RunError, ScaleUp, Spec};
+use crate::spec::{
+    About, Channels, FlowSpec, JobConnection, JobSpec, MOST_PLANES, Opens, PlaneRule, Planes, RunError, ScaleUp,
+    SendDone, Spec,
+};
 use incast_cc::{Rate, Time};
 use incast_workload::{Kind, Rank};
 use std::cmp::Reverse;
@@ -55,6 +58,8 @@ pub struct Pair {
     pub incoming: u32,
     /// Earliest arrival of a byte after it was written.
     pub latency: Time,
+    /// Planes.
+    pub planes: PairPlanes,
 }
 
 impl Pair {
@@ -79,6 +84,24 @@ impl Pair {
     }
 }
 
+/// Planes of a pair of ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct PairPlanes {
+    /// Number.
+    pub count: u32,
+    /// True if all of them have parts of a message.
+    pub(super) split: bool,
+    /// True if routing knows at some time of no path in one of them.
+    pub may_fail: bool,
+}
+
+impl PairPlanes {
+    /// Planes of a pair of a job.
+    pub fn new(count: u32, rule: Option<PlaneRule>) -> PairPlanes {
+        PairPlanes { count, split: rule == Some(PlaneRule::Split), may_fail: false }
+    }
+}
+
 /// Connection of a pair.
 #[derive(Clone, Copy, Debug)]
 pub struct Connection {
@@ -87,7 +110,7 @@ pub struct Connection {
     /// Flow.
     pub flow: FlowId,
     /// Kind of its messages.
-    kind: u8,
+    pub kind: u8,
 }
 
 /// All jobs of a run.
@@ -101,6 +124,8 @@ pub struct Jobs {
     pub connections: Vec<Connection>,
     /// Connection of every flow, or [`NONE`].
     by_flow: Vec<u32>,
+    /// By connection, if any may fail: intervals in which routing knows of no path.
+    pub(super) down: Vec<Vec<(Time, Time)>>,
 }
 
 impl Jobs {
@@ -145,6 +170,7 @@ impl Jobs {
             }
             *own = i;
         }
+        jobs.find_planes_down(spec);
         Ok(jobs)
     }
 
@@ -153,15 +179,23 @@ impl Jobs {
     fn connect(&mut self, job: &JobSpec, first: u32, latencies: impl Fn(u32, &[u32]) -> Vec<Time>) {
         for own in job.connections.chunk_by(|a, b| a.from == b.from) {
             let pairs = || own.chunk_by(|a, b| a.to == b.to);
-            let targets: Vec<u32> = pairs().map(|pair| job.hosts[pair[0].to as usize]).collect();
-            let found = latencies(job.hosts[own[0].from as usize], &targets);
+            let in_plane = |plane| {
+                let host = |rank| job.host(rank, plane).unwrap_or_default();
+                let targets: Vec<u32> = pairs().map(|pair| host(pair[0].to)).collect();
+                latencies(host(own[0].from), &targets)
+            };
+            let mut found = in_plane(0);
+            for plane in 1..job.count_planes() {
+                found.iter_mut().zip(in_plane(plane)).for_each(|(least, own)| *least = own.min(*least));
+            }
             for (pair, latency) in pairs().zip(found) {
                 let (number, start) = (self.pairs.len() as u32, self.connections.len() as u32);
                 let connections = pair.iter().map(|c| Connection { pair: number, flow: FlowId(c.flow), kind: c.kind });
                 self.connections.extend(connections);
                 let [from, to] = [pair[0].from, pair[0].to].map(|rank| RankId(first + rank));
                 let count = pair.len() as u32;
-                self.pairs.push(Pair { from, to, first: start, count, outgoing: 0, incoming: 0, latency });
+                let planes = PairPlanes::new(job.count_planes(), job.planes.as_ref().map(|own| own.rule));
+                self.pairs.push(Pair { from, to, first: start, count, outgoing: 0, incoming: 0, latency, planes });
             }
         }
     }
@@ -192,9 +226,9 @@ impl Jobs {
     }
 
     /// Rank of the server of `from`, if its messages to rank `peer` of its job do not take the network.
-    pub fn inside(&self, spec: &Spec, from: RankId, peer: u32) -> Option<(RankId, ScaleUp)> {
+    pub fn inside<'s>(&self, spec: &'s Spec, from: RankId, peer: u32) -> Option<(RankId, &'s ScaleUp)> {
         let place = &self.ranks[from];
-        let scale_up = spec.jobs[place.job as usize].scale_up?;
+        let scale_up = spec.jobs[place.job as usize].scale_up.as_ref()?;
         let inside = JobSpec::is_inside(Some(scale_up), place.rank, peer);
         inside.then_some((RankId(from.0 - place.rank + peer), scale_up))
     }
@@ -247,11 +281,7 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
     if let Some(host) = job.hosts.iter().find(|host| **host >= spec.hosts) {
         return Err(format!("a rank on host {host}; expected less than {}", spec.hosts));
     }
-    let mut sorted = job.hosts.clone();
-    sorted.sort_unstable();
-    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("two ranks on host {}; expected at most one", pair[0]));
-    }
+    check_planes(spec, job)?;
     if !(1..=MOST_ITERATIONS).contains(&job.iterations) {
         return Err(format!("{} iterations; expected 1 to {MOST_ITERATIONS}", job.iterations));
     }
@@ -261,10 +291,11 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
     if let Some(pair) = job.kinds.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
         return Err(format!("kinds from tag {} and {} on; expected ascending tags", pair[0].0, pair[1].0));
     }
-    if let Some(ScaleUp { gpus, rate, .. }) = job.scale_up
-        && (gpus < 2 || rate == Rate(0))
+    if let Some(ScaleUp { servers, rate, .. }) = &job.scale_up
+        && (servers.len() != ranks || *rate == Rate(0))
     {
-        return Err(format!("{gpus} GPUs of a server at {rate}; expected at least 2, and a rate above 0"));
+        let servers = servers.len();
+        return Err(format!("servers of {servers} ranks at {rate}; expected those of {ranks}, and a rate above 0"));
     }
     if let Some((rank, factor)) = job.slow.iter().find(|(r, f)| *r as usize >= ranks || !f.is_finite() || *f < 0.0) {
         return Err(format!(
@@ -304,8 +335,15 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
             job.connections.len()
         ));
     }
-    for connection in &job.connections {
-        let ends = (job.hosts[connection.from as usize], job.hosts[connection.to as usize]);
+    for (i, connection) in job.connections.chunk_by(same).flat_map(|own| (0..).zip(own)) {
+        let host = |rank| job.host(rank, i % job.count_planes()).unwrap_or(u32::MAX);
+        let ends = (host(connection.from), host(connection.to));
+        if ends.0 == ends.1 {
+            return Err(format!(
+                "ranks {} and {} share host {}; expected them in one server, whose links take their messages",
+                connection.from, connection.to, ends.0
+            ));
+        }
         let fits = |flow: &FlowSpec| (flow.src, flow.dst) == ends && flow.app.is_messages();
         if !spec.flows.get(connection.flow as usize).is_some_and(fits) {
             return Err(format!(
@@ -313,6 +351,25 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
                 connection.flow, connection.from, connection.to
             ));
         }
+    }
+    Ok(())
+}
+
+/// Checks the planes of a job.
+fn check_planes(spec: &Spec, job: &JobSpec) -> Result<(), String> {
+    let Some(Planes { hosts, .. }) = &job.planes else { return Ok(()) };
+    let ranks = job.hosts.len();
+    if hosts.is_empty() || hosts.len() >= MOST_PLANES || job.opens == Opens::Each {
+        return Err(format!("{} planes; expected 2 to {MOST_PLANES}, and connections that stay", hosts.len() + 1));
+    }
+    let fits = |own: &Vec<u32>| own.len() == ranks && own.iter().all(|host| *host < spec.hosts);
+    if let Some(own) = hosts.iter().find(|own| !fits(own)) {
+        return Err(format!("{} hosts in a plane; expected {ranks}, each below {}", own.len(), spec.hosts));
+    }
+    if !spec.failures.is_empty() && job.send_done == SendDone::Written {
+        return Err("sends of several planes that end when they are written, and failures: expected sends that end \
+                    when they are acknowledged, since a message may go again over another plane"
+            .to_owned());
     }
     Ok(())
 }

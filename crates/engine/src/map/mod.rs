@@ -19,6 +19,7 @@ pub(crate) mod locality;
 pub(crate) mod mirror;
 pub mod paths;
 pub mod pfc;
+pub(crate) mod planes;
 mod segments;
 mod transfer;
 pub mod triggers;

@@ -3,6 +3,7 @@
 use incast_cc::{Rate, Time};
 use incast_record::JobRecord;
 use incast_workload::{Graph, Kind, Rank};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Job.
@@ -12,8 +13,10 @@ pub struct JobSpec {
     pub group: u32,
     /// Tasks of all ranks. Collectives are expanded.
     pub graph: Arc<Graph>,
-    /// Host of every rank. A host has one rank of a job at most.
+    /// Host of every rank. Ranks that share a host do not use its link between them.
     pub hosts: Vec<u32>,
+    /// Further planes of the network; `None`: ranks have one host.
+    pub planes: Option<Planes>,
     /// Start.
     pub start: Time,
     /// Number of times that every rank runs through its tasks, at least 1. A rank begins the next iteration when it has
@@ -41,6 +44,29 @@ pub struct JobSpec {
     /// Connections: for every pair of ranks and kind as many as [`JobSpec::channels`] says, in that order.
     pub connections: Vec<JobConnection>,
 }
+
+/// Planes of a network: no path joins two. A rank has a host in each, and connections to another rank in all of them.
+/// While routing knows of a failure that leaves no path in a plane, messages take the others, and those that are under
+/// way there go again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Planes {
+    /// Hosts of the ranks in the second plane and each further.
+    pub hosts: Vec<Vec<u32>>,
+    /// Planes that a message takes.
+    pub rule: PlaneRule,
+}
+
+/// Planes that a message takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlaneRule {
+    /// One for each message in turn.
+    ByMessage,
+    /// All of them: each has an equal part of the message, which has arrived when all parts have.
+    Split,
+}
+
+/// Most planes.
+pub const MOST_PLANES: usize = 8;
 
 /// Number of connections of a kind from one rank to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,13 +99,13 @@ pub enum SendDone {
     Written,
 }
 
-/// Links between the GPUs of a server: ranks k g to k g + g - 1 of g GPUs. A message between two of them starts when
-/// the sender's way out and the receiver's way in are both free, in the order in which messages are sent. It holds
-/// both for its bytes at the rate, and arrives a delay later.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Links between the GPUs of a server. A message between two of them starts when the sender's way out and the
+/// receiver's way in are both free, in the order in which messages are sent. It holds both for its bytes at the rate,
+/// and arrives a delay later.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScaleUp {
-    /// Ranks of a server, at least 2.
-    pub gpus: u32,
+    /// Server of every rank.
+    pub servers: Vec<u32>,
     /// Rate of a rank, in each direction.
     pub rate: Rate,
     /// Delay of a message.
@@ -115,15 +141,36 @@ impl JobSpec {
         }
     }
 
-    /// Pairs of hosts that are neighbours in a server.
-    pub(crate) fn neighbours(&self) -> impl Iterator<Item = [u32; 2]> {
-        let gpus = self.scale_up.map_or(1, |own| own.gpus.max(1) as usize);
-        self.hosts.chunks(gpus).flat_map(|server| server.windows(2).map(|pair| [pair[0], pair[1]]))
+    /// Number of planes.
+    pub fn count_planes(&self) -> u32 {
+        self.planes.as_ref().map_or(1, |own| 1 + own.hosts.len() as u32)
+    }
+
+    /// Host of a rank in a plane.
+    pub fn host(&self, rank: u32, plane: u32) -> Option<u32> {
+        let hosts = match plane.checked_sub(1) {
+            None => &self.hosts,
+            Some(further) => self.planes.as_ref()?.hosts.get(further as usize)?,
+        };
+        hosts.get(rank as usize).copied()
+    }
+
+    /// Pairs of hosts that belong together: each host of a server, and the first of the server; hosts of a rank.
+    pub(crate) fn neighbours(&self) -> Vec<[u32; 2]> {
+        let mut first = BTreeMap::new();
+        let of_server = |(server, host): (&u32, &u32)| [*first.entry(*server).or_insert(*host), *host];
+        let servers = self.scale_up.iter().flat_map(|own| own.servers.iter().zip(&self.hosts));
+        let mut pairs: Vec<[u32; 2]> = servers.map(of_server).collect();
+        for plane in self.planes.iter().flat_map(|own| &own.hosts) {
+            pairs.extend(self.hosts.iter().zip(plane).map(|(own, other)| [*own, *other]));
+        }
+        pairs
     }
 
     /// Returns whether two ranks are of one server.
-    pub fn is_inside(scale_up: Option<ScaleUp>, from: u32, to: u32) -> bool {
-        scale_up.is_some_and(|own| own.gpus > 0 && from / own.gpus == to / own.gpus)
+    pub fn is_inside(scale_up: Option<&ScaleUp>, from: u32, to: u32) -> bool {
+        let server = |own: &ScaleUp, rank: u32| own.servers.get(rank as usize).copied();
+        scale_up.is_some_and(|own| server(own, from).is_some_and(|of| server(own, to) == Some(of)))
     }
 
     /// Kind of the messages with a tag.
@@ -136,14 +183,15 @@ impl JobSpec {
     /// more connections than messages.
     pub fn channels(&self) -> Vec<Channels> {
         let sends = |(rank, tasks): (u32, &Rank)| {
-            let inside = |peer| JobSpec::is_inside(self.scale_up, rank, peer);
+            let inside = |peer| JobSpec::is_inside(self.scale_up.as_ref(), rank, peer);
             let sends = tasks.iter().filter(|(_, task)| task.kind == Kind::Send && !inside(task.peer));
             let mut keys: Vec<(u32, u8)> = sends.map(|(_, task)| (task.peer, self.kind(task.tag))).collect();
             keys.sort_unstable();
             let count = |same: &[(u32, u8)]| {
                 let messages = same.len() as u64 * self.iterations as u64;
+                let planes = self.count_planes() as u64;
                 let count = match self.opens {
-                    Opens::Kept(most) => messages.min(most as u64),
+                    Opens::Kept(most) => messages.min(most as u64) * planes,
                     Opens::Each => messages,
                 };
                 Channels { from: rank, to: same[0].0, kind: same[0].1, count }

@@ -3,6 +3,7 @@
 use crate::rdma::rdma;
 use crate::support::*;
 use incast_cc::Bytes;
+use incast_engine::map::failover::reroute;
 use incast_engine::testing::Simulation;
 use incast_record::RankRecord;
 use incast_workload::{ANY, Builder, Graph, Task};
@@ -31,6 +32,7 @@ fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
         group: 0,
         graph: Arc::new(graph),
         hosts: placement.to_vec(),
+        planes: None,
         start: Time::ZERO,
         iterations: 1,
         warmup: 0,
@@ -51,8 +53,8 @@ fn connect(spec: &mut Spec) {
     let job = spec.jobs.last_mut().unwrap();
     job.connections.clear();
     for Channels { from, to, kind, count } in job.channels() {
-        let [src, dst] = [from, to].map(|rank| job.hosts[rank as usize]);
-        for _ in 0..count {
+        for i in 0..count as u32 {
+            let [src, dst] = [from, to].map(|rank| job.host(rank, i % job.count_planes()).unwrap());
             job.connections.push(JobConnection { from, to, kind, flow: spec.flows.len() as u32 });
             spec.flows.push(FlowSpec { app: App::Messages(Messages), ..bulk(src, dst, None) });
         }
@@ -169,7 +171,8 @@ fn a_send_may_end_when_it_is_written() {
 
 /// The job of `on_star`, with servers of two ranks.
 fn with_servers(mut spec: Spec) -> Spec {
-    spec.jobs[0].scale_up = Some(ScaleUp { gpus: 2, rate: Rate::gbps(100), delay: Time::ns(500) });
+    let servers = (0..spec.jobs[0].hosts.len() as u32).map(|rank| rank / 2).collect();
+    spec.jobs[0].scale_up = Some(ScaleUp { servers, rate: Rate::gbps(100), delay: Time::ns(500) });
     spec.flows.clear();
     connect(&mut spec);
     spec
@@ -207,6 +210,51 @@ fn a_ring_over_servers_is_the_same_under_any_partition() {
     add(&mut spec, ring(8, 20_000), &[0, 5, 10, 15, 2, 7, 8, 13]);
     let o = compared(&with_servers(spec));
     assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+}
+
+#[test]
+fn ranks_of_a_host_share_its_link_and_exchange_messages_inside() {
+    // two messages leave host 0 together; those between ranks 0 and 1 take no packet
+    let job = graph(4, |job| {
+        job.task(0, Task::send(Bytes(20_000), 2)).unwrap();
+        job.task(1, Task::send(Bytes(20_000), 3)).unwrap();
+        job.task(0, Task::send(Bytes(50_000), 1)).unwrap();
+        job.task(1, Task::recv(Bytes(50_000), 0)).unwrap();
+        job.task(2, Task::recv(Bytes(20_000), 0)).unwrap();
+        job.task(3, Task::recv(Bytes(20_000), 1)).unwrap();
+    });
+    let o = compared(&with_servers(on_star(2, job, &[0, 0, 1, 1])));
+    let last = rank(&o, 2).finish_ps.max(rank(&o, 3).finish_ps);
+    assert_eq!(last, Some(message(40)[0]));
+    assert_eq!((o.flows.len(), o.transfers.iter().filter(|own| own.flow.is_none()).count()), (2, 1));
+    let o = compared(&with_servers(on_star(3, ring(6, 30_000), &[2, 2, 0, 0, 1, 1])));
+    assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+}
+
+/// A ring of four ranks whose host 1 loses its link at 30 us, until `until`.
+fn without_a_nic(until: Time) -> Spec {
+    let mut spec = on_star(4, ring(4, 30_000), &[0, 1, 2, 3]);
+    spec.transports = vec![plain()];
+    run_for(&mut spec, Time::ms(900));
+    let links = (0u32..).zip(&spec.links).filter(|(_, link)| link.from == 1 || link.to == 1);
+    let links: Vec<u32> = links.map(|(i, _)| i).collect();
+    let (from, effect) = (Time::us(30), Effect::Down { detection: Time::us(5) });
+    spec.failures = links.iter().map(|link| Failure { link: *link, from, until, effect: effect.clone() }).collect();
+    reroute(&mut spec);
+    spec
+}
+
+#[test]
+fn a_job_waits_for_the_repair_of_a_nic() {
+    let end = |o: &Outcome| o.ranks.iter().filter_map(|own| own.finish_ps).max();
+    let repaired = compared(&without_a_nic(Time::ms(2)));
+    assert!(repaired.ranks.iter().all(|own| own.left == 0), "{:?}", repaired.ranks);
+    assert!(end(&repaired) > Some(2_000_000_000));
+    let never = compared(&without_a_nic(Time::NEVER));
+    assert!(never.ranks.iter().all(|own| own.left > 0), "{:?}", never.ranks);
+    // the neighbour of the host that is cut off waits for its message
+    let waits = rank(&never, 2).waits_for.as_deref().unwrap();
+    assert!(waits.contains("a message of rank 1 with tag"), "{waits}");
 }
 
 #[test]
@@ -417,7 +465,12 @@ fn jobs_that_do_not_fit_are_refused() {
         let error = Simulation::new(&spec).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains(part), "{error:?}: expected {part:?}");
     };
-    refused(|s| s.jobs[0].hosts[1] = 0, "two ranks on host 0");
+    refused(|s| s.jobs[0].hosts[1] = 0, "ranks 0 and 1 share host 0");
+    let own = || ScaleUp { servers: vec![0], rate: Rate::gbps(1), delay: Time::ZERO };
+    let mut spec = on_star(3, pair(), &[0, 1]);
+    spec.jobs[0].scale_up = Some(own());
+    let error = Simulation::new(&spec).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(error.contains("servers of 1 ranks"), "{error:?}");
     refused(|s| s.jobs[0].hosts[1] = 3, "expected less than 3");
     refused(|s| s.jobs[0].hosts = vec![0], "2 ranks on 1 hosts");
     refused(|s| s.jobs[0].iterations = 0, "0 iterations");
@@ -451,4 +504,120 @@ fn jobs_that_do_not_fit_are_refused() {
         let error = Simulation::new(&spec).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains(part), "{error:?}: expected {part:?}");
     }
+}
+
+/// A job in two planes, each a star of `n` hosts at 10 Gb/s: rank i has hosts i and n + i.
+fn in_planes(n: u32, graph: Graph, rule: PlaneRule) -> Spec {
+    let mut spec = star(2 * n, Rate::gbps(10), Time::us(1));
+    let (hosts, switches) = (2 * n, [2 * n, 2 * n + 1]);
+    for link in &mut spec.links {
+        for node in [&mut link.from, &mut link.to] {
+            *node = if *node == hosts { u32::MAX } else { *node };
+        }
+        let plane = if link.from == u32::MAX { link.to / n } else { link.from / n };
+        for node in [&mut link.from, &mut link.to] {
+            *node = if *node == u32::MAX { switches[plane as usize] } else { *node };
+        }
+    }
+    let tree = |plane| Router::Tree { first: plane * n, span: n, stride: 1, down: 0, up: 0, ups: 0 };
+    spec.routers = vec![tree(0), tree(1)];
+    spec.node_names.push("t".to_owned());
+    spec.domain_of = (0..hosts).map(|host| host % n).chain([n, n + 1]).collect();
+    spec.transports = vec![rdma(|own| own.window = Window::None)];
+    spec.queues = vec![endless_queue()];
+    spec.controllers = vec![controller("dcqcn", &[])];
+    run_for(&mut spec, Time::ms(20));
+    spec.ends_when_finished = true;
+    let own: Vec<u32> = (0..n).collect();
+    add(&mut spec, graph, &own);
+    spec.flows.clear();
+    spec.jobs[0].planes = Some(Planes { hosts: vec![(n..2 * n).collect()], rule });
+    connect(&mut spec);
+    spec
+}
+
+fn one_way(messages: u32, bytes: u64) -> Graph {
+    graph(2, |job| {
+        for tag in 0..messages {
+            job.task(0, Task::send(Bytes(bytes), 1).tagged(tag)).unwrap();
+            job.task(1, Task::recv(Bytes(bytes), 0).tagged(tag)).unwrap();
+        }
+    })
+}
+
+#[test]
+fn messages_take_planes_in_turn_or_all_planes() {
+    let two = |rule, packets: u64| {
+        let o = compared(&in_planes(2, one_way(2, packets * 1000), rule));
+        assert_eq!(o.flows.iter().map(|own| own.delivered).collect::<Vec<_>>(), [packets * 1000; 2]);
+        let mut ends: Vec<u64> = o.transfers.iter().map(|own| own.finish_ps).collect();
+        ends.sort_unstable();
+        ends
+    };
+    // one each, at the same time
+    assert_eq!(two(PlaneRule::ByMessage, 20), [message(20)[0]; 2]);
+    // halves of the first, then halves of the second
+    assert_eq!(two(PlaneRule::Split, 20), [message(10)[0], message(20)[0]]);
+    // a byte has no second part
+    let o = compared(&in_planes(2, one_way(1, 1), PlaneRule::Split));
+    assert_eq!(o.flows.iter().map(|own| own.delivered).collect::<Vec<_>>(), [1, 0]);
+    let mut several = in_planes(4, ring(4, 30_000), PlaneRule::ByMessage);
+    several.jobs[0].opens = Opens::Kept(3);
+    several.flows.clear();
+    connect(&mut several);
+    let o = compared(&several);
+    assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+}
+
+/// Lets both directions of the link of host `host` fail.
+fn cut_host(spec: &mut Spec, host: u32, (from, until): (Time, Time)) {
+    let effect = Effect::Down { detection: Time::us(5) };
+    let links = (0u32..).zip(&spec.links).filter(|(_, link)| link.from == host || link.to == host);
+    spec.failures.extend(links.map(|(link, _)| Failure { link, from, until, effect: effect.clone() }));
+}
+
+#[test]
+fn a_plane_that_fails_leaves_the_other() {
+    for (rule, until) in [
+        (PlaneRule::ByMessage, Time::NEVER),
+        (PlaneRule::Split, Time::NEVER),
+        (PlaneRule::ByMessage, Time::us(150)),
+        (PlaneRule::Split, Time::us(150)),
+    ] {
+        let mut spec = in_planes(4, ring(4, 60_000), rule);
+        spec.transports = vec![plain()];
+        run_for(&mut spec, Time::ms(900));
+        let whole = compared(&spec);
+        // the second plane of rank 1, in the middle of a step
+        cut_host(&mut spec, 5, (Time::us(70), until));
+        reroute(&mut spec);
+        let o = compared(&spec);
+        assert!(o.ranks.iter().all(|own| own.left == 0), "{:?}", o.ranks);
+        let end = |o: &Outcome| o.ranks.iter().filter_map(|own| own.finish_ps).max().unwrap();
+        assert!(end(&o) > end(&whole), "{} after {}", end(&o), end(&whole));
+        // sooner than a timeout of the transport, and as many messages as without the failure
+        assert!(end(&o) < 2 * end(&whole), "{} after {}", end(&o), end(&whole));
+        assert_eq!(o.transfers.len(), whole.transfers.len());
+    }
+}
+
+#[test]
+fn planes_that_do_not_fit_are_refused() {
+    let refused = |change: fn(&mut Spec), part: &str| {
+        let mut spec = in_planes(2, one_way(2, 1000), PlaneRule::ByMessage);
+        change(&mut spec);
+        let error = Simulation::new(&spec).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(error.contains(part), "{error:?}: expected {part:?}");
+    };
+    refused(|s| s.jobs[0].planes.as_mut().unwrap().hosts[0].push(0), "3 hosts in a plane; expected 2");
+    refused(|s| s.jobs[0].planes.as_mut().unwrap().hosts.clear(), "1 planes; expected 2 to 8");
+    refused(|s| s.jobs[0].opens = Opens::Each, "connections that stay");
+    refused(|s| s.flows[1].src = 0, "no connection of ranks 0 and 1");
+    refused(
+        |s| {
+            s.jobs[0].send_done = SendDone::Written;
+            cut_host(s, 3, (Time::us(1), Time::NEVER));
+        },
+        "sends that end when they are acknowledged",
+    );
 }

@@ -140,6 +140,31 @@ fn joins(spec: &Spec, link: u32, [a, b]: &[String; 2]) -> bool {
     ends == [a.as_str(), b.as_str()] || ends == [b.as_str(), a.as_str()]
 }
 
+/// Nodes of this name: a node, the hosts of a server, or those of a GPU in all planes (`p0`, `p1` ...).
+fn nodes(spec: &Spec, name: &str, nic: bool) -> Vec<u32> {
+    let is = |node: &&str| {
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let plane = |own: &str| own.strip_suffix(name).and_then(|p| p.strip_prefix('p')).is_some_and(digits);
+        let gpu = |own: &str| match own.rsplit_once("gpu") {
+            Some((server, gpu)) => digits(gpu) && (server == name || plane(server)),
+            None => false,
+        };
+        *node == name || plane(node) || !nic && gpu(node)
+    };
+    let all = if nic { spec.hosts as usize } else { spec.node_names.len() };
+    let named = (0u32..).zip(spec.node_names[..all].iter().map(String::as_str));
+    named.filter(|(_, node)| is(node)).map(|(node, _)| node).collect()
+}
+
+/// Forward directions of the links of nodes.
+fn links_of(spec: &Spec, nodes: &[u32]) -> Vec<u32> {
+    let own = |l: &u32| {
+        let link = &spec.links[*l as usize];
+        nodes.contains(&link.from) || nodes.contains(&link.to)
+    };
+    (0..spec.links.len() as u32).step_by(2).filter(own).collect()
+}
+
 /// Forward directions of the failing links; `of` has the failure of each failure of `spec`.
 fn failed<'f>(
     entry: usize,
@@ -170,6 +195,23 @@ fn failed<'f>(
                 return Err(named(failure.meets(of(other))));
             }
             vec![number & !1]
+        }
+        Links::Node(name) | Links::Nic(name) => {
+            let nic = matches!(failure.links, Links::Nic(_));
+            let links = links_of(spec, &nodes(spec, name, nic));
+            if links.is_empty() {
+                let message = match nic {
+                    true => format!("no such host; expected a name such as \"{}\"", spec.node_names[0]),
+                    false => "no such node with links; expected the name of a switch, a host or a server".to_owned(),
+                };
+                let known = spec.node_names.iter().take(if nic { spec.hosts as usize } else { 10_000 });
+                return Err(named(message).suggest(name, known.take(10_000).map(String::as_str)));
+            }
+            if let Some((link, other)) = links.iter().find_map(|l| Some((l, at_that_time(*l)?))) {
+                let message = format!("{}: {}", spec.links[*link as usize].name, failure.meets(of(other)));
+                return Err(named(message));
+            }
+            links
         }
         Links::Between(kinds, share) => {
             let forward = || (0..spec.links.len() as u32).step_by(2);

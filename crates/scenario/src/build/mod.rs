@@ -121,7 +121,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         measure_to,
         hosts: network.hosts,
         domain_of: match doc.run.domains {
-            Domains::Rack => network.racks,
+            Domains::Rack => network.domains(),
             Domains::Node => (0..network.names.len() as u32).collect(),
             Domains::One => vec![0; network.names.len()],
         },

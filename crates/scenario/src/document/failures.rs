@@ -1,4 +1,4 @@
-//! Links that fail or degrade for some time: `[[failures]]`.
+//! Links, NICs and nodes that fail or degrade for some time: `[[failures]]`.
 
 use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Rate, Time};
@@ -15,6 +15,11 @@ pub struct Failure {
     pub kind: Kind,
     /// The link, by the name of one of its ports: `"agg0>core0"`. Both directions fail.
     pub link: Option<String>,
+    /// Replaces `link`: all links of a node, by its name: a switch such as `"leaf3"`, a host, or a server of a topology
+    /// with servers, such as `"server3"`.
+    pub node: Option<String>,
+    /// Replaces `link`: the link of a host, by its name; of a GPU, `"server3gpu5"`, its links in all planes.
+    pub nic: Option<String>,
     /// Replaces `link`: some of the links between two kinds of nodes, by their names without the number, such as
     /// `["agg", "core"]`. The seed selects the links.
     pub between: Option<[String; 2]>,
@@ -58,6 +63,10 @@ pub enum Kind {
 pub enum Links {
     /// One link, by its name.
     One(String),
+    /// All links of a node, by its name.
+    Node(String),
+    /// The links of a NIC, by the name of its host.
+    Nic(String),
     /// A share of the links between two kinds of nodes.
     Between([String; 2], f64),
     /// One link, by its name, from a line of a connection matrix.
@@ -89,10 +98,17 @@ pub struct LinkFailure {
 }
 
 impl Failure {
-    /// Reads the failure of an entry; contradictions between its keys go to `at`.
-    pub(crate) fn read(&self, duration: cc::Time, at: &mut Report) -> Option<LinkFailure> {
-        let links = match (&self.link, &self.between, self.share) {
-            (Some(link), None, None) => Some(Links::One(link.clone())),
+    /// Reads which links fail.
+    fn links(&self, at: &mut Report) -> Option<Links> {
+        let named = [("link", &self.link), ("node", &self.node), ("nic", &self.nic)];
+        let mut given = named.into_iter().filter_map(|(key, name)| Some((key, name.as_ref()?)));
+        let (first, second) = (given.next(), given.next());
+        match (first, &self.between, self.share) {
+            (Some((key, name)), None, None) if second.is_none() => Some(match key {
+                "node" => Links::Node(name.clone()),
+                "nic" => Links::Nic(name.clone()),
+                _ => Links::One(name.clone()),
+            }),
             (None, Some(kinds), Some(share)) => Some(Links::Between(kinds.clone(), share)),
             (None, Some(_), None) => {
                 at.key("share", "missing; expected with between, from 0 to 1");
@@ -102,15 +118,24 @@ impl Failure {
                 at.value("share", share, "expected with between only, such as [\"agg\", \"core\"]");
                 None
             }
-            (Some(link), Some(_), _) => {
-                at.text("link", link, "expected either a link or links between two kinds of nodes");
+            (Some((key, name)), ..) => {
+                let message = match second {
+                    Some((other, _)) => format!("expected none beside {other}: an entry is about one of them"),
+                    None => "expected either a link or links between two kinds of nodes".to_owned(),
+                };
+                at.text(key, name, message);
                 None
             }
             (None, None, None) => {
-                at.key("link", "missing; expected a link such as \"agg0>core0\", or between and share");
+                at.key("link", "missing; expected a link such as \"agg0>core0\", or node, nic, or between and share");
                 None
             }
-        };
+        }
+    }
+
+    /// Reads the failure of an entry; contradictions between its keys go to `at`.
+    pub(crate) fn read(&self, duration: cc::Time, at: &mut Report) -> Option<LinkFailure> {
+        let links = self.links(at);
         if self.at.0 >= duration {
             at.text("at", self.at, format!("expected a time before the run's end, {duration}"));
         }
@@ -172,6 +197,8 @@ impl LinkFailure {
         match &self.links {
             Links::Listed(_, line) => Problem::with_value(&line.place, &line.words, message),
             Links::One(link) => Problem::quoted(format!("failures.{entry}.link"), link, message),
+            Links::Node(node) => Problem::quoted(format!("failures.{entry}.node"), node, message),
+            Links::Nic(host) => Problem::quoted(format!("failures.{entry}.nic"), host, message),
             Links::Between(kinds, _) => {
                 Problem::with_value(format!("failures.{entry}.between"), format!("{kinds:?}"), message)
             }

@@ -58,6 +58,11 @@ pub struct Job {
     pub placement: RankPlacement,
     /// Hosts of the ranks in their order, by number or name; default: by `placement`.
     pub hosts: Option<Vec<HostRef>>,
+    /// Ranks of a host, which share its link: ranks k g to k g + g - 1. Messages between them take the links of
+    /// `scale_up`.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub ranks_per_host: u32,
     /// Number of iterations. A rank begins the next when it has ended all tasks of one.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -70,6 +75,13 @@ pub struct Job {
     pub send_done: SendDone,
     /// Links between the GPUs of a server; default: all messages take the network.
     pub scale_up: Option<ScaleUp>,
+    /// Sends messages to another rail over `scale_up` to the GPU of the server on that rail, which passes them on
+    /// (NCCL's PXN); of topologies with servers.
+    #[serde(default)]
+    pub pxn: bool,
+    /// Messages and the planes of a topology with several.
+    #[serde(default)]
+    pub planes: PlaneRule,
     /// Ranks whose calculations take longer, or shorter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<Slow>,
@@ -208,19 +220,34 @@ pub enum HostRef {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ScaleUp {
-    /// Ranks of a server: ranks k g to k g + g - 1.
+    /// Ranks of a server, which are ranks k g to k g + g - 1; default: those of a host. Of a topology with servers:
+    /// ranks on hosts of one server, and the default is all.
     #[schemars(range(min = 2))]
-    pub gpus: u32,
+    pub gpus: Option<u32>,
     /// Rate of a rank, in each direction.
     pub rate: Rate,
     /// Delay of a message.
     pub delay: Time,
 }
 
-impl ScaleUp {
-    /// The links for the engine.
-    pub(crate) fn spec(&self) -> spec::ScaleUp {
-        spec::ScaleUp { gpus: self.gpus, rate: self.rate.0, delay: self.delay.0 }
+/// Messages and planes: which of them a message takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlaneRule {
+    /// One plane for each message in turn.
+    #[default]
+    ByMessage,
+    /// All planes: each has an equal part of a message, which has arrived when all parts have.
+    Split,
+}
+
+impl PlaneRule {
+    /// The rule for the engine.
+    pub(crate) fn spec(self) -> spec::PlaneRule {
+        match self {
+            PlaneRule::ByMessage => spec::PlaneRule::ByMessage,
+            PlaneRule::Split => spec::PlaneRule::Split,
+        }
     }
 }
 
@@ -261,15 +288,19 @@ impl SendDone {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RankPlacement {
-    /// In the order of the hosts: racks are filled one after the other.
+    /// In the order of the hosts: racks, or servers, are filled one after the other.
     #[default]
     Packed,
-    /// One in each rack in turn.
+    /// One in each rack in turn: of a topology with servers, on each leaf in turn.
     ByRack,
+    /// One in each server in turn.
+    ByServer,
     /// At equal distances in the order of the hosts.
     Strided,
     /// Drawn at random.
     Random,
+    /// Servers drawn at random, and filled one after the other.
+    RandomServers,
 }
 
 /// Life of a connection.
@@ -416,11 +447,17 @@ impl Job {
         {
             at.value("collective.skew", skew, "expected a number >= 0");
         }
-        if let Some(own) = self.scale_up.as_ref().filter(|own| own.gpus < 2) {
-            at.value("scale_up.gpus", own.gpus, "expected at least 2 ranks of a server");
+        if !(1..=1024).contains(&self.ranks_per_host) {
+            at.value("ranks_per_host", self.ranks_per_host, "expected 1 to 1024");
+        }
+        if let Some(gpus) = self.scale_up.as_ref().and_then(|own| own.gpus).filter(|gpus| *gpus < 2) {
+            at.value("scale_up.gpus", gpus, "expected at least 2 ranks of a server");
         }
         if let Some(own) = self.scale_up.as_ref().filter(|own| own.rate.0.0 == 0) {
             at.text("scale_up.rate", own.rate, "expected a rate above 0");
+        }
+        if self.pxn && self.scale_up.is_none() {
+            at.value("pxn", true, "expected with scale_up, whose links take messages to the GPU on the other rail");
         }
         if !(1..=MOST_QPS).contains(&self.qps) {
             at.value("qps", self.qps, format!("expected 1 to {MOST_QPS}"));

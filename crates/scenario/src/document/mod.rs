@@ -204,7 +204,7 @@ words! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Domains {
-    /// A switch with the hosts attached to it is one domain.
+    /// A switch with the hosts attached to it is one domain; of a topology with servers, the hosts of a server are.
     #[default]
     Rack,
     /// Every node is a domain.

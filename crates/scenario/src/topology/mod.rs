@@ -8,6 +8,8 @@ pub mod graph;
 pub mod leaf_spine;
 pub mod link;
 pub mod network;
+pub mod rail_only;
+pub mod rail_optimised;
 pub mod star;
 pub mod three_tier;
 
@@ -34,6 +36,10 @@ pub enum Topology {
     /// Three tiers of switches: a ToR switch per rack, each linked to one aggregation switch, and each of these to
     /// every core.
     ThreeTier(three_tier::ThreeTier),
+    /// GPU k of every server of a segment is on leaf switch k of the segment; every leaf is linked to every spine.
+    RailOptimised(rail_optimised::RailOptimised),
+    /// GPU k of every server is on switch k, and nothing joins the switches.
+    RailOnly(rail_only::RailOnly),
     /// Radio cells of IEEE 802.15.4: stations that share a channel, alone or behind gateways to servers on wires.
     Cell(cell::Cell),
     /// Any shape, from a file that lists nodes and links; routes are the shortest in links.
@@ -71,6 +77,8 @@ impl Topology {
             Topology::Star(t) => {
                 vec![("topology.source_link", t.source_link.clone()), ("topology.sink_link", t.sink_link.clone())]
             }
+            Topology::RailOptimised(t) => changed(&t.links(), &[("topology.spine_link", &t.spine_link)]),
+            Topology::RailOnly(t) => vec![("topology.link", t.links())],
             Topology::Cell(t) => t.wires(),
             Topology::Graph(_) => Vec::new(),
         }
@@ -88,6 +96,8 @@ impl Topology {
             Topology::ThreeTier(t) => times(&[t.cores, t.aggregations])
                 .saturating_add(t.racks.into())
                 .saturating_add(times(&[t.racks, t.servers_per_rack])),
+            Topology::RailOptimised(t) => t.cables(),
+            Topology::RailOnly(t) => t.cables(),
             Topology::Cell(_) | Topology::Graph(_) => return None,
         };
         Some(cables.saturating_mul(2))
@@ -101,6 +111,8 @@ impl Topology {
             Topology::Star(t) => t.build(),
             Topology::LeafSpine(t) => t.build(),
             Topology::ThreeTier(t) => t.build(),
+            Topology::RailOptimised(t) => t.build(),
+            Topology::RailOnly(t) => t.build(),
             Topology::Cell(t) => t.build(dir),
             Topology::Graph(t) => t.build(dir),
         }?;

@@ -15,10 +15,14 @@ pub struct Network {
     pub hosts: u32,
     /// Names of all nodes, hosts first.
     pub names: Vec<String>,
-    /// Rack of every node: the number of its switch.
+    /// Rack of every node: the number of its switch, or of the one that a host is linked to.
     pub racks: Vec<u32>,
     /// Hosts per pod, numbered pod after pod; 0 without pods.
     pub hosts_per_pod: u32,
+    /// GPUs of a server, whose hosts are numbered server after server; 0 without servers.
+    pub gpus: u32,
+    /// Copies of the fabric, whose hosts are numbered copy after copy; no path joins two. 0: the network is one.
+    pub planes: u32,
     /// Directed links, each followed by its reverse. Their queues are not known yet.
     pub links: Vec<LinkSpec>,
     /// One per switch.
@@ -30,6 +34,25 @@ pub struct Network {
 }
 
 impl Network {
+    /// Hosts of one plane, which are the first.
+    pub(crate) fn hosts_of_plane(&self) -> u32 {
+        self.hosts / self.planes.max(1)
+    }
+
+    /// Server of a host; hosts of a NIC in several planes are in one.
+    pub(crate) fn server(&self, host: u32) -> Option<u32> {
+        (host % self.hosts_of_plane().max(1)).checked_div(self.gpus)
+    }
+
+    /// Domain of every node of a run: a rack, or a server, whose GPUs exchange messages in less time than packets take.
+    pub(crate) fn domains(&self) -> Vec<u32> {
+        if self.gpus == 0 {
+            return self.racks.clone();
+        }
+        let node = |node: u32| self.server(node).filter(|_| node < self.hosts).unwrap_or(node);
+        (0..self.names.len() as u32).map(node).collect()
+    }
+
     /// Names the links `from>to`; further links between the same two nodes have a number.
     pub(super) fn name_links(&mut self) {
         let mut by_sender: Vec<u32> = (0..self.links.len() as u32).collect();

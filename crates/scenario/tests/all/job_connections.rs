@@ -20,12 +20,10 @@ sink_link = {{ rate = "1Gbps", delay = "10us" }}
 [queue]
 kind = "strict-priority"
 classes = [{class}, {class}, {class}, {class}]
-[[traffic]]
+[[job]]
 name = "train"
-pattern = "job"
 class = 2
 ack_class = 1
-[traffic.job]
 {keys}
 "#
     );
@@ -67,13 +65,13 @@ fn kinds_of_messages_have_settings_of_their_own() {
 #[test]
 fn wrong_connections_are_refused() {
     for (keys, part) in [
-        ("qps = 0", "traffic.train.job.qps = 0: expected"),
-        ("qps = 2\nconnections = \"message\"", "traffic.train.job.qps = 2: each message has a connection of its own"),
+        ("qps = 0", "job.train.qps = 0: expected"),
+        ("qps = 2\nconnections = \"message\"", "job.train.qps = 2: each message has a connection of its own"),
         ("connections = \"kept\"", "expected one of \"job\", \"message\""),
-        ("by.all-reduce = { class = 4 }", "traffic.train.job.by.all-reduce.class = 4: expected 0 to 3"),
-        ("by.all-reduce = { ack_class = 9 }", "traffic.train.job.by.all-reduce.ack_class = 9: expected 0 to 3"),
-        ("by.gather = { class = 1 }", "traffic.train.job.by.gather"),
-        ("by.send = { transport = { mss = 0 } }", "traffic.train.job.by.send.transport.mss"),
+        ("by.all-reduce = { class = 4 }", "job.train.by.all-reduce.class = 4: expected 0 to 3"),
+        ("by.all-reduce = { ack_class = 9 }", "job.train.by.all-reduce.ack_class = 9: expected 0 to 3"),
+        ("by.gather = { class = 1 }", "job.train.by.gather"),
+        ("by.send = { transport = { mss = 0 } }", "job.train.by.send.transport.mss"),
         ("iterations = 1000000\nconnections = \"message\"", "expected at most 4000000 flows"),
     ] {
         let error = job(&format!("{RING}{keys}")).err().unwrap_or_default();

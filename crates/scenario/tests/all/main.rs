@@ -21,6 +21,7 @@ mod placement;
 mod ports;
 mod program;
 mod radio;
+mod rails;
 mod routing;
 mod scenario;
 mod spelling;

@@ -15,5 +15,6 @@ mod llm;
 mod loggops;
 mod matching;
 mod msccl;
+mod pxn;
 mod simai;
 mod support;

@@ -9,7 +9,7 @@ use crate::domain::Domain;
 use crate::event::interval::Interval;
 use crate::event::order::{Order, Timer};
 use crate::hash;
-use crate::ids::{CellId, DomainId, FlowId, QueryId, RankId};
+use crate::ids::{CellId, DomainId, FlowId, QueryId};
 use crate::map::back;
 use crate::map::cells;
 use crate::map::duplexes;
@@ -177,9 +177,7 @@ impl<'a> Simulation<'a> {
             (cell.domain, own.next(), Timer::Cell(CellId(number)))
         });
         let cells = cells.filter(|(_, at, _)| *at != Time::NEVER);
-        let ranks = (0..).map(RankId).zip(&self.net.jobs.ranks);
-        let ranks = ranks
-            .map(move |(rank, own)| (place[own.host].domain, spec.jobs[own.job as usize].start, Timer::Rank(rank)));
+        let ranks = self.net.jobs.timers(spec).map(|(host, at, timer)| (place[host].domain, at, timer));
         flows.chain(queries).chain(ranks).chain(transitions).chain(cells)
     }
 

@@ -72,9 +72,11 @@ pub(super) fn kinds(
 /// Gives a job its connections; `flow` is one of them.
 pub(super) fn connect(job: &mut JobSpec, kinds: &Kinds, flow: &FlowSpec, flows: &mut Flows) {
     for Channels { from, to, kind, count } in job.channels() {
-        let [src, dst] = [from, to].map(|rank| job.hosts[rank as usize]);
         let Common { controller, transport, class, ack_class } = kinds.settings[kind as usize];
-        for _ in 0..count {
+        for i in 0..count {
+            // of a pair's connections each plane has one in turn
+            let plane = (i % u64::from(job.count_planes())) as u32;
+            let [src, dst] = [from, to].map(|rank| job.host(rank, plane).unwrap_or_default());
             let app = App::Messages(Messages);
             let flow = FlowSpec { src, dst, controller, transport, class, ack_class, app, ..flow.clone() };
             job.connections.push(JobConnection { from, to, kind, flow: flows.push(flow) });

@@ -1,5 +1,6 @@
 //! Tasks of the training of a transformer.
 
+use super::servers::gpus_of;
 use super::tasks::too_many;
 use crate::document::job::Job;
 use crate::document::job_llm::Llm;
@@ -15,7 +16,7 @@ pub(super) fn tasks(llm: &Llm, job: &Job, flows: &Flows) -> Result<(Graph, Metho
     let key = format!("{}.llm", flows.path);
     let Some(model) = llm.model() else { return Err(Problem::new(key, "expected flops or forward")) };
     let (tp, ranks) = (model.tp, model.ranks());
-    if let Some(gpus) = job.scale_up.as_ref().map(|own| u64::from(own.gpus)).filter(|gpus| tp > 1 && *gpus >= tp) {
+    if let Some(gpus) = gpus_of(job, flows).map(u64::from).filter(|gpus| tp > 1 && *gpus >= tp) {
         if model.order.0[0] != Dimension::Tp {
             let message = format!("a group of tensor parallelism is in servers of {gpus}; expected tp first");
             return Err(Problem::quoted(format!("{key}.order"), model.order.text(), message));
@@ -25,7 +26,7 @@ pub(super) fn tasks(llm: &Llm, job: &Job, flows: &Flows) -> Result<(Graph, Metho
             return Err(Problem::with_value(format!("{key}.tp"), tp, message));
         }
     }
-    let free = u64::from(flows.network.hosts) - flows.taken.len() as u64;
+    let free = (u64::from(flows.network.hosts_of_plane()) - flows.taken.len() as u64) * u64::from(job.ranks_per_host);
     if ranks > free {
         let message = format!("tp x pp x dp = {ranks} ranks, and {free} hosts without a job; expected a host for each");
         return Err(Problem::new(key, message));

@@ -3,6 +3,7 @@
 mod connections;
 mod hosts;
 mod llm;
+mod servers;
 mod tasks;
 
 use super::flows::Flows;
@@ -10,7 +11,7 @@ use super::place::check_two_hosts;
 use crate::document::job::{Job, Life};
 use crate::text::problem::{Errors, Problem};
 use connections::{connect, kinds};
-use hosts::{named, placed};
+use hosts::of_ranks;
 use incast_cc as cc;
 use incast_engine::spec::{self, JobSpec, Opens};
 use incast_record::{RankRecord, TransferRecord};
@@ -18,6 +19,7 @@ use incast_workload::bound::bound;
 use incast_workload::collective::bus_factor;
 use incast_workload::evaluate::delay::Network;
 use incast_workload::{Graph, Kind};
+use servers::{by_rails, check_paths, linked, planes};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tasks::{collective, messages, note_servers, patterns, read};
@@ -28,7 +30,7 @@ impl Job {
         check_two_hosts(flows)?;
         let key = format!("{}.workload", flows.path);
         let (tasks, methods) = match (&self.collective, &self.llm, &self.workload) {
-            (Some(own), ..) => collective(own, self.hosts.as_ref().map(Vec::len), group, flows)?,
+            (Some(own), ..) => collective(own, self, group, flows)?,
             (None, Some(llm), _) => llm::tasks(llm, self, flows)?,
             (None, None, Some(file)) => read(self, file, flows)?,
             (None, None, None) => return Ok(()),
@@ -36,10 +38,7 @@ impl Job {
         let graph = messages(self, &tasks, &methods, flows)?;
         let ranks = graph.ranks();
         let collective = self.collective.as_ref().map(|c| (c.size.0.0, bus_factor(c.kind.0, ranks as u64)));
-        let hosts = match &self.hosts {
-            Some(hosts) => named(hosts, ranks, flows)?,
-            None => placed(self.placement, ranks, group, flows)?,
-        };
+        let hosts = of_ranks(self, ranks, group, flows)?;
         let path = flows.path.clone();
         let known = |rank: &u32| (*rank as usize) < ranks;
         for (i, slow) in self.slow.iter().enumerate() {
@@ -48,19 +47,33 @@ impl Job {
                 return Err(Problem::with_value(format!("{path}.slow.{i}.ranks"), rank, message).into());
             }
         }
+        let scale_up = self.scale_up.as_ref().map(|own| linked(own, self, &hosts, flows)).transpose()?;
+        let patterns = patterns(&tasks, &methods, flows)?;
+        let (graph, patterns) = match self.pxn {
+            true => by_rails(&graph, patterns, scale_up.as_ref(), &hosts, flows)?,
+            false => (graph, patterns),
+        };
         flows.taken.extend(&hosts);
         flows.reserve_rows(rows(&graph).saturating_mul(self.iterations.into()))?;
         note_servers(self, &tasks, &methods, &hosts, flows);
         let bound = bound_of(&graph, &hosts, self, flows);
         let slow = self.slow.iter().flat_map(|slow| slow.ranks.iter().map(|rank| (*rank, slow.calc))).collect();
+        if self.connections == Life::Message && flows.network.planes > 1 {
+            let message = format!(
+                "the topology has {} planes, in which connections stay; expected \"job\"",
+                flows.network.planes
+            );
+            return Err(Problem::quoted(format!("{path}.connections"), "message", message).into());
+        }
         let mut made = JobSpec {
             group,
             graph: Arc::new(graph),
+            planes: planes(self.planes, &hosts, flows.network),
             hosts,
             start: self.start.0,
             iterations: self.iterations,
             warmup: self.warmup,
-            scale_up: self.scale_up.as_ref().map(|own| own.spec()),
+            scale_up,
             send_done: self.send_done.spec(),
             slow,
             collective,
@@ -76,7 +89,6 @@ impl Job {
         let transport = flows.transport(self.transport.as_ref(), controller);
         let flow = self.connection((0, 0), group, controller, transport);
         let given = (self.controller.as_ref(), self.transport.as_ref());
-        let patterns = patterns(&tasks, &methods, flows)?;
         let kinds = kinds(self.by.as_ref(), &patterns, &flow, given, flows)?;
         made.kinds.clone_from(&kinds.by_tag);
         let channels = made.channels();
@@ -85,6 +97,7 @@ impl Job {
             let message = format!("rank {from} sends to rank {to}; expected a rank, 0 to {last}");
             return Err(Problem::new(key, message).into());
         }
+        check_paths(&channels, &made.hosts, flows)?;
         flows.reserve(channels.iter().fold(0, |sum: u64, own| sum.saturating_add(own.count)))?;
         connect(&mut made, &kinds, &flow, flows);
         flows.jobs.push(made);
@@ -134,6 +147,8 @@ fn bound_of(graph: &Graph, hosts: &[u32], job: &Job, flows: &Flows) -> Option<[c
     let out = links().filter(|l| own(l.from)).map(|l| l.delay).min()?;
     let into = links().filter(|l| own(l.to)).map(|l| l.delay).min()?;
     let rate = links().filter(|l| own(l.from) || own(l.to)).map(|l| l.rate).max()?;
+    let all_planes = cc::Rate(rate.0.saturating_mul(flows.network.planes.max(1).into()));
+    let rate = if rate == cc::Rate::INFINITE { rate } else { all_planes };
     let network = Network { latency: out.saturating_add(into), rate };
     bound(graph, network).ok().map(|bound| [bound.time(), bound.work()])
 }

@@ -1,6 +1,7 @@
 //! Tasks of a job: of a file, or of a collective.
 
 use super::hosts::check_hosts;
+use super::servers::gpus_of;
 use crate::document::job::{self as document, Job};
 use crate::files::{Tasks, tasks_named};
 use crate::text::problem::Problem;
@@ -82,22 +83,26 @@ fn note(key: &str, report: &Report, flows: &mut Flows) {
 /// The collective of a job, and its method.
 pub(super) fn collective(
     collective: &document::Collective,
-    hosts: Option<usize>,
+    job: &Job,
     group: u32,
     flows: &Flows,
 ) -> Result<(Graph, Methods), Problem> {
     let key = format!("{}.collective", flows.path);
     let wrong = |refused: Refused| Problem::new(&*key, refused.0);
-    let free = || flows.network.hosts - flows.taken.len() as u32;
+    let each = job.ranks_per_host.max(1);
+    let free = || flows.network.hosts_of_plane() - flows.taken.len() as u32;
+    let hosts = || job.hosts.as_ref().map_or_else(free, |own| own.len() as u32);
     let mut what = Collective::new(collective.kind.0, 0, collective.size.0);
     let mut methods = Methods::default();
     methods.choose(what.pattern, collective.method.of(what.pattern));
-    let ranks = collective.ranks.or(hosts.map(|own| own as u32)).unwrap_or_else(free);
+    let ranks = collective.ranks.unwrap_or_else(|| hosts().saturating_mul(each));
     if ranks < 2 {
         return Err(Problem::new(format!("{key}.ranks"), format!("{ranks} ranks; expected at least 2")));
     }
-    if hosts.is_none() {
-        check_hosts(ranks as usize, flows)?;
+    if job.hosts.is_none() {
+        let count = ranks.div_ceil(each);
+        let on = if each > 1 { format!("{ranks} ranks on {count} hosts") } else { format!("{ranks} ranks") };
+        check_hosts(count as usize, &on, flows)?;
     }
     if (what.bytes.0 == 0) != (what.pattern == Pattern::Barrier) {
         let message = if what.bytes.0 == 0 { "expected at least 1 B" } else { "expected 0B: a barrier has no data" };
@@ -147,7 +152,7 @@ pub(super) fn messages(job: &Job, graph: &Graph, methods: &Methods, flows: &Flow
 /// Notes on servers of GPUs: groups that lie in several, and rings that leave their rail, where GPU k of every server
 /// is in the k-th rack.
 pub(super) fn note_servers(job: &Job, graph: &Graph, methods: &Methods, hosts: &[u32], flows: &mut Flows) {
-    let Some(gpus) = job.scale_up.as_ref().map(|own| own.gpus) else { return };
+    let Some(gpus) = gpus_of(job, flows).filter(|gpus| *gpus > 0) else { return };
     let rack = |rank: usize| hosts.get(rank).and_then(|host| flows.network.racks.get(*host as usize));
     let first = || (0..gpus as usize).map(rack);
     let apart = first().flatten().collect::<BTreeSet<_>>().len() == gpus as usize;

@@ -49,7 +49,7 @@ fn iterations(outcome: &Outcome) -> impl Iterator<Item = Iteration<'_>> {
     outcome.ranks.chunk_by(|a, b| (a.job, a.iteration) == (b.job, b.iteration)).map(Iteration)
 }
 
-fn names(outcome: &Outcome) -> Vec<String> {
+pub(crate) fn names(outcome: &Outcome) -> Vec<String> {
     outcome.jobs.iter().map(|job| job.name.clone()).collect()
 }
 

@@ -82,17 +82,18 @@ impl Endpoints {
             let Some((task, _, start)) = incoming.messages.pop_front_if(|(_, end, _)| *end <= delivered) else {
                 return;
             };
-            self.receive(ctx, connection.to, task, (start, Some(connection.flow)));
+            self.receive(ctx, connection.to, task, (start, start + connection.latency, Some(connection.flow)));
         }
     }
 
-    /// Gives the message of a task, written at `start`, to rank `to`; `flow` is that of its connection, if any.
+    /// Gives the message of a task, written at `start` and under way since `since`, to rank `to`; `flow` is that of its
+    /// connection, if any.
     fn receive(
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
         to: RankId,
         task: TaskId,
-        (start, flow): (Time, Option<FlowId>),
+        (start, since, flow): (Time, Time, Option<FlowId>),
     ) {
         let net = ctx.net;
         let (from, own) = net.jobs.of_task(task);
@@ -109,7 +110,7 @@ impl Endpoints {
             finish_ps: ctx.now.0,
             flow: flow.map(|flow| flow.0),
         });
-        let message = Arrived { from: sender.rank, tag: sent.tag };
+        let message = Arrived { from: sender.rank, tag: sent.tag, task: own, since };
         self.tell(ctx, to, |state, tasks, now, acts| state.arrived(tasks, message, now, acts));
     }
 
@@ -124,7 +125,11 @@ impl Endpoints {
         let tasks = net.jobs.tasks(net.spec, rank);
         let Some(jobs) = &mut self.jobs else { return };
         let mut acts = std::mem::take(&mut jobs.acts);
-        happened(jobs.rank(&net.jobs, rank), tasks, ctx.now, &mut acts);
+        let state = jobs.rank(&net.jobs, rank);
+        happened(state, tasks, ctx.now, &mut acts);
+        if let Some(times) = &mut state.times {
+            times.known().for_each(|task| ctx.rec.task(task));
+        }
         let mut i = 0;
         while let Some(act) = acts.get(i).copied() {
             i += 1;
@@ -170,7 +175,7 @@ impl Endpoints {
         let sent = net.jobs.tasks(net.spec, from).task(own);
         let (Some(jobs), Some((to, _))) = (&mut self.jobs, net.jobs.inside(net.spec, from, sent.peer)) else { return };
         let start = jobs.sent_at.get_mut(&task).and_then(VecDeque::pop_front).unwrap_or(ctx.now);
-        self.receive(ctx, to, task, (start, None));
+        self.receive(ctx, to, task, (start, start, None));
     }
 
     /// Writes the message of a task to its connection, which opens with the first.

@@ -63,6 +63,12 @@ def dumbbell(name: str, epsilon: str) -> Run:
     return Run(name, "dumbbell", settings | {"controller": f"swift:target=min-rtt,epsilon={epsilon}"})
 
 
+def two_jobs() -> Run:
+    """Make a run of two rings whose reductions take calculations."""
+    reduce = {f"traffic.{job}.job.collective.reduce": "320Gbps" for job in ("train", "other")}
+    return Run("Two jobs", "two-jobs", {"measure.timeline": "auto", "measure.tasks": "all", **reduce})
+
+
 def hotspot(controller: str) -> Run:
     """Make a run of the demo, of 100 flows to one host."""
     settings: dict[str, object] = {"run.warmup": "2s", "measure.timeline": "auto", "controller": controller}
@@ -95,6 +101,7 @@ PICTURES = (
     Picture("tour", (hotspot("dctcp"), hotspot("newreno")), "beside=1&t=2.5&port=65", 1100),
     dead_link("light"),
     dead_link("dark"),
+    Picture("ranks", (two_jobs(),), "tab=ranks&t=0.0035"),
     Picture("elephants", (Run("MSwift", "permutation-elephants", TIMELINE),), "flow=9&t=0.0002"),
 )
 

@@ -54,13 +54,17 @@ def axes_of(figure: Figure) -> dict[str, np.ndarray]:
     return {str(line.get_label()): np.asarray(line.get_ydata()) for line in lines if line.get_label()[0] != "_"}
 
 
-@pytest.mark.slow("eleven pictures in three looks")
+@pytest.mark.slow("twelve pictures in three looks")
 @pytest.mark.parametrize("style", LOOKS)
 def test_every_kind_has_the_width_of_its_look_and_text_of_its_size(run: Result, sized: Result, style: str) -> None:
     look = look_of(style)
-    other = Scenario.load("coexistence").with_(SHORT).run()
+    small = {f"traffic.{job}.job.collective.size": "80kB" for job in ("train", "other")}
+    others = {
+        "shares": Scenario.load("coexistence").with_(SHORT).run(),
+        "lanes": Scenario.load("two-jobs").with_({"measure.tasks": "all", **small}).run(),
+    }
     for kind in kinds.KINDS:
-        one = other if kind == "shares" else sized if kind in ("fct", "slowdown") else run
+        one = others.get(kind, sized if kind in ("fct", "slowdown") else run)
         figure = kinds.draw(kind, [("a", one)], look)
         assert figure.get_figwidth() == look.width, kind
         titles = [axes.get_title(loc="left") for axes in figure.axes]

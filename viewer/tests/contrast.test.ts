@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { coloursOf, stateColours } from "../src/panes/Plot";
-import { INKS } from "../src/scene/palette";
+import { INKS, LANES } from "../src/scene/palette";
 
 const css = readFileSync(new URL("../src/app/style.css", import.meta.url), "utf-8");
 const THEMES = ["light", "dark"] as const;
@@ -72,7 +72,8 @@ describe.each(THEMES)("the %s theme", (theme) => {
       }
     }
     // curves and fabrics stand on the ground of panes
-    for (const shape of [most, lit, paused, dead, ...coloursOf(theme === "dark"), ...stateColours(theme === "dark")]) {
+    for (const shape of [most, lit, paused, dead, ...coloursOf(theme === "dark"), ...stateColours(theme === "dark"),
+      ...Object.values(LANES[theme])]) {
       for (const ground of ["--page", "--ground"]) {
         expect(contrast(shape, at[ground]!), `${shape} on ${ground}`).toBeGreaterThan(3);
       }

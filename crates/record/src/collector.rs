@@ -2,7 +2,7 @@
 
 use crate::{
     Histogram, MessageRecord, MonitorEntry, MonitorEvent, MonitorRule, MonitorStep, Outcome, PacketEvent, PauseEvent,
-    PauseEvents, RankRecord, Recorder, Sample, TransferRecord,
+    PauseEvents, RankRecord, Recorder, Sample, TaskRecord, TransferRecord,
 };
 use std::collections::BTreeMap;
 
@@ -29,6 +29,8 @@ pub struct Collector {
     pub ranks: Vec<RankRecord>,
     /// Messages of jobs, in the order of the calls.
     pub transfers: Vec<TransferRecord>,
+    /// Tasks of jobs, in the order of the calls.
+    pub tasks: Vec<TaskRecord>,
     /// Timeouts (flow, ps) of flows that carry messages, or with a timeline of all, in the order of the calls.
     pub timeouts: Vec<(u32, u64)>,
     /// Events of pauses.
@@ -59,6 +61,7 @@ impl Collector {
             + of(self.messages.len(), size_of::<MessageRecord>())
             + of(self.ranks.len(), size_of::<RankRecord>())
             + of(self.transfers.len(), size_of::<TransferRecord>())
+            + of(self.tasks.len(), size_of::<TaskRecord>())
             + self.pauses.kept_bytes()
     }
 
@@ -76,6 +79,7 @@ impl Collector {
         self.messages.extend(other.messages);
         self.ranks.extend(other.ranks);
         self.transfers.extend(other.transfers);
+        self.tasks.extend(other.tasks);
         self.timeouts.extend(other.timeouts);
         self.pauses.merge(other.pauses);
         self.finished += other.finished;
@@ -112,7 +116,9 @@ impl Collector {
         }
         self.ranks.sort_by_key(|r| (r.job, r.iteration, r.rank));
         self.transfers.sort_by_key(|t| (t.job, t.start_ps, t.from, t.to, t.finish_ps, t.task));
+        self.tasks.sort_by_key(|t| (t.job, t.rank, t.iteration, t.task));
         outcome.ranks = self.ranks;
+        outcome.tasks = self.tasks;
         outcome.transfers = self.transfers;
         outcome.messages = self.messages;
         outcome.delay = self.delay;
@@ -213,6 +219,10 @@ impl Recorder for Collector {
 
     fn transfer(&mut self, record: TransferRecord) {
         self.transfers.push(record);
+    }
+
+    fn task(&mut self, record: TaskRecord) {
+        self.tasks.push(record);
     }
 
     fn finish(&mut self, time_ps: u64) {

@@ -1,4 +1,6 @@
-//! Records of training jobs: iterations of ranks, and messages.
+//! Records of training jobs: iterations of ranks, messages, and tasks.
+
+use crate::TaskKind;
 
 /// A job, as known before the run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,4 +76,39 @@ pub struct TransferRecord {
     pub finish_ps: u64,
     /// Flow of the connection; `None`: inside a server.
     pub flow: Option<u32>,
+}
+
+/// A task of a rank in an iteration.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TaskRecord {
+    /// Job, by its place in the scenario.
+    pub job: u32,
+    /// Rank.
+    pub rank: u32,
+    /// Number of the iteration, from 0.
+    pub iteration: u32,
+    /// Task.
+    pub task: u32,
+    /// Kind.
+    pub kind: TaskKind,
+    /// Stream of a calculation.
+    pub stream: u32,
+    /// Other end of a message; `None`: no message, or from any rank.
+    pub peer: Option<u32>,
+    /// Task of the sender, for a receive whose message has arrived.
+    pub peer_task: Option<u32>,
+    /// Tag of a message; `None`: no message, or any tag.
+    pub tag: Option<u32>,
+    /// Bytes of a message.
+    pub bytes: u64,
+    /// Time at which all that it waits for has ended or started.
+    pub ready_ps: u64,
+    /// Start; `None` if the run ended before.
+    pub start_ps: Option<u64>,
+    /// End; `None` if the run ended before.
+    pub finish_ps: Option<u64>,
+    /// Time from which its message is under way at the rank.
+    pub message_start_ps: Option<u64>,
+    /// Time until which it is.
+    pub message_finish_ps: Option<u64>,
 }

@@ -77,7 +77,7 @@ fn iterations(outcome: &Outcome) -> impl Iterator<Item = Iteration<'_>> {
     })
 }
 
-fn names(outcome: &Outcome) -> Vec<String> {
+pub(crate) fn names(outcome: &Outcome) -> Vec<String> {
     outcome.jobs.iter().map(|job| job.name.clone()).collect()
 }
 

@@ -12,6 +12,7 @@ mod flows;
 mod histogram;
 mod hosts;
 mod job_records;
+mod job_tasks;
 mod jobs;
 mod messages;
 mod name;
@@ -35,7 +36,7 @@ use std::sync::Arc;
 pub use collector::Collector;
 pub use flow_frame::{FlowFrame, FlowState};
 pub use histogram::Histogram;
-pub use job_records::{JobRecord, RankRecord, TransferRecord};
+pub use job_records::{JobRecord, RankRecord, TaskRecord, TransferRecord};
 pub use name::Name;
 use packed::FrameTable;
 pub use pause_event::{PauseEvent, PauseEvents, PauseKey, PauseRequest, PauseRow, PauseStep, Pauses, Waiting};
@@ -96,6 +97,8 @@ pub struct Outcome {
     pub ranks: Vec<RankRecord>,
     /// Messages of jobs that have arrived, ordered by (job, start, from, to).
     pub transfers: Vec<TransferRecord>,
+    /// Tasks of ranks, if requested, ordered by (job, rank, iteration, task).
+    pub tasks: Vec<TaskRecord>,
     /// One-way delays (picoseconds) of delivered data packets, one histogram a group.
     pub delay: Vec<Histogram>,
     /// Round-trip times (picoseconds) sampled at senders, one histogram a group.
@@ -169,6 +172,22 @@ named! {
         Request "request",
         /// The half that carries responses back.
         Response "response",
+    }
+}
+
+named! {
+    /// Kind of a task of a job.
+    #[derive(Default)]
+    TaskKind {
+        /// Calculation.
+        #[default]
+        Calc "calc",
+        /// Message to another rank.
+        Send "send",
+        /// Message from another rank.
+        Recv "recv",
+        /// Collective of a group of ranks.
+        Collective "collective",
     }
 }
 
@@ -653,6 +672,8 @@ pub trait Recorder {
     fn rank(&mut self, record: RankRecord);
     /// A message of a job has arrived.
     fn transfer(&mut self, record: TransferRecord);
+    /// A recorded task of a job has ended, or the run ended before.
+    fn task(&mut self, record: TaskRecord);
     /// A flow with an end, the last query of a limited number, or a rank of a job has finished.
     fn finish(&mut self, time_ps: u64);
 }

@@ -6,13 +6,13 @@
 pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
 use crate::packed::{FrameTable, Framed};
-use crate::{Outcome, entries, flows, hosts, jobs, messages, pauses, ports, radios, series, timeline};
+use crate::{Outcome, entries, flows, hosts, job_tasks, jobs, messages, pauses, ports, radios, series, timeline};
 
 /// Function that makes a table.
 pub type Make = fn(&Outcome) -> Vec<Column>;
 
 /// All tables, by file name.
-pub const TABLES: [(&str, Make); 18] = [
+pub const TABLES: [(&str, Make); 19] = [
     ("flows", flows),
     ("ports", ports),
     ("classes", ports::classes),
@@ -24,6 +24,7 @@ pub const TABLES: [(&str, Make); 18] = [
     ("jobs", jobs::jobs),
     ("ranks", jobs::ranks),
     ("messages", jobs::messages),
+    ("tasks", job_tasks::tasks),
     ("samples", samples),
     ("trace", trace),
     ("pauses", pauses),

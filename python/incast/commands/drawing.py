@@ -115,7 +115,7 @@ def _picture(
     if there.told:
         tell(f"draws {there.told}")
     recorded = [one.result for one in there.wanted]
-    if kind not in kinds.OVER_TIME and all(recorded):
+    if all(run is not None and kinds.is_recorded(kind, run) for run in recorded):
         shown = [(one.label, run) for one, run in zip(there.wanted, recorded, strict=True) if run is not None]
         return kinds.draw(kind, shown, look), there.page.parent
     with progress.of_batch(err, quiet) as show, timelines.made(there.wanted, tell, workers=workers, show=show) as made:

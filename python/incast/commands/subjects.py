@@ -13,7 +13,7 @@ from incast.errors import StudyError
 
 KINDS = (
     *("fct", "slowdown", "queue", "windows", "rates", "fairness", "heat-map", "shares", "queue-cdf", "delay-cdf"),
-    *("throughput-delay", "size-map"),
+    *("throughput-delay", "lanes", "size-map"),
 )
 """Kinds of pictures, repeated here because Matplotlib is slow to load."""
 Subject = Annotated[

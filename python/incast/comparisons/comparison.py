@@ -17,7 +17,7 @@ from incast.batch.runner import phase
 from incast.comparisons.declaration import Case, ComparisonStudy
 from incast.comparisons.report_folder import Home, Rows, governed, made, read
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
-from incast.runs import completions, run_notes
+from incast.runs import completions, lanes, run_notes
 from incast.runs.completions import Bins, Completions, Reading, Sizes
 from incast.runs.result import COMPLETIONS, RATES, Result, rates_of
 from incast.statistics import Estimate, jain
@@ -134,6 +134,7 @@ class Series:
     flows: tuple[int, ...]
     """Flows whose windows are drawn."""
     measure_from_s: float
+    sim_s: float
 
 
 @dataclass(frozen=True)
@@ -373,8 +374,8 @@ def _load_series(comparison: Comparison) -> list[Series]:
         _series_study(comparison, home.name)  # raises with the reason
     found = []
     for case, (result, rows) in home.results(study, cases, SERIES_FILE).items():
-        start_s = result.summary["run"]["measure_from_s"]
-        found.append(Series(case, rows, port, comparison.runs[case].first_flows(), start_s))
+        start_s, sim_s = (result.summary["run"][key] for key in ("measure_from_s", "sim_s"))
+        found.append(Series(case, rows, port, comparison.runs[case].first_flows(), start_s, sim_s))
     return found
 
 
@@ -416,7 +417,7 @@ def _busiest(comparison: Comparison, case: Case) -> str:
 def _series_study(comparison: Comparison, name: str) -> Definition:
     """Return the study of the runs that are drawn over time."""
     cases = comparison.study.series_cases()
-    extra = {}
+    extra, of_jobs = {}, _ranks_of_jobs(comparison.runs[cases[0]])
     for case in cases:
         summary, flows = comparison.runs[case].summary, comparison.runs[case].first_flows()
         if not flows:
@@ -430,9 +431,25 @@ def _series_study(comparison: Comparison, name: str) -> Definition:
             "measure.series.flows": list(flows),
             "measure.series.ports": [_busiest(comparison, case)],
             "measure.series.interval": f"{interval_ns}ns",
-        }
+        } | of_jobs
     scenarios, values = [cases[0].scenario], [cases[0].value]
-    return comparison.study.parts(name, scenarios, values, extra, seeds=1, keep=("flows", "samples"))
+    keep = ("flows", "samples", *(OF_JOBS if of_jobs else ()))
+    return comparison.study.parts(name, scenarios, values, extra, seeds=1, keep=keep)
+
+
+OF_JOBS = ("jobs", "ranks", "tasks")
+"""Tables of a run over time from which lanes of its ranks are drawn."""
+MOST_RANKS = 8
+"""Most ranks of a run over time, of all jobs: critical and slowest ones, and others."""
+
+
+def _ranks_of_jobs(run: Run) -> dict[str, object]:
+    """Return the setting that records the tasks of some ranks of a run's jobs; nothing without jobs."""
+    if not run.summary.get("jobs"):
+        return {}
+    ranks = run.rows("ranks", ["job", "rank", "start_s", "finish_s"])
+    some = lanes.chosen(ranks, run.rows("jobs", ["job", "critical_rank"]), MOST_RANKS)
+    return {lanes.KEY: sorted({rank for own in some.values() for rank in own})}
 
 
 def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[float]]]:

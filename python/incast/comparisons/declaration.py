@@ -547,8 +547,9 @@ class ComparisonStudy:
         return {self.key: [axis_value_of(value) for value in values]} if self.key else {}
 
     def definition(self, name: str) -> Definition:
-        """Return the study: one arm per lineup, one axis, all tables of the runs."""
-        return self.parts(name, self.scenarios, self.values, {}, seeds=self.seeds, keep=KEEPS)
+        """Return the study: one arm per lineup, one axis, all tables of the runs but those of messages of jobs."""
+        keep = tuple(one for one in KEEPS if one not in ("messages", "tasks"))
+        return self.parts(name, self.scenarios, self.values, {}, seeds=self.seeds, keep=keep)
 
     def parts(
         self,

@@ -2,7 +2,8 @@
 
 Flows are tracks with a slice from start to end. Their events (timeouts; marks, drops and losses of traced flows) are
 instants. Time series of flows and ports are counters, and so are windows and rates of flows per frame of a timeline.
-Times are microseconds with all digits.
+Ranks of jobs whose tasks are recorded have tracks with iterations, calculations and messages. Times are microseconds
+with all digits.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from incast.errors import FolderError
+from incast.export import rank_tracks
+from incast.export.rank_tracks import us as _us
 
 if TYPE_CHECKING:
     from incast.runs.result import Result
@@ -25,28 +28,27 @@ FLOWS, NETWORK = 1, 2
 
 
 def trace(result: Result, flows: list[int]) -> str:
-    """Return the text of a trace of ``flows``, or of all if empty.
+    """Return the text of a trace of ``flows``, or of all if empty, and of recorded ranks of jobs.
 
-    Raises ``FolderError`` for an unknown flow, or if there are more than ``MOST_FLOWS`` and none is named.
+    Raises ``FolderError`` for an unknown flow, or if there are more than ``MOST_FLOWS``, none is named, and no rank is
+    recorded.
     """
     rows = result.flows.to_pylist()
     if unknown := [flow for flow in flows if not 0 <= flow < len(rows)]:
         raise FolderError(f"no flow {unknown[0]}: expected numbers from 0 to {len(rows) - 1}")
-    if not flows and len(rows) > MOST_FLOWS:
+    # where lanes of ranks tell what is sent, connections may be left out
+    of_ranks = list(rank_tracks.events(result))
+    many = not flows and len(rows) > MOST_FLOWS
+    if many and not of_ranks:
         raise FolderError(
             f"the run has {len(rows):,} flows, and a trace holds at most {MOST_FLOWS}: select some with --flow"
         )
-    chosen = sorted(set(flows)) or list(range(len(rows)))
+    chosen = [] if many else sorted(set(flows)) or list(range(len(rows)))
     events = [*_tracks(rows, chosen, result.summary["run"]["sim_s"]), *_series(result, set(chosen))]
-    events += [*_frames(result, set(chosen)), *_events(result, set(chosen)), *_packets(result, set(chosen))]
+    events += [*_frames(result, set(chosen)), *_events(result, set(chosen)), *_packets(result, set(chosen)), *of_ranks]
     metadata = {"scenario": result.summary["run"]["scenario"], "seed": result.summary["run"]["seed"]}
     whole = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": metadata}
     return json.dumps(whole, allow_nan=False, separators=(",", ":")) + "\n"
-
-
-def _us(time_s: float) -> float:
-    # times are whole picoseconds: six digits of a microsecond
-    return round(time_s * 1e6, 6)
 
 
 def _named(kind: str, name: str, process: int, track: int | None = None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from incast.pictures import by_flow, over_time
+from incast.pictures import by_flow, over_time, rank_lanes
 from incast.pictures.by_flow import Share, Spot
 from incast.pictures.looks import Look, Picture
 from incast.pictures.over_time import Shown, names_of
@@ -94,10 +94,16 @@ KINDS: dict[str, Callable[[Shown, Look], Picture]] = {
     "queue-cdf": over_time.queue_cdf,
     "delay-cdf": delay_cdf,
     "throughput-delay": throughput_delay,
+    "lanes": rank_lanes.draw,
 }
 """Kinds of pictures of runs by name."""
-OVER_TIME = ("queue", "windows", "rates", "fairness", "heat-map", "queue-cdf")
+OVER_TIME = ("queue", "windows", "rates", "fairness", "heat-map", "queue-cdf", "lanes")
 """Kinds that need a timeline."""
+
+
+def is_recorded(kind: str, run: Result) -> bool:
+    """Return whether a run has the record that a kind needs; others are repeated with it."""
+    return run.tasks.num_rows > 0 if kind == "lanes" else kind not in OVER_TIME or run.timeline_json is not None
 
 
 def draw(kind: str, shown: Shown, look: Look) -> Picture:

@@ -119,6 +119,10 @@ class Pictures(ByName):
         """Throughput against mean delay: a dot a flow."""
         return self._kind("throughput-delay", style)
 
+    def lanes(self, style: str = "screen") -> Figure:
+        """Lanes of ranks of jobs over simulated time: calculations, exposed communication and waiting."""
+        return self._kind("lanes", style)
+
     def windows(self, style: str = "screen") -> Figure:
         """Congestion windows over simulated time: the recorded series until each flow ends, else means of steps."""
         if style != "screen" or not self._has(WINDOWS):
@@ -146,7 +150,8 @@ class Pictures(ByName):
     def _kind(self, kind: str, style: str) -> Figure:
         """Draw a kind of picture; a run without the timeline that it needs is repeated with one."""
         look = look_of(style)
-        run = repeated.in_memory(self._result) if kind in kinds.OVER_TIME else self._result
+        is_there = kinds.is_recorded(kind, self._result)
+        run = self._result if is_there else repeated.in_memory(self._result)
         with self._result.reading():
             return kinds.draw(kind, [(run.summary["run"]["scenario"], run)], look)
 
@@ -395,6 +400,8 @@ PICTURES: dict[str, Callable[[Pictures], Figure]] = {
     "heat-map": Pictures.recorded_heat_map,
 }
 """Pictures of a run by file name; those over time only of what the run recorded."""
+OF_TASKS: dict[str, Callable[[Pictures], Figure]] = {"lanes": Pictures.lanes}
+"""Further pictures of a run that recorded tasks of jobs."""
 OF_DEADLOCKS: dict[str, Callable[[Pictures], Figure]] = {"deadlock": Pictures.deadlock}
 """Further pictures of a run whose ports are paused for good."""
 
@@ -416,6 +423,7 @@ def draw(result: Result, folder: Path, formats: Sequence[str] = ("png",)) -> tup
     """Write all pictures that the run has data for; return their files, and the reasons for missing ones."""
     canvases, reasons = {}, []
     further = OF_DEADLOCKS if result.summary["queues"].get("deadlocked") else {}
+    further = further | (OF_TASKS if result.summary.get("jobs") and result.tasks.num_rows else {})
     for name, picture in {**PICTURES, **further}.items():
         try:
             if name in SPREAD and (alike := _alike(result, SPREAD[name])):

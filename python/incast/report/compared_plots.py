@@ -20,7 +20,7 @@ from incast.runs.result import Result
 from incast.statistics import Estimate
 from incast.view import timelines
 
-PANELS = ("windows", "rates", "heat-map")
+PANELS = ("windows", "rates", "heat-map", "lanes")
 """Kinds with a panel a run, of which two fit abreast."""
 MOST = 8
 """Most lines of a picture over time."""
@@ -66,6 +66,10 @@ class ComparedPictures(ByName):
     def heat_map(self, style: str = "screen", **choice: object) -> Picture:
         """Queues of all ports over time: a panel a controller."""
         return self._draw("heat-map", style, choice)
+
+    def lanes(self, style: str = "screen", **choice: object) -> Picture:
+        """Lanes of ranks of jobs over time: a panel a controller."""
+        return self._draw("lanes", style, choice)
 
     def queue_cdf(self, style: str = "screen", **choice: object) -> Picture:
         """Share of the time in which the busiest port's queue is at most so long: a line a controller."""

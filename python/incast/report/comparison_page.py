@@ -15,7 +15,17 @@ from incast.comparisons.comparison import Band, Comparison, Run, aggregate_json
 from incast.comparisons.declaration import Controller, named
 from incast.comparisons.scenario_pairs import paired_json
 from incast.pictures import gallery, inline
-from incast.report import badges, first_screen, locality, reproduce, run_index, scenario_pairs, slowdowns, tables
+from incast.report import (
+    badges,
+    first_screen,
+    job_lanes,
+    locality,
+    reproduce,
+    run_index,
+    scenario_pairs,
+    slowdowns,
+    tables,
+)
 from incast.report.badges import Marks
 from incast.report.document import PAGE, Page, contents, document, drawn
 from incast.report.figures import JOB, OVER_TIME, PICTURES, ZERO, Figure, axis_name, draw_all, figures_of, stated
@@ -190,6 +200,7 @@ def html(
         _slowdowns(comparison, pictures, left_out, formats),
         _figures(comparison, pictures, left_out, formats),
         scenario_pairs.section(comparison),
+        job_lanes.section(comparison, pictures, formats),
         _over_time(comparison, pictures, formats),
         _differences(comparison),
         locality.section(comparison),

@@ -37,6 +37,7 @@ from incast.pictures.style import (
     time_unit,
     x_axis,
 )
+from incast.report import job_lanes
 from incast.report.numbers import share_of, shown_reading
 from incast.runs.completions import MAXIMUM, NAMES, STATISTICS, Reading, name_of, one_size
 from incast.runs.result import COMPLETIONS
@@ -186,7 +187,9 @@ PAUSE_FIGURES = [
 
 OVER_TIME = "over-time"
 """Name of the picture of throughput, windows and the busiest queue over time."""
-PICTURES = {OVER_TIME, *(figure.name for figure in (*FIGURES, *COMPLETION_FIGURES, *PAUSE_FIGURES))}
+LANES = "lanes"
+"""Name of the picture of what ranks of jobs do over time."""
+PICTURES = {OVER_TIME, LANES, *(figure.name for figure in (*FIGURES, *COMPLETION_FIGURES, *PAUSE_FIGURES))}
 """Names of the pictures of a report, but for slowdowns by size."""
 
 
@@ -505,4 +508,5 @@ def draw_all(comparison: Comparison, note: Callable[[str], None] = lambda _: Non
         series = None
     if series is not None:
         drawn.pictures[OVER_TIME] = series
+    drawn.pictures |= job_lanes.pictures(comparison)
     return drawn

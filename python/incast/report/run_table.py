@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from incast.pauses import explained, record, telling
+from incast.report import job_table
 from incast.runs.result import ENOUGH, MESSAGES, Result, high_of, links_of, unfinished
 from incast.system import output
 from incast.writing.numbers import duration, percent, quantity, said, scaled
@@ -43,9 +44,12 @@ def show(result: Result, folder: Path, console: Console) -> None:
     if cost["hops_per_cpu_s"] is not None:
         table.add_row("speed", f"{said(scaled(cost['hops_per_cpu_s']))} hops per CPU s")
     console.print(table)
+    job_table.show(result, console)
     for what, figures in began.items():
         if figures["finished"] < figures["count"]:
             console.print(unfinished(what, figures["finished"], figures["count"]), highlight=False, soft_wrap=True)
+    if summary.get("jobs"):
+        console.print(_lanes(result, folder), highlight=False, markup=False, soft_wrap=True)
     for line in _pauses(result, folder):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     console.print(f"results: {folder}", highlight=False, soft_wrap=True)
@@ -84,6 +88,12 @@ def _pauses(result: Result, folder: Path) -> list[str]:
     more = [f"... (incast explain pauses {name} has all)"] if len(told) > LINES else []
     more += [f"... (incast plot {name} draws the ring)"] if found.rings else []
     return ["", *told[:LINES], *more, ""]
+
+
+def _lanes(result: Result, folder: Path) -> str:
+    """Say how to see what each rank did."""
+    again = "" if result.tasks.num_rows else ", repeating the run"
+    return f"incast plot {shlex.quote(str(folder))} --kind lanes draws what each rank does over time{again}"
 
 
 class _Figures(Table):
@@ -157,6 +167,7 @@ class _Figures(Table):
         self.add("  finished", figures["finished"])
         for what, key in (
             ("iteration time, mean", "iteration_mean_s"),
+            ("iteration time, longest", "iteration_max_s"),
             ("compute", "compute_mean_s"),
             ("exposed communication", "exposed_mean_s"),
             ("idle", "idle_mean_s"),

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from incast.errors import FolderError
 from incast.external import consent
+from incast.runs import lanes
 from incast.runs.result import Result
 from incast.runs.run_folder import engine_digest
 from incast.runs.scenario import Scenario
@@ -39,10 +40,17 @@ def source_of(run: Result, *, allow_code: bool = False) -> Scenario:
         return Scenario.load(run.folder / "scenario.toml", allow_code=allow_code)
 
 
-def with_timeline(scenario: Scenario, timeline: str = "auto") -> Scenario:
-    """Return the scenario with a timeline: its own, or else this one."""
-    measure = scenario.resolved()["measure"]
-    return scenario if "timeline" in measure else scenario.changed({KEY: timeline})
+def with_timeline(scenario: Scenario, timeline: str = "auto", run: Result | None = None) -> Scenario:
+    """Return the scenario with a timeline: its own, or else this one.
+
+    Tasks of its jobs are recorded too: those that it asks for, or else those of all ranks; of a large ``run`` some.
+    """
+    resolved = scenario.resolved()
+    measure = resolved["measure"]
+    changes = {} if "timeline" in measure else {KEY: timeline}
+    if changes and not measure.get("tasks") and lanes.has_jobs(resolved):
+        changes[lanes.KEY] = lanes.setting(run)
+    return scenario.changed(changes) if changes else scenario
 
 
 def cost_of(run: Result, scenario: Scenario) -> tuple[float, float]:
@@ -105,7 +113,7 @@ def in_memory(
     if run.timeline_json is not None:
         return run
     if run not in _repeated:
-        scenario = with_timeline(source_of(run, allow_code=allow_code))
+        scenario = with_timeline(source_of(run, allow_code=allow_code), run=run)
         _, seconds = cost_of(run, scenario)
         if tell is not None or seconds > SAID_S:
             (tell or _to_stderr)(message(1, seconds))

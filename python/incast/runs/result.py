@@ -232,6 +232,11 @@ class Result:
         return Table(self._table("messages"))
 
     @cached_property
+    def tasks(self) -> Table:
+        """Tasks of the ranks that ``measure.tasks`` asks for: one row per iteration and task; empty without it."""
+        return Table(self._table("tasks"))
+
+    @cached_property
     def samples(self) -> Table:
         """Requested time series: one row per point."""
         return Table(self._table("samples"))

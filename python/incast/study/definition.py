@@ -26,7 +26,10 @@ MOST_RUNS = 1_000_000
 """Most runs of one study: more are a mistake."""
 TABLES = ("flows", "ports", "samples")
 """Default tables of runs that a store keeps."""
-KEEPS = (*TABLES, "classes", "engines", "entries", "radios", "queries", "writes", "trace")
+KEEPS = (
+    *(*TABLES, "classes", "engines", "entries", "radios", "queries", "writes", "trace"),
+    *("jobs", "ranks", "messages", "tasks"),
+)
 OTHERS = ("tune", "sensitivity")
 """Tables of a study file for other commands, ignored here."""
 

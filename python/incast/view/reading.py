@@ -39,6 +39,11 @@ PAUSES = (
     *("pause", "begin_s", "end_s", "port", "class", "account_bytes", "threshold_bytes", "moment", "through"),
     "through_bytes",
 )
+TASKS = (
+    *("job", "rank", "iteration", "task", "kind", "stream", "peer", "tag", "bytes", "start_s", "finish_s"),
+    *("message_start_s", "message_finish_s"),
+)
+RANKS = ("job", "rank", "host", "iteration", "start_s", "finish_s")
 WITH_PAUSES = {"ports": ("deadlocked_s",), "flows": ("stopped_s",), "timeline_paths": ("sprayed",)}
 """Columns of other tables that only a run with recorded pauses has in a view."""
 NAMED = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
@@ -52,18 +57,22 @@ NEEDED = {
     "ports": ("port",), "timeline_ports": ("frame", "port"), "timeline_flows": ("frame", "flow"),
     "flows": ("flow", "src", "dst"), "timeline_events": EVENTS, "timeline_paths": PATHS,
     "samples": ("entity", "name", "time_s", "value"), "trace": TRACE, "pauses": PAUSES,
+    "tasks": TASKS, "ranks": RANKS,
 }  # fmt: skip
 """Required columns of tables."""
 OF = {
     ("flows", "flow"): "flow", ("flows", "src"): "node", ("flows", "dst"): "node",
     ("timeline_paths", "flow"): "flow", ("timeline_paths", "port"): "port", ("pauses", "port"): "port",
-    ("pauses", "through"): "port", ("pauses", "class"): "class",
+    ("pauses", "through"): "port", ("pauses", "class"): "class", ("ranks", "host"): "node",
+    ("ranks", "iteration"): "iteration",
 }  # fmt: skip
 """Columns of indices, and what they index."""
 MOST_FRAMES = 2**20
 """Most frames: more than a scenario can request, a million."""
 MOST_CLASSES = 2**8
 """Upper limit of traffic classes."""
+MOST_ITERATIONS = 2**20
+"""Most iterations of a job: more than a scenario can request, a million."""
 MOST_FLOWS = 2**32
 """Upper limit of flow numbers."""
 
@@ -86,7 +95,7 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     )
     flows = _shape(run, "flows")
     most = {"port": ports.rows, "node": len(timeline["nodes"]), "flow": MOST_FLOWS if flows is None else flows.rows}
-    most["class"] = MOST_CLASSES
+    most |= {"class": MOST_CLASSES, "iteration": MOST_ITERATIONS}
     pauses = _shape(run, "pauses")
     more = WITH_PAUSES if pauses and pauses.rows else {}
     parts: dict[str, Any] = {
@@ -109,9 +118,18 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     parts["packets"] = _later(partial(_packets, run, timeline), PACKETS, pack) if trace and trace.rows else None
     if pauses and pauses.rows:
         parts["pauses"] = _table(run, "pauses", pauses, PAUSES, most, pack)
+    _add_tasks(run, parts, most, pack)
     missing += [words for part, words in NAMED if parts[part] is None]
     missing += [words for name, words in METRICS.items() if name not in frames.columns]
     return parts
+
+
+def _add_tasks(run: Source, parts: dict[str, Any], most: Mapping[str, int], pack: Pack) -> None:
+    """Add the tasks of ranks and their iterations, if tasks are recorded."""
+    tasks, ranks = _shape(run, "tasks"), _shape(run, "ranks")
+    if tasks and tasks.rows and ranks:
+        parts["tasks"] = _table(run, "tasks", tasks, TASKS, most, pack)
+        parts["ranks"] = _table(run, "ranks", ranks, RANKS, most, pack)
 
 
 def _levels(run: Source, shape: Shape, frames: int, ports: int, pack: Pack) -> dict[str, Any] | None:

@@ -59,7 +59,7 @@ def of_folder(folder: Path, label: str) -> Wanted:
 
 def of_run(run: Result, label: str, place: Path, timeline: str = "auto") -> Wanted:
     """Return a run without a timeline, to be repeated into ``place``."""
-    return Wanted(label, place, repeated.with_timeline(repeated.source_of(run), timeline), run)
+    return Wanted(label, place, repeated.with_timeline(repeated.source_of(run), timeline, run), run)
 
 
 def _message(todo: Sequence[tuple[Wanted, Job]]) -> str:

@@ -47,6 +47,12 @@ export const PAUSED: Need = { ports: ["port", "rate_bps", "deadlocked_s"], pause
   "class", "account_bytes", "threshold_bytes", "moment", "through", "through_bytes"] };
 export const BLAMED: Need = { ...PAUSED, paths: ["flow", "port", "position", "sprayed"],
   flows: ["flow", "group", "start_s", "finish_s", "stopped_s"] };
+/** What ranks of jobs do. Runs without a record of tasks need none of it. */
+export const OF_RANKS: Need = {
+  ranks: ["job", "rank", "host", "iteration", "start_s", "finish_s"],
+  tasks: ["job", "rank", "iteration", "task", "kind", "stream", "peer", "tag", "bytes", "start_s", "finish_s",
+    "message_start_s", "message_finish_s"],
+};
 const OF_STRETCH: Need = {
   records: ["marks", "drops", "pauses", "queue_max_bytes"], by_flow: ["flow", "delivered_bytes"],
 };

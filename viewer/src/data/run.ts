@@ -40,6 +40,9 @@ export interface Tables<Table, Rows> {
   levels?: Table | null;
   /** Pauses of flow control with their causes, where they are recorded. */
   pauses?: Table | null;
+  /** Tasks and iterations of ranks of jobs, where tasks are recorded. */
+  tasks?: Table | null;
+  ranks?: Table | null;
 }
 
 type Names = { readonly [Name in keyof Tables<Columns, Framed>]?: readonly string[] };
@@ -464,6 +467,6 @@ export async function opened(source: Source, run: Described): Promise<Run> {
     ports: table(run.ports), records: Framed.told(run.records, source), flows: maybe(run.flows),
     by_flow: run.by_flow && Framed.told(run.by_flow, source), events: maybe(run.events), paths: maybe(run.paths),
     series: maybe(run.series), packets: maybe(run.packets), levels,
-    pauses: maybe(run.pauses ?? null),
+    pauses: maybe(run.pauses ?? null), tasks: maybe(run.tasks ?? null), ranks: maybe(run.ranks ?? null),
   }, about, levels && new Levels(run.levels!.metric, levels));
 }

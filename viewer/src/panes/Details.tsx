@@ -17,6 +17,7 @@ import { beside, panesOfFlow, panesOfPins, panesOfPort, panesOfTotals, whyOf, wh
   type Pane } from "./curves";
 import { FlowTable } from "./FlowTable";
 import { Ladder } from "./Ladder";
+import { LanesTab } from "./Lanes";
 import { PausesTab } from "./Pauses";
 import { Plot, stateColours, type Strip } from "./Plot";
 import { StretchFigures } from "./Stretch";
@@ -62,7 +63,7 @@ const IN_SIGHT = 3;
 const [LEAST, MOST, HEAD, HEAD_OF_TWO, ABOVE] = [60, 190, 48, 82, 88];
 
 /** Tabs that stay as a stretch of time is chosen. */
-const STAYING: ReadonlySet<Tab> = new Set(["flow", "packets", "port", "plot", "pauses"]);
+const STAYING: ReadonlySet<Tab> = new Set(["flow", "packets", "port", "plot", "pauses", "ranks"]);
 const NO_PINS: Pin[] = [];
 const NONE: Pane[] = [];
 
@@ -74,7 +75,7 @@ export function Details(props: Props) {
   const [measure, setMeasure] = useState<Measure>("packets");
   const tabs = useRef<HTMLDivElement>(null);
   const [logs, setLogs] = useState<Record<string, boolean>>({});
-  // a port of the tree of pauses that is being pinned: the tree stays in sight
+  // a port that the tree of pauses or a lane pins: these stay in sight
   const stays = useRef<number | null>(null);
   // what was chosen last is in sight; an address may choose several
   const before = useRef({ port, flow, span, latest });
@@ -105,7 +106,7 @@ export function Details(props: Props) {
     ["port", `Port ${port === null ? "" : way(run.names[port]!)}`, port !== null],
     ["range", "Time range", span !== null],
     ["plot", `Plot of ${pins.length}`, pins.length > 0], ["flows", "All flows", true], ["totals", "Totals", true],
-    ["pauses", "Pauses", Boolean(run.tables.pauses)],
+    ["pauses", "Pauses", Boolean(run.tables.pauses)], ["ranks", "Ranks", Boolean(run.tables.tasks)],
   ];
   const there = all.filter(([, , has]) => has);
   const shown = there.some(([own]) => own === tab) ? tab : there[0]![0];
@@ -187,6 +188,14 @@ export function Details(props: Props) {
               props.onPin(own);
             }} />
         )}
+        {shown === "ranks" && [run, ...(other?.run.tables.tasks ? [other.run] : [])].map((own, i) => (
+          <LanesTab key={i} run={own} port={i ? other!.port : port} name={other?.names[i] ?? ""} {...shared}
+            onPin={(to) => {
+              stays.current = i ? null : to;
+              if (i) other!.onPin(to);
+              else props.onPin(to);
+            }} />
+        ))}
         {shown === "totals" && <OfAll run={run} other={other} plots={plots} />}
       </div>
     </div>

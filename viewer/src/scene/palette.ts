@@ -93,3 +93,9 @@ export const INKS: { light: Inks; dark: Inks } = {
     paused: "#6cb8ff", dead: "#ff8f85",
   },
 };
+
+/** Lanes of ranks: calculations, messages, and the line of waiting. They differ in lightness too. */
+export const LANES = {
+  light: { calculation: "#0064a6", message: "#bc8205", waiting: "#808995" },
+  dark: { calculation: "#3f9be0", message: "#f5da5f", waiting: "#6c7683" },
+};

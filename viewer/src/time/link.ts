@@ -23,7 +23,7 @@ export interface Moment {
 }
 
 /** Tabs of the details. */
-export const TABS = ["flow", "packets", "port", "range", "plot", "flows", "totals", "pauses"] as const;
+export const TABS = ["flow", "packets", "port", "range", "plot", "flows", "totals", "pauses", "ranks"] as const;
 export type Tab = (typeof TABS)[number];
 
 export interface Note {

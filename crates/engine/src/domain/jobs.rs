@@ -147,7 +147,7 @@ impl Endpoints {
             let incoming = &mut jobs.incoming[pair.incoming()][pair.place(number)];
             let Some(come) = incoming.messages.pop_front_if(|come| come.end <= delivered) else { return };
             if pair.connections().len() == 1 {
-                self.receive(ctx, pair.to, come.task, (come.start, Some(flow)));
+                self.receive(ctx, pair.to, come.task, (come.start, come.start + pair.latency, Some(flow)));
                 continue;
             }
             let (mut arrived, mut others) = (Vec::new(), jobs.in_order.remove(&of).unwrap_or_default());
@@ -157,18 +157,19 @@ impl Endpoints {
             }
             for Ordered { task, connection, start, .. } in arrived {
                 let flow = net.jobs.connections[connection as usize].flow;
-                self.receive(ctx, pair.to, task, (start, Some(flow)));
+                self.receive(ctx, pair.to, task, (start, start + pair.latency, Some(flow)));
             }
         }
     }
 
-    /// Gives the message of a task, written at `start`, to rank `to`; `flow` is that of its connection, if any.
+    /// Gives the message of a task, written at `start` and under way since `since`, to rank `to`; `flow` is that of its
+    /// connection, if any.
     fn receive(
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
         to: RankId,
         task: TaskId,
-        (start, flow): (Time, Option<FlowId>),
+        (start, since, flow): (Time, Time, Option<FlowId>),
     ) {
         let net = ctx.net;
         let (from, own) = net.jobs.of_task(task);
@@ -185,7 +186,7 @@ impl Endpoints {
             finish_ps: ctx.now.0,
             flow: flow.map(|flow| flow.0),
         });
-        let message = Arrived { from: sender.rank, tag: sent.tag };
+        let message = Arrived { from: sender.rank, tag: sent.tag, task: own, since };
         self.tell(ctx, to, |state, tasks, now, acts| state.arrived(tasks, message, now, acts));
     }
 
@@ -201,7 +202,11 @@ impl Endpoints {
         let Some(jobs) = &mut self.jobs else { return };
         ctx.counts.happened(ctx.now);
         let mut acts = std::mem::take(&mut jobs.acts);
-        happened(jobs.rank(&net.jobs, rank), tasks, ctx.now, &mut acts);
+        let state = jobs.rank(&net.jobs, rank);
+        happened(state, tasks, ctx.now, &mut acts);
+        if let Some(times) = &mut state.times {
+            times.known().for_each(|task| ctx.rec.task(task));
+        }
         let mut i = 0;
         while let Some(act) = acts.get(i).copied() {
             i += 1;
@@ -247,7 +252,7 @@ impl Endpoints {
         let sent = net.jobs.tasks(net.spec, from).task(own);
         let (Some(jobs), Some((to, _))) = (&mut self.jobs, net.jobs.inside(net.spec, from, sent.peer)) else { return };
         let start = jobs.sent_at.get_mut(&task).and_then(VecDeque::pop_front).unwrap_or(ctx.now);
-        self.receive(ctx, to, task, (start, None));
+        self.receive(ctx, to, task, (start, start, None));
     }
 
     /// Writes the message of a task to its connection, which opens with the first.

@@ -1,7 +1,7 @@
 //! Ranks of jobs on the hosts of a domain, and the domain's ends of their connections.
 
 use crate::ids::{DomainId, RankId, TaskId};
-use crate::job::{Account, Act, RankState};
+use crate::job::{Account, Act, RankState, TaskTimes};
 use crate::map::fabric::FabricMap;
 use crate::map::jobs::{Jobs, Pair};
 use crate::map::planes::Carriers;
@@ -229,7 +229,9 @@ pub fn place(net: &mut FabricMap, mut with: impl FnMut(DomainId, &mut dyn FnMut(
         let factor = slow.map_or(1.0, |(_, factor)| *factor);
         let at = domain(rank, &jobs);
         with(at, &mut |here| {
-            let state = RankState::new(jobs.tasks(spec, rank), factor, job.send_done == SendDone::Written);
+            let mut state = RankState::new(jobs.tasks(spec, rank), factor, job.send_done == SendDone::Written);
+            let asked = spec.observe.tasks.as_ref().is_some_and(|tasks| tasks.has(own));
+            state.times = asked.then(|| Box::new(TaskTimes::new(jobs.ranks[rank].job, own)));
             jobs.ranks[rank].local = here.ranks.len() as u32;
             here.ranks.push((rank, state));
             here.free.push((Time::ZERO, Time::ZERO));
@@ -270,8 +272,11 @@ impl DomainJobs {
         done
     }
 
-    /// Records the iterations that are unfinished at `end`.
+    /// Records the iterations and tasks that are unfinished at `end`.
     pub fn finish(&mut self, end: Time, net: &FabricMap, rec: &mut impl Recorder) {
+        for times in self.ranks.iter_mut().filter_map(|(_, state)| state.times.as_mut()) {
+            times.rest().for_each(|task| rec.task(task));
+        }
         for (rank, state) in self.ranks.iter_mut().filter(|(_, state)| state.is_busy()) {
             state.account.advance(end);
             rec.rank(record(net, *rank, state, None));

@@ -6,6 +6,8 @@
 
 mod account;
 mod rank;
+mod times;
 
 pub use account::Account;
-pub use rank::{Act, Arrived, RankState};
+pub use rank::{Act, RankState};
+pub use times::{Arrived, TaskTimes};

@@ -6,6 +6,7 @@
 //! arrived with its source and tag, and a message the receive that was posted first.
 
 use super::account::Account;
+use super::times::{Arrived, TaskTimes};
 use incast_cc::Time;
 use incast_workload::matching::Mailbox;
 use incast_workload::{Kind, Rank};
@@ -29,15 +30,6 @@ pub enum Act {
     },
     /// All tasks of the iteration have ended.
     Done,
-}
-
-/// Message that has arrived.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Arrived {
-    /// Rank that sent it.
-    pub from: u32,
-    /// Tag.
-    pub tag: u32,
 }
 
 /// Calculations of one stream.
@@ -71,6 +63,8 @@ pub struct RankState {
     pub begun: Time,
     /// Time by what the rank does, in this iteration.
     pub account: Account,
+    /// Times of the tasks, where they are recorded.
+    pub times: Option<Box<TaskTimes>>,
 }
 
 impl RankState {
@@ -90,6 +84,7 @@ impl RankState {
             written,
             begun: Time::ZERO,
             account: Account::default(),
+            times: None,
         }
     }
 
@@ -97,6 +92,8 @@ impl RankState {
     pub fn begin(&mut self, rank: &Rank, now: Time, acts: &mut Vec<Act>) {
         self.begun = now;
         self.account.begin(now);
+        let iteration = self.ended;
+        self.note(|times| times.begin(iteration));
         self.waits.clear();
         self.waits.extend_from_slice(rank.all_waits());
         self.left = rank.tasks() as u32;
@@ -118,6 +115,7 @@ impl RankState {
     /// The last byte of the message of `task` is acknowledged at `now`.
     pub fn sent(&mut self, rank: &Rank, task: u32, now: Time, acts: &mut Vec<Act>) {
         self.account.communicates(now, false);
+        self.note(|times| times.acknowledged(task, now));
         if !self.written {
             self.end(rank, task, now, acts);
             self.go_on(rank, now, acts);
@@ -132,7 +130,9 @@ impl RankState {
     /// The last byte of a message has arrived at `now`.
     pub fn arrived(&mut self, rank: &Rank, message: Arrived, now: Time, acts: &mut Vec<Act>) {
         self.account.communicates(now, false);
-        if let Some(task) = self.mailbox.arrive((message.from, message.tag), 0) {
+        let number = self.times.as_mut().map_or(0, |times| times.arrived(message, now));
+        if let Some(task) = self.mailbox.arrive((message.from, message.tag), number) {
+            self.note(|times| times.met(task, number));
             self.end(rank, task, now, acts);
             self.go_on(rank, now, acts);
         }
@@ -171,6 +171,7 @@ impl RankState {
 
     fn start(&mut self, rank: &Rank, task: u32, now: Time, acts: &mut Vec<Act>) {
         let own = rank.task(task);
+        self.note(|times| times.ready(task, own, now));
         match own.kind {
             Kind::Calc => self.streams[own.stream as usize].ready.push_back(task),
             Kind::Send => {
@@ -183,7 +184,8 @@ impl RankState {
             }
             Kind::Recv => {
                 self.release(rank.successors(task).1);
-                if self.mailbox.post((own.peer, own.tag), task).is_some() {
+                if let Some(message) = self.mailbox.post((own.peer, own.tag), task) {
+                    self.note(|times| times.met(task, message));
                     self.end(rank, task, now, acts);
                 }
             }
@@ -199,6 +201,7 @@ impl RankState {
         while self.streams[stream].busy.is_none() {
             let Some(task) = self.streams[stream].ready.pop_front() else { return };
             self.release(rank.successors(task).1);
+            self.note(|times| times.starts(task, now));
             let duration = self.takes(rank.task(task).duration());
             if duration == Time::ZERO {
                 self.end(rank, task, now, acts);
@@ -210,11 +213,19 @@ impl RankState {
         }
     }
 
+    /// Notes a time, where they are recorded.
+    fn note(&mut self, what: impl FnOnce(&mut TaskTimes)) {
+        if let Some(times) = &mut self.times {
+            what(times);
+        }
+    }
+
     fn takes(&self, duration: Time) -> Time {
         if self.factor == 1.0 { duration } else { Time((duration.0 as f64 * self.factor).round() as u64) }
     }
 
     fn end(&mut self, rank: &Rank, task: u32, now: Time, acts: &mut Vec<Act>) {
+        self.note(|times| times.ended(task, now));
         self.release(rank.successors(task).0);
         self.left -= 1;
         if self.left == 0 {

@@ -99,6 +99,25 @@ pub enum SendDone {
     Written,
 }
 
+/// Ranks of every job whose tasks are recorded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TaskRanks {
+    /// All ranks.
+    All,
+    /// Ranks from the first to the last of each pair.
+    Of(Vec<(u32, u32)>),
+}
+
+impl TaskRanks {
+    /// Returns whether a rank is among them.
+    pub fn has(&self, rank: u32) -> bool {
+        match self {
+            TaskRanks::All => true,
+            TaskRanks::Of(ranges) => ranges.iter().any(|(first, last)| (*first..=*last).contains(&rank)),
+        }
+    }
+}
+
 /// Links between the GPUs of a server. A message between two of them starts when the sender's way out and the
 /// receiver's way in are both free, in the order in which messages are sent. It holds both for its bytes at the rate,
 /// and arrives a delay later.

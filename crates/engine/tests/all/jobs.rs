@@ -5,7 +5,7 @@ use crate::support::*;
 use incast_cc::Bytes;
 use incast_engine::map::failover::reroute;
 use incast_engine::testing::Simulation;
-use incast_record::RankRecord;
+use incast_record::{RankRecord, TaskRecord};
 use incast_workload::{ANY, Builder, Graph, Task};
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ fn on_star(hosts: u32, graph: Graph, placement: &[u32]) -> Spec {
     spec.controllers = vec![controller("dcqcn", &[])];
     run_for(&mut spec, Time::ms(20));
     spec.ends_when_finished = true;
+    spec.observe.tasks = Some(TaskRanks::All);
     add(&mut spec, graph, placement);
     spec
 }
@@ -167,6 +168,59 @@ fn a_send_may_end_when_it_is_written() {
     assert_eq!((first.finish_ps, first.compute_ps, first.exposed_ps), (Some(2_000_000), 2_000_000, 0));
     // the second message follows the first without a gap
     assert_eq!(second.finish_ps, Some(message(25)[0]));
+}
+
+#[test]
+fn tasks_are_recorded_with_the_times_at_which_they_are_ready_start_and_end() {
+    let job = graph(2, |job| {
+        chain(job, 0, &[Task::calc(Time::us(5)), Task::send(Bytes(20_000), 1).tagged(9)]);
+        job.task(0, Task::calc(Time::us(3))).unwrap();
+        chain(job, 1, &[Task::calc(Time::us(50)), Task::recv(Bytes(20_000), ANY).tagged(9)]);
+    });
+    let o = compared(&on_star(3, job, &[2, 0]));
+    let (calc, [arrives, acked]) = (5_000_000, message(20));
+    let [first, send, second, late, recv] = o.tasks[..] else { panic!("{:?}", o.tasks) };
+    let times = |task: TaskRecord| (task.ready_ps, task.start_ps.unwrap(), task.finish_ps.unwrap());
+    assert_eq!([first, send, second, late, recv].map(|task| task.kind as u32), [0, 1, 0, 0, 2]);
+    assert_eq!([first, late].map(times), [(0, 0, calc), (0, 0, 50_000_000)]);
+    // calculations of one stream exclude each other
+    assert_eq!(times(second), (0, calc, calc + 3_000_000));
+    assert_eq!(times(send), (calc, calc, calc + acked));
+    assert_eq!((send.message_start_ps, send.message_finish_ps), (Some(calc), Some(calc + acked)));
+    // the message has arrived before it is received
+    assert!(calc + arrives < 50_000_000);
+    assert_eq!(times(recv), (50_000_000, 50_000_000, 50_000_000));
+    assert_eq!((recv.message_start_ps, recv.message_finish_ps), (Some(calc + 2_032_000), Some(calc + arrives)));
+    assert_eq!((recv.peer, recv.peer_task, recv.tag, recv.bytes), (Some(0), Some(1), Some(9), 20_000));
+}
+
+#[test]
+fn tasks_of_chosen_ranks_alone_are_recorded_and_change_nothing() {
+    let mut spec = on_star(4, ring(4, 30_000), &[0, 1, 2, 3]);
+    spec.jobs[0].iterations = 2;
+    let all = compared(&spec);
+    assert_eq!((all.tasks.len(), all.ranks.len()), (4 * 2 * 12, 8));
+    spec.observe.tasks = Some(TaskRanks::Of(vec![(1, 1), (3, 9)]));
+    let some = run(&spec);
+    let of = |task: &&TaskRecord| [1, 3].contains(&task.rank);
+    assert_eq!(some.tasks, all.tasks.iter().filter(of).copied().collect::<Vec<_>>());
+    spec.observe.tasks = None;
+    let none = run(&spec);
+    assert_eq!(none.tasks, []);
+    assert_eq!((none.ranks, none.transfers, none.hops), (all.ranks, all.transfers, all.hops));
+}
+
+#[test]
+fn what_has_not_ended_is_recorded_without_its_end() {
+    let job = graph(2, |job| {
+        chain(job, 0, &[Task::calc(Time::us(5)), Task::recv(Bytes(5_000), 1), Task::calc(Time::us(1))]);
+        chain(job, 1, &[Task::calc(Time::ms(90)), Task::send(Bytes(5_000), 0)]);
+    });
+    let o = compared(&on_star(2, job, &[0, 1]));
+    let left: Vec<_> = o.tasks.iter().map(|t| (t.rank, t.task, t.start_ps, t.finish_ps)).collect();
+    let (calc, us) = (Some(5_000_000), Some(0));
+    assert_eq!(left, [(0, 0, us, calc), (0, 1, calc, None), (1, 0, us, None)]);
+    assert_eq!((o.tasks[1].peer, o.tasks[1].message_start_ps), (Some(1), None));
 }
 
 /// The job of `on_star`, with servers of two ranks.

@@ -36,3 +36,9 @@ pub(crate) fn delayed<'a>(doc: &'a Document, spec: &'a Spec) -> impl Iterator<It
     };
     spec.jobs.iter().filter_map(note)
 }
+
+/// Note on a record of tasks where no task is.
+pub(crate) fn nothing_recorded(spec: &Spec) -> Option<String> {
+    let asked = spec.observe.tasks.is_some() && spec.jobs.is_empty();
+    asked.then(|| "measure.tasks does nothing: the scenario has no job (docs/jobs.md)".to_owned())
+}

@@ -198,6 +198,7 @@ fn complete(
     checks::paths(&spec)?;
     let mut problems = Vec::new();
     program::check_run(&doc.program, &spec, &mut problems);
+    observe::check_tasks(&spec, &mut problems);
     Errors::unless_none(problems, ())?;
     let failing = failures::apply(&failures, &mut spec)?;
     checks::stations(&spec)?;

@@ -1,5 +1,6 @@
 //! Observations: samples of queues, time series, traces.
 
+use crate::document::job::TaskRanks;
 use crate::document::{Document, Interval, Measure, Ports, Undeliverable};
 use crate::text::problem::Problem;
 use crate::topology::network::Network;
@@ -72,6 +73,7 @@ pub(super) fn observe(
         timeline_near: None,
         timeline_disk: None,
         pauses: m.pauses.map(|most| most.given().map_or(PAUSES, |most| most.0)),
+        tasks: tasks(&m.tasks, problems),
         queue_interval,
         flows: m.series.flows.clone(),
         ports,
@@ -118,6 +120,38 @@ fn ports(asked: &Ports, links: &[LinkSpec], problems: &mut Vec<Problem>) -> Vec<
         }
     }
     ports
+}
+
+/// Ranks whose tasks are recorded.
+fn tasks(asked: &TaskRanks, problems: &mut Vec<Problem>) -> Option<spec::TaskRanks> {
+    let ranges = match asked {
+        TaskRanks::All(_) => return Some(spec::TaskRanks::All),
+        TaskRanks::Of(ranges) => ranges,
+    };
+    let mut found = Vec::new();
+    for range in ranges {
+        match range.ends() {
+            Ok(ends) => found.push(ends),
+            Err(words) => {
+                let message = "expected \"all\", or numbers of ranks and ranges such as \"8-15\"";
+                problems.push(Problem::quoted("measure.tasks", words, message));
+            }
+        }
+    }
+    (!found.is_empty()).then_some(spec::TaskRanks::Of(found))
+}
+
+/// Numbers of ranks in `measure.tasks` that no job has.
+pub(super) fn check_tasks(spec: &spec::Spec, problems: &mut Vec<Problem>) {
+    let Some(spec::TaskRanks::Of(ranges)) = &spec.observe.tasks else { return };
+    let Some(most) = spec.jobs.iter().map(|job| job.graph.ranks() as u32).max() else { return };
+    for (first, last) in ranges {
+        if *last >= most {
+            let message = format!("expected numbers of ranks, from 0 to {}", most.saturating_sub(1));
+            let words = if first == last { first.to_string() } else { format!("{first}-{last}") };
+            problems.push(Problem::with_value("measure.tasks", words, message));
+        }
+    }
 }
 
 /// Reports keys of FlowMonitor that contradict each other.

@@ -51,6 +51,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     found.extend(nothing_demoted(doc, spec).or_else(|| without_priorities(spec)));
     found.extend(ranks::without_effect(doc, spec));
     found.extend(jobs::delayed(doc, spec));
+    found.extend(jobs::nothing_recorded(spec));
     found.extend(transport::notes(spec));
     found.extend(credits::without_effect(doc, &spec.transports));
     found.extend(threads_not_taken(doc, spec));

@@ -215,6 +215,58 @@ pub enum HostRef {
     Name(String),
 }
 
+/// Ranks of jobs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum TaskRanks {
+    /// All ranks.
+    All(AllRanks),
+    /// Some ranks.
+    Of(Vec<RankRange>),
+}
+
+/// The word `"all"`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum AllRanks {
+    /// All of them.
+    All,
+}
+
+impl Default for TaskRanks {
+    fn default() -> TaskRanks {
+        TaskRanks::Of(Vec::new())
+    }
+}
+
+/// A rank by number, or ranks from one to another, such as `"8-15"`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RankRange {
+    /// Number.
+    Rank(u32),
+    /// First and last rank.
+    Ranks(String),
+}
+
+impl RankRange {
+    /// First and last rank; the error is the text that is no range.
+    pub fn ends(&self) -> Result<(u32, u32), String> {
+        let ends = match self {
+            RankRange::Rank(rank) => Some((*rank, *rank)),
+            RankRange::Ranks(words) => words.split_once('-').and_then(|(first, last)| {
+                let ends = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+                (ends.0 <= ends.1).then_some(ends)
+            }),
+        };
+        ends.ok_or_else(|| match self {
+            RankRange::Rank(rank) => rank.to_string(),
+            RankRange::Ranks(words) => words.clone(),
+        })
+    }
+}
+
 /// Links between the GPUs of a server. A message starts when the sender's way out and the receiver's way in are free,
 /// holds both for its bytes at the rate, and arrives a delay later.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

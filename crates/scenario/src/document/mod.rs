@@ -230,6 +230,10 @@ pub struct Measure {
     /// explain pauses`; `auto`: 100,000. Default: none.
     #[serde(default)]
     pub pauses: Option<Auto<PauseCount>>,
+    /// Ranks of jobs whose tasks are recorded, for lanes of ranks over time: `"all"`, or numbers and ranges such as
+    /// `[0, "8-15"]`, of every job. Default: none.
+    #[serde(default)]
+    pub tasks: job::TaskRanks,
     /// Time series of chosen flows and ports.
     #[serde(default)]
     pub series: Series,

@@ -5,6 +5,7 @@ pub mod bench;
 mod draws;
 mod explicit;
 pub mod fifo;
+mod lanes;
 mod queries;
 mod transport;
 
@@ -296,6 +297,7 @@ fn conserved(spec: &Spec, o: Outcome) -> Outcome {
     ports_add_up(spec, &o);
     frames_add_up(spec, &o);
     pauses_add_up(spec, &o);
+    lanes::add_up(&o);
     assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight, "packets are conserved");
     o
 }

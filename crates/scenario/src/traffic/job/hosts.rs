@@ -8,6 +8,16 @@ use crate::traffic::shuffle::shuffled;
 use incast_engine::hash::{self, purpose};
 use std::collections::BTreeMap;
 
+/// Ranks of a server; `None` without links between them.
+pub(super) fn gpus_of(job: &Job, flows: &Flows) -> Option<u32> {
+    let own = job.scale_up.as_ref()?;
+    let each = job.ranks_per_host;
+    Some(match flows.network.gpus {
+        0 => own.gpus.unwrap_or(each),
+        gpus => gpus.saturating_mul(each),
+    })
+}
+
 /// Hosts of `ranks` ranks of a job.
 pub(super) fn of_ranks(job: &Job, ranks: usize, entry: u32, flows: &Flows) -> Result<Vec<u32>, Problem> {
     let each = job.ranks_per_host.max(1) as usize;

@@ -1,6 +1,6 @@
 //! Tasks of the training of a transformer.
 
-use super::servers::gpus_of;
+use super::hosts::gpus_of;
 use super::tasks::too_many;
 use crate::document::job::Job;
 use crate::document::job_llm::Llm;

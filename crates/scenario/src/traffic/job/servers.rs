@@ -9,16 +9,6 @@ use incast_engine::spec;
 use incast_workload::Graph;
 use incast_workload::pxn::{Places, forward};
 
-/// Ranks of a server; `None` without links between them.
-pub(super) fn gpus_of(job: &Job, flows: &Flows) -> Option<u32> {
-    let own = job.scale_up.as_ref()?;
-    let each = job.ranks_per_host;
-    Some(match flows.network.gpus {
-        0 => own.gpus.unwrap_or(each),
-        gpus => gpus.saturating_mul(each),
-    })
-}
-
 /// Links between ranks of a server: those on hosts of one server of the topology, or else consecutive ranks.
 pub(super) fn linked(own: &ScaleUp, job: &Job, hosts: &[u32], flows: &Flows) -> Result<spec::ScaleUp, Problem> {
     let (key, each) = (format!("{}.scale_up.gpus", flows.path), job.ranks_per_host);

@@ -1,7 +1,6 @@
 //! Tasks of a job: of a file, or of a collective.
 
-use super::hosts::check_hosts;
-use super::servers::gpus_of;
+use super::hosts::{check_hosts, gpus_of};
 use crate::document::job::{self as document, Job};
 use crate::files::{Tasks, tasks_named};
 use crate::text::problem::Problem;

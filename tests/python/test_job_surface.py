@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Command
 from incast import Result, Scenario, ScenarioError, Workload
-from incast.runs import job_alone
+from incast.runs import described, job_alone
 
 FABRIC = """
 controller = "dctcp"
@@ -263,3 +263,29 @@ def test_ranks_of_a_file_are_isolated(files: Path, incast: Command) -> None:
     for ranks, words in refused.items():
         incast("workload", "isolate", str(files / "rows.txt"), "--ranks", ranks, "--out", "x.goal").refused(words)
     incast("workload", "isolate", "rows.txt", "--ranks", "0", "--job", "a", "--out", "x.goal").refused("--job a")
+
+
+def test_a_scenario_in_words_tells_its_jobs(files: Path) -> None:
+    rows = dict(described.described(Scenario.load("two-jobs").resolved()).rows)
+    assert rows["Job train"] == "all-reduce of 8 ranks, 8\N{NO-BREAK SPACE}MB, 3 iterations, by-rack"
+    assert rows["Job other"].endswith("from 100\N{NO-BREAK SPACE}µs")
+    rows = dict(described.described(fabric(files, 'workload = "step.goal"').resolved()).rows)
+    assert rows["Job"] == "tasks of step.goal, 1 iteration, packed" and "Traffic" not in rows
+
+
+def test_controllers_of_jobs_are_those_of_groups() -> None:
+    own = Scenario.load("two-jobs").with_({"job.train.controller": "swift"})
+    assert own.governing() == ["swift", "dctcp"]
+    assert own.with_controller("newreno").governing() == ["newreno"]
+    with pytest.raises(ScenarioError, match=r"job\.train\.controller\.g"):
+        own.with_controller(".:g=0.1")
+    bases = own.with_({"job.other.transport": {"preset": "ns3"}, "job.other.class": 0}).resolved()["job"]
+    assert [job.get("transport", {}).get("preset") for job in bases] == [None, "ns3"]
+
+
+@pytest.mark.slow("runs four pairs")
+def test_controllers_of_two_jobs_coexist(incast: Command) -> None:
+    keys = [word for job in ("train", "other") for word in ("--set", f"job.{job}.collective.size=100kB")]
+    done = incast("coexist", "two-jobs", "--cc", "dctcp", "--cc", "newreno", "--seeds", "1", *keys, "--out", "c")
+    assert done.status == 0, done.err
+    assert "job.train and job.other differ in start" in done.err

@@ -60,7 +60,7 @@ fn kept(graph: &Graph, what: &Collective, new: &[u32], job: &mut Builder) -> Opt
     Some(job.collective(Collective { group, ..what.clone() }))
 }
 
-/// What a task becomes whose other end is gone.
+/// A task whose other end is gone.
 fn without(task: Task, left_out: &mut u64) -> Task {
     *left_out += 1;
     Task { stream: task.stream, ..Task::nop() }

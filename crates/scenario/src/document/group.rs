@@ -58,7 +58,7 @@ impl<'d> Group<'d> {
         }
     }
 
-    /// Its own controller.
+    /// Controller of the group alone.
     pub(crate) fn controller(self) -> Option<&'d Controller> {
         match self {
             Group::Traffic(traffic) => traffic.controller.as_ref(),
@@ -66,7 +66,7 @@ impl<'d> Group<'d> {
         }
     }
 
-    /// Its own transport.
+    /// Transport of the group alone.
     pub(crate) fn transport(self) -> Option<&'d Transport> {
         match self {
             Group::Traffic(traffic) => traffic.transport.as_ref(),

@@ -44,13 +44,13 @@ def test_bytes_of_a_gpt_175b_row_are_twice_its_activations() -> None:
 
 
 def test_what_the_generator_writes_is_read(tmp_path: Path) -> None:
-    model = replace(aicb.GPT_13B, world=32, layers=4, hidden=256, sequence=128)
+    model = replace(aicb.GPT_13B, world=32, global_batch=4, layers=4, hidden=256, sequence=128)
     file = tmp_path / "small.txt"
     file.write_text(aicb.training(model))
     job = Workload.load(file, as_simai=True)
     assert job.ranks == 32
-    # 8 + 42 - 32 rows of a forward collective, and the gradients
-    assert job.stats()["tasks_by_kind"]["collective"] == 32 * (1 + 4 * 2 + 1 + 1 + 3 + 4 + 1)
+    # two micro-batches of four rows a layer and two behind them; before and behind all 1, 3 and 4, and the gradients
+    assert job.stats()["tasks_by_kind"]["collective"] == 32 * (1 + 2 * (4 * 2 + 2) + 3 + 4 + 1)
     (tmp_path / "micro.txt").write_text(aicb.micro("ALLREDUCE", most=16384))
     assert Workload.load(tmp_path / "micro.txt", gpus=4).stats()["tasks_by_kind"]["collective"] == 4 * 3
 

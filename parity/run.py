@@ -41,6 +41,7 @@ from parity import (
     rdma,
     sccp_linux,
     switches,
+    training,
     uet,
 )
 from parity.checks import (
@@ -75,6 +76,7 @@ def references() -> list[Reference]:
         uet.reference(),
         rdma.reference(),
         days.reference(),
+        training.reference(),
         linux.reference(),
         linux_incast.reference(),
         sccp_linux.reference(),

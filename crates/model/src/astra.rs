@@ -78,7 +78,7 @@ pub static MODEL: Model = Model {
     evaluate: evaluate::<Astra>,
 };
 
-/// What happens at an instant of the all-gather, at a directed link.
+/// Event of the all-gather at a directed link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A chunk arrives behind the link with so many links left.

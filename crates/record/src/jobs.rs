@@ -213,3 +213,23 @@ pub(crate) fn summary(outcome: &Outcome) -> Value {
     }
     Value::Object(figures)
 }
+
+/// Returns whether a time is shorter than a bound by more than the rounding of messages to picoseconds.
+pub(crate) fn faster(time_ps: u64, bound_ps: u64) -> bool {
+    time_ps.saturating_add(1_000 + bound_ps / 1_000_000) < bound_ps
+}
+
+/// Words about an iteration that is faster than its bound, which no network is.
+pub(crate) fn too_fast(outcome: &Outcome) -> Option<String> {
+    let bound = |i: &Iteration<'_>| outcome.jobs.get(i.0[0].job as usize).and_then(|job| job.bound_ps);
+    let fast = |i: &Iteration<'_>| i.time().zip(bound(i)).is_some_and(|(time, bound)| faster(time, bound));
+    let own = iterations(outcome).find(fast)?;
+    Some(format!(
+        "iteration {} of job {} took {} ps, and no network takes less than {} ps: a fault of the simulator; please \
+         report it",
+        own.0[0].iteration,
+        outcome.jobs[own.0[0].job as usize].name,
+        own.time().unwrap_or_default(),
+        bound(&own).unwrap_or_default()
+    ))
+}

@@ -6,13 +6,13 @@
 pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
 use crate::packed::{FrameTable, Framed};
-use crate::{Outcome, entries, flows, hosts, jobs, messages, pauses, ports, radios, series, timeline};
+use crate::{Outcome, collectives, entries, flows, hosts, jobs, messages, pauses, ports, radios, series, timeline};
 
 /// Function that makes a table.
 pub type Make = fn(&Outcome) -> Vec<Column>;
 
 /// All tables, by file name.
-pub const TABLES: [(&str, Make); 18] = [
+pub const TABLES: [(&str, Make); 19] = [
     ("flows", flows),
     ("ports", ports),
     ("classes", ports::classes),
@@ -23,6 +23,7 @@ pub const TABLES: [(&str, Make); 18] = [
     ("writes", messages::writes),
     ("jobs", jobs::jobs),
     ("ranks", jobs::ranks),
+    ("collectives", collectives::collectives),
     ("messages", jobs::messages),
     ("samples", samples),
     ("trace", trace),

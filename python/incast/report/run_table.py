@@ -33,6 +33,8 @@ def show(result: Result, folder: Path, console: Console) -> None:
         table.add_messages(what, figures)
     for name, figures in summary.get("jobs", {}).items():
         table.add_job(name, figures)
+        for pattern, of_pattern in summary.get("collectives", {}).get(name, {}).items():
+            table.add_collectives(pattern, of_pattern)
     table.add_queues(summary["queues"])
     table.add_hosts(summary["hosts"]["busiest"], summary["flows"])
     table.add_section()
@@ -148,6 +150,16 @@ class _Figures(Table):
             ("idle", "idle_mean_s"),
         ):
             self.add(f"  {what}", figures[key], "s")
+
+    def add_collectives(self, pattern: str, figures: dict[str, Any]) -> None:
+        self.add(f"  {pattern}", figures["count"], "collectives")
+        for what, key, unit in (
+            ("time, mean", "time_mean_s", "s"),
+            ("bus bandwidth, mean", "busbw_mean_Bps", "B/s"),
+            ("of the bound", "efficiency_mean", "%"),
+            ("start of the last after the first", "skew_mean_s", "s"),
+        ):
+            self.add(f"    {what}", figures[key], unit, 100 if unit == "%" else 1)
 
     def add_queues(self, queues: dict[str, Any]) -> None:
         busiest = queues["busiest"]

@@ -8,4 +8,4 @@ mod account;
 mod rank;
 
 pub use account::Account;
-pub use rank::{Act, Arrived, RankState};
+pub use rank::{Act, Arrived, Part, RankState};

@@ -8,10 +8,10 @@ use crate::ids::{FlowId, NodeId, RankId, StreamId, TaskId};
 use crate::map::adjacency::Adjacency;
 use crate::spec::{About, FlowSpec, JobConnection, JobSpec, RunError, ScaleUp, Spec};
 use incast_cc::{Rate, Time};
-use incast_workload::{Kind, Rank};
+use incast_workload::Kind;
+use incast_workload::collective::Tasks;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use std::sync::LazyLock;
 
 /// Most ranks of all jobs.
 const MOST_RANKS: usize = 1 << 24;
@@ -80,11 +80,11 @@ impl Jobs {
         for (number, job) in (0u32..).zip(&spec.jobs) {
             check(spec, job).map_err(|text| RunError::Refused(About::Job(number), text))?;
             let first = jobs.ranks.len() as u32;
-            for ((rank, own), host) in job.graph.iter().zip(&job.hosts) {
+            for (rank, host) in (0..).zip(&job.hosts) {
                 let place =
                     RankPlace { job: number, rank, host: NodeId(*host), local: 0, first_task: TaskId(tasks as u32) };
                 jobs.ranks.push(place);
-                tasks += own.tasks() as u64;
+                tasks += u64::from(job.tasks.rank(rank).count());
             }
             if tasks > u32::MAX as u64 || jobs.ranks.len() > MOST_RANKS {
                 let text = format!(
@@ -176,16 +176,15 @@ impl Jobs {
     }
 
     /// Tasks of a rank.
-    pub fn tasks<'s>(&self, spec: &'s Spec, rank: RankId) -> &'s Rank {
-        static NONE: LazyLock<Rank> = LazyLock::new(Rank::default);
+    pub fn tasks<'s>(&self, spec: &'s Spec, rank: RankId) -> Tasks<'s> {
         let place = &self.ranks[rank];
-        spec.jobs[place.job as usize].graph.rank(place.rank).unwrap_or(&NONE)
+        spec.jobs[place.job as usize].tasks.rank(place.rank)
     }
 }
 
 /// Checks a job against its hosts and connections.
 fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
-    let (ranks, hosts) = (job.graph.ranks(), job.hosts.len());
+    let (ranks, hosts) = (job.tasks.graph().ranks(), job.hosts.len());
     if ranks != hosts || ranks == 0 {
         return Err(format!("{ranks} ranks on {hosts} hosts; expected a host for each of at least one rank"));
     }
@@ -210,19 +209,17 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
             "rank {rank} slower by {factor}; expected one of {ranks} ranks and a factor of at least 0"
         ));
     }
-    for (rank, tasks) in job.graph.iter() {
+    for (rank, tasks) in job.tasks.graph().iter() {
         for (i, task) in tasks.iter() {
             let fault = match task.kind {
                 Kind::Send if task.peer as usize >= ranks || task.peer == rank => "expected another rank of the job",
-                Kind::Send if task.size == 0 => "expected at least 1 B",
-                Kind::Collective => "expected its messages: collectives are expanded before a run",
                 _ => continue,
             };
             return Err(format!("task {i} of rank {rank} ({} to {}): {fault}", task.kind.name(), task.peer));
         }
     }
     let own: Vec<(u32, u32)> = job.connections.iter().map(|c| (c.from, c.to)).collect();
-    let pairs = JobSpec::pairs(&job.graph, job.scale_up);
+    let pairs = JobSpec::pairs(&job.tasks, job.scale_up);
     if own != pairs {
         let (own, expected) = (own.len(), pairs.len());
         return Err(format!(

@@ -21,13 +21,13 @@ pub fn max_kept(spec: &Spec) -> u64 {
 /// The error of a run that ends at `now` because its records exceed the limit.
 pub fn full(kept: &Collector, now: Time, spec: &Spec) -> RunError {
     let (end, gigabytes) = (spec.duration, [kept.kept_bytes(), max_kept(spec)].map(|bytes| bytes as f64 * 1e-9));
-    let (events, steps) = (kept.trace.len(), kept.monitored.len());
+    let (events, steps, sent) = (kept.trace.len(), kept.monitored.len(), kept.transfers.len());
     let (points, messages, pauses) = (kept.samples.len(), kept.messages.len(), kept.pauses.len());
     RunError::Invalid(format!(
         "records of the run take {:.2} GB at {now} of {end}, and may take {:.2} GB: {events} events of packets \
          (measure.trace), {steps} steps of counted packets (measure.acks), {points} points of time series \
-         (measure.series), {messages} queries and writes, {pauses} steps of pauses (measure.pauses); expected fewer of \
-         these, a longer measure.series.interval, larger writes, or a shorter run.duration",
+         (measure.series), {messages} queries and writes, {sent} messages (measure.messages), {pauses} steps of \
+         pauses (measure.pauses); expected fewer, a longer measure.series.interval, larger writes, or a shorter run",
         gigabytes[0], gigabytes[1]
     ))
 }

@@ -1,8 +1,9 @@
 //! Training jobs: graphs of tasks on hosts, and the connections of their messages.
 
 use incast_cc::{Rate, Time};
-use incast_record::JobRecord;
-use incast_workload::{Graph, Kind, Rank};
+use incast_record::{CollectiveFacts, JobRecord};
+use incast_workload::Collective;
+use incast_workload::collective::{Expansion, bus_factor};
 use std::sync::Arc;
 
 /// Job.
@@ -10,8 +11,8 @@ use std::sync::Arc;
 pub struct JobSpec {
     /// Index into [`Spec::groups`](super::Spec::groups).
     pub group: u32,
-    /// Tasks of all ranks. Collectives are expanded.
-    pub graph: Arc<Graph>,
+    /// Tasks of all ranks. Collectives are one task a member, whose tasks begin when it starts.
+    pub tasks: Arc<Expansion>,
     /// Host of every rank. A host has one rank of a job at most.
     pub hosts: Vec<u32>,
     /// Start.
@@ -30,6 +31,8 @@ pub struct JobSpec {
     pub collective: Option<(u64, f64)>,
     /// Lower bound of the time of an iteration; `None`: unknown.
     pub bound: Option<Time>,
+    /// Lower bounds of the times of the collectives, by index; missing or `None`: unknown.
+    pub bounds: Vec<Option<Time>>,
     /// Connections, one for every pair of ranks with messages from the first to the second, in the order of the pairs.
     pub connections: Vec<JobConnection>,
 }
@@ -74,7 +77,25 @@ impl JobSpec {
             name: groups[self.group as usize].clone(),
             collective: self.collective,
             bound_ps: self.bound.map(|bound| bound.0),
+            collectives: self.facts(),
         }
+    }
+
+    fn facts(&self) -> Vec<CollectiveFacts> {
+        let (graph, methods) = (self.tasks.graph(), self.tasks.methods());
+        let own = |(i, what): (usize, &Collective)| {
+            let members = graph.group(what.group).len() as u32;
+            CollectiveFacts {
+                pattern: what.pattern.name(),
+                algorithm: methods.of(what.pattern).algorithm.name(),
+                group: what.group,
+                members,
+                bytes: what.bytes.0,
+                bus_factor: bus_factor(what.pattern, members.into()),
+                bound_ps: self.bounds.get(i).copied().flatten().map(|bound| bound.0),
+            }
+        };
+        graph.collectives().iter().enumerate().map(own).collect()
     }
 
     /// Pairs of hosts that are neighbours in a server.
@@ -89,15 +110,7 @@ impl JobSpec {
     }
 
     /// Pairs of ranks with messages over the network from the first to the second, in order.
-    pub fn pairs(graph: &Graph, scale_up: Option<ScaleUp>) -> Vec<(u32, u32)> {
-        let sends = |(rank, tasks): (u32, &Rank)| {
-            let mut peers: Vec<u32> =
-                tasks.iter().filter(|(_, task)| task.kind == Kind::Send).map(|(_, task)| task.peer).collect();
-            peers.sort_unstable();
-            peers.dedup();
-            peers.retain(|peer| !JobSpec::is_inside(scale_up, rank, *peer));
-            peers.into_iter().map(move |peer| (rank, peer))
-        };
-        graph.iter().flat_map(sends).collect()
+    pub fn pairs(tasks: &Expansion, scale_up: Option<ScaleUp>) -> Vec<(u32, u32)> {
+        tasks.pairs().filter(|(from, to)| !JobSpec::is_inside(scale_up, *from, *to)).collect()
     }
 }

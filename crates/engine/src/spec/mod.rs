@@ -281,6 +281,8 @@ pub struct Observe {
     pub trace: Vec<u32>,
     /// Maximum number of pauses recorded with their causes, the first of the run; `None`: none are recorded.
     pub pauses: Option<u32>,
+    /// True if messages of jobs are not recorded one by one.
+    pub drop_messages: bool,
     /// Maximum number of bytes recorded point by point; a run that exceeds it ends with an error. At most `MAX_KEPT`,
     /// which is the default.
     pub max_kept: Option<u64>,

@@ -5,6 +5,7 @@ use crate::support::*;
 use incast_cc::Bytes;
 use incast_engine::testing::Simulation;
 use incast_record::RankRecord;
+use incast_workload::collective::{Expansion, Methods};
 use incast_workload::{ANY, Builder, Graph, Task};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ const ACK: u64 = 48_000;
 const DELAY: u64 = 1_000_000;
 
 /// A job on hosts of a star of 10 Gb/s, rank by rank, over RDMA without a window.
-fn on_star(hosts: u32, graph: Graph, placement: &[u32]) -> Spec {
+pub fn on_star(hosts: u32, graph: Graph, placement: &[u32]) -> Spec {
     let mut spec = star(hosts, Rate::gbps(10), Time::us(1));
     spec.transports = vec![rdma(|own| own.window = Window::None)];
     spec.queues = vec![endless_queue()];
@@ -26,24 +27,31 @@ fn on_star(hosts: u32, graph: Graph, placement: &[u32]) -> Spec {
 }
 
 /// Adds a job to `spec`.
-fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
+pub fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
+    add_by(spec, graph, &Methods::default(), placement, None);
+}
+
+/// Adds a job with these methods of its collectives, and links inside its servers, to `spec`.
+pub fn add_by(spec: &mut Spec, graph: Graph, methods: &Methods, placement: &[u32], scale_up: Option<ScaleUp>) {
     let mut connections = Vec::new();
-    for (from, to) in JobSpec::pairs(&graph, None) {
+    let tasks = Expansion::new(Arc::new(graph), methods).unwrap();
+    for (from, to) in JobSpec::pairs(&tasks, scale_up) {
         connections.push(JobConnection { from, to, flow: spec.flows.len() as u32 });
         let [src, dst] = [from, to].map(|rank| placement[rank as usize]);
         spec.flows.push(FlowSpec { app: App::Messages(Messages), ..bulk(src, dst, None) });
     }
     spec.jobs.push(JobSpec {
         group: 0,
-        graph: Arc::new(graph),
+        tasks: Arc::new(tasks),
         hosts: placement.to_vec(),
         start: Time::ZERO,
         iterations: 1,
         send_done: SendDone::Acked,
-        scale_up: None,
+        scale_up,
         slow: Vec::new(),
         collective: None,
         bound: None,
+        bounds: Vec::new(),
         connections,
     });
 }
@@ -132,7 +140,7 @@ fn with_servers(mut spec: Spec) -> Spec {
     let scale_up = Some(ScaleUp { gpus: 2, rate: Rate::gbps(100), delay: Time::ns(500) });
     let job = &mut spec.jobs[0];
     job.scale_up = scale_up;
-    let pairs = JobSpec::pairs(&job.graph, scale_up);
+    let pairs = JobSpec::pairs(&job.tasks, scale_up);
     job.connections.retain(|own| pairs.contains(&(own.from, own.to)));
     let kept: Vec<u32> = job.connections.iter().map(|own| own.flow).collect();
     job.connections.iter_mut().zip(0..).for_each(|(own, flow)| own.flow = flow);
@@ -320,14 +328,11 @@ fn jobs_that_do_not_fit_are_refused() {
     refused(|s| s.flows[0].app = App::Bulk(Bulk { size: None, write: 1 }), "no connection of ranks 0 and 1");
     refused(|s| s.jobs.push(s.jobs[0].clone()), "the connection of two pairs of ranks");
     let own = |task: Task| graph(2, |job| chain(job, 0, &[task]));
-    for (task, part) in [
-        (Task::send(Bytes(0), 1), "expected at least 1 B"),
-        (Task::send(Bytes(1), 0), "expected another rank"),
-        (Task::send(Bytes(1), 2), "expected another rank"),
-        (Task::collective(0, 0, Bytes(1)), "collectives are expanded"),
-    ] {
+    for (task, part) in
+        [(Task::send(Bytes(1), 0), "expected another rank"), (Task::send(Bytes(1), 2), "expected another rank")]
+    {
         let mut spec = on_star(3, pair(), &[0, 1]);
-        spec.jobs[0].graph = Arc::new(own(task));
+        spec.jobs[0].tasks = Arc::new(Expansion::new(Arc::new(own(task)), &Methods::default()).unwrap());
         let error = Simulation::new(&spec).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains(part), "{error:?}: expected {part:?}");
     }

@@ -78,6 +78,7 @@ pub(super) fn observe(
         cells,
         interval,
         trace: m.trace.clone(),
+        drop_messages: m.messages == Some(false),
         max_kept: None,
         acks: m.acks,
         monitor: MonitorRule { lost_after_ps, undeliverable_received: m.undeliverable.0 == Undeliverable::Received },

@@ -50,7 +50,7 @@ pub fn expand(graph: &Graph, methods: &Methods) -> Result<Graph, Refused> {
 }
 
 /// First tag of each collective: above all tags of the graph.
-fn tags(graph: &Graph, methods: &Methods) -> Result<Vec<u32>, Refused> {
+pub(super) fn tags(graph: &Graph, methods: &Methods) -> Result<Vec<u32>, Refused> {
     let mut next = 0u64;
     for (rank, tasks) in graph.iter() {
         for (i, task) in tasks.iter().filter(|(_, task)| matches!(task.kind, Kind::Send | Kind::Recv)) {
@@ -88,7 +88,7 @@ pub fn expanded_tasks(what: &Collective, n: u64, method: &Method) -> Result<f64,
 }
 
 /// Refuses a method that does not fit a collective; returns the number of tasks of a member, about.
-fn check_one(what: &Collective, n: u64, method: &Method) -> Result<f64, Refused> {
+pub(super) fn check_one(what: &Collective, n: u64, method: &Method) -> Result<f64, Refused> {
     method.check(what.pattern, n)?;
     if u64::from(what.root) >= n.max(1) {
         return Err(Refused(format!("root = {}: expected a position below {n}", what.root)));

@@ -1,5 +1,6 @@
 //! Flows of a training job: a connection for every pair of ranks with messages.
 
+mod bounds;
 mod hosts;
 mod tasks;
 
@@ -9,28 +10,24 @@ use crate::document::job::Job;
 use crate::document::traffic::Traffic;
 use crate::files::read_named;
 use crate::text::problem::{Errors, Problem};
+use bounds::bounds;
 use hosts::{named, placed};
-use incast_cc as cc;
 use incast_engine::spec::{self, JobConnection, JobSpec};
-use incast_workload::Graph;
-use incast_workload::bound::bound;
 use incast_workload::collective::bus_factor;
-use incast_workload::evaluate::delay::Network;
-use std::collections::BTreeSet;
 use std::sync::Arc;
-use tasks::{expanded, read};
+use tasks::{collective, read};
 
 impl Traffic {
     /// Adds a job, and the connections of its ranks.
     pub(crate) fn add_job(&self, file: Option<&str>, job: &Job, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
         check_two_hosts(flows)?;
         let key = format!("{}.file", flows.path);
-        let graph = match (&job.collective, file) {
-            (Some(collective), _) => expanded(collective, flows)?,
+        let tasks = match (&job.collective, file) {
+            (Some(own), _) => collective(own, flows)?,
             (None, Some(file)) => read(&key, file, &read_named(&key, flows.dir, file)?)?,
             (None, None) => return Ok(()),
         };
-        let ranks = graph.ranks();
+        let ranks = tasks.graph().ranks();
         let collective = job.collective.as_ref().map(|c| (c.size.0.0, bus_factor(c.kind.0, ranks as u64)));
         let hosts = match &job.hosts {
             Some(hosts) => named(hosts, ranks, flows)?,
@@ -45,7 +42,7 @@ impl Traffic {
             }
         }
         let scale_up = job.scale_up.as_ref().map(|own| own.spec());
-        let pairs = JobSpec::pairs(&graph, scale_up);
+        let pairs = JobSpec::pairs(&tasks, scale_up);
         let own = self.begin(entry, pairs.len() as u64, flows)?;
         let mut connections = Vec::with_capacity(pairs.len());
         for (from, to) in pairs {
@@ -57,11 +54,11 @@ impl Traffic {
             connections.push(JobConnection { from, to, flow: flows.push(flow) });
         }
         flows.taken.extend(&hosts);
-        let bound = bound_of(&graph, &hosts, job, flows);
+        let (bound, bounds) = bounds(&tasks, &hosts, job, flows);
         let slow = job.slow.iter().flat_map(|slow| slow.ranks.iter().map(|rank| (*rank, slow.calc))).collect();
         flows.jobs.push(JobSpec {
             group: entry,
-            graph: Arc::new(graph),
+            tasks: Arc::new(tasks),
             hosts,
             start: self.start.0,
             iterations: job.iterations,
@@ -70,23 +67,9 @@ impl Traffic {
             slow,
             collective,
             bound,
+            bounds,
             connections,
         });
         Ok(())
     }
-}
-
-/// Lower bound of the time of an iteration, whatever the network between the hosts' links.
-fn bound_of(graph: &Graph, hosts: &[u32], job: &Job, flows: &Flows) -> Option<cc::Time> {
-    if job.scale_up.is_some() || job.slow.iter().any(|slow| slow.calc < 1.0) {
-        return None;
-    }
-    let all: BTreeSet<u32> = hosts.iter().copied().collect();
-    let own = |host: u32| all.contains(&host);
-    let links = || flows.network.links.iter();
-    let out = links().filter(|l| own(l.from)).map(|l| l.delay).min()?;
-    let into = links().filter(|l| own(l.to)).map(|l| l.delay).min()?;
-    let rate = links().filter(|l| own(l.from) || own(l.to)).map(|l| l.rate).max()?;
-    let network = Network { latency: out.saturating_add(into), rate };
-    bound(graph, network).ok().map(|bound| bound.time())
 }

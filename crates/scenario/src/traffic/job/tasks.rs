@@ -3,53 +3,36 @@
 use crate::document::job as document;
 use crate::text::problem::Problem;
 use crate::traffic::flows::Flows;
-use incast_workload::collective::{Methods, alone, expand, expanded_tasks};
+use incast_workload::collective::{Expansion, Methods, alone};
 use incast_workload::lint::{Options, lint};
-use incast_workload::{Collective, Graph, Kind, Refused, Report, Task, goal};
-
-/// Most tasks of a collective.
-const MOST_TASKS: f64 = 2e7;
-/// Memory of a task in a run, about.
-const TASK_BYTES: f64 = 60.0;
+use incast_workload::{Collective, Refused, Report, goal};
+use std::sync::Arc;
 
 /// Reads tasks from GOAL text. A graph with a mistake that would stop a run is refused.
-pub(super) fn read(key: &str, file: &str, text: &str) -> Result<Graph, Problem> {
+pub(super) fn read(key: &str, file: &str, text: &str) -> Result<Expansion, Problem> {
     let mut report = Report::default();
     let graph = goal::text::read(&mut text.as_bytes(), &mut report);
     graph.iter().for_each(|graph| lint(graph, &Options::default(), &mut report));
     match (graph, report.first_error()) {
         (_, Some(finding)) => Err(Problem::quoted(key, file, finding.to_string())),
-        (Some(graph), None) if graph.ranks() > 0 => Ok(graph),
+        (Some(graph), None) if graph.ranks() > 0 => Expansion::new(Arc::new(graph), &Methods::default())
+            .map_err(|refused| Problem::quoted(key, file, refused.0)),
         _ => Err(Problem::quoted(key, file, "no ranks; expected at least one")),
     }
 }
 
-/// Messages of a collective.
-pub(super) fn expanded(collective: &document::Collective, flows: &Flows) -> Result<Graph, Problem> {
+/// Collective of a job, with its method.
+pub(super) fn collective(own: &document::Collective, flows: &Flows) -> Result<Expansion, Problem> {
     let key = format!("{}.job.collective", flows.path);
     let wrong = |refused: Refused| Problem::new(&*key, refused.0);
     let free = flows.network.hosts - flows.taken.len() as u32;
-    let what = Collective { pattern: collective.kind.0, group: 0, bytes: collective.size.0, root: 0, sizes: None };
+    let what = Collective { pattern: own.kind.0, group: 0, bytes: own.size.0, root: 0, sizes: None };
     let mut methods = Methods::default();
-    methods.choose(what.pattern, collective.method());
-    let ranks = collective.ranks.unwrap_or(free);
+    methods.choose(what.pattern, own.method());
+    let ranks = own.ranks.unwrap_or(free);
     if ranks < 2 {
         return Err(Problem::new(format!("{key}.ranks"), format!("{ranks} ranks; expected at least 2")));
     }
-    let tasks = expanded_tasks(&what, ranks.into(), methods.of(what.pattern)).map_err(wrong)?;
-    if tasks > MOST_TASKS {
-        let message = format!(
-            "{tasks:.0} tasks, which take {:.1} GB; expected at most {MOST_TASKS:.0}: a larger chunk, fewer channels, \
-             or fewer ranks",
-            tasks * TASK_BYTES / 1e9
-        );
-        return Err(Problem::new(key, message));
-    }
-    let graph = alone(&what, ranks).and_then(|graph| expand(&graph, &methods)).map_err(wrong)?;
-    let empty = |(_, task): (u32, Task)| task.kind == Kind::Send && task.size == 0;
-    if graph.iter().any(|(_, rank)| rank.iter().any(empty)) {
-        let message = "messages of 0 B; expected more bytes, or fewer channels or ranks (a barrier has no bytes)";
-        return Err(Problem::quoted(format!("{key}.size"), collective.size, message));
-    }
-    Ok(graph)
+    let graph = alone(&what, ranks).map_err(wrong)?;
+    Expansion::new(Arc::new(graph), &methods).map_err(wrong)
 }

@@ -153,13 +153,13 @@ class _Figures(Table):
 
     def add_collectives(self, pattern: str, figures: dict[str, Any]) -> None:
         self.add(f"  {pattern}", figures["count"], "collectives")
-        for what, key, unit in (
-            ("time, mean", "time_mean_s", "s"),
-            ("bus bandwidth, mean", "busbw_mean_Bps", "B/s"),
-            ("of the bound", "efficiency_mean", "%"),
-            ("start of the last after the first", "skew_mean_s", "s"),
+        for what, key, unit, scale in (
+            ("time, mean", "time_mean_s", "s", 1),
+            ("bus bandwidth, mean", "busbw_mean_Bps", "GB/s", 1e-9),
+            ("of the bound", "efficiency_mean", "%", 100),
+            ("last start after the first", "skew_mean_s", "s", 1),
         ):
-            self.add(f"    {what}", figures[key], unit, 100 if unit == "%" else 1)
+            self.add(f"    {what}", figures[key], unit, scale)
 
     def add_queues(self, queues: dict[str, Any]) -> None:
         busiest = queues["busiest"]

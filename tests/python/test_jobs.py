@@ -148,17 +148,19 @@ def test_files_with_mistakes_are_refused(tmp_path: Path, tasks: str, words: str)
         ({"job.train.iterations": 0}, "job.train.iterations = 0"),
         ({"job.train.collective.ranks": 17}, "17 ranks, and there are 16 hosts"),
         ({"job.train.collective.ranks": 1}, "expected a whole number >= 2"),
-        ({"job.train.collective.size": "3B"}, "messages of 0 B"),
         ({"job.train.collective.size": "0B"}, "expected at least 1 B"),
         ({"job.train.collective.skew": 1}, "all-reduce has no receivers to choose"),
         ({"job.train.collective.skew": -1}, "expected a number >= 0"),
         ({"job.train.collective.algorithm": "pairwise"}, "algorithm pairwise of all-reduce"),
         ({"job.train.collective.chunk": "0B"}, "chunk = 0B"),
         (
-            {"job.train.collective.chunk": "1B"},
-            "384000016 tasks, which take 23.0 GB; expected at most 20000000",
+            {"job.train.collective.chunk": "1B", "job.train.collective.size": "1GB"},
+            "tasks of a member of a collective: more than 2147483647",
         ),
-        ({"job.train.collective.channels": 1024, "job.train.collective.size": "1kB"}, "fewer channels"),
+        (
+            {"job.train.collective.chunk": "1B", "job.train.collective.size": "200MB"},
+            "expected at most 2\\^32: larger chunks",
+        ),
         ({"job.train.hosts": [1, 2]}, "2 hosts for 8 ranks"),
         ({"job.train.hosts": [1, 2, 3, 4, 5, 6, 7, 7]}, "another rank has this host"),
         ({"job.train.hosts": [1, 2, 3, 4, 5, 6, 7, 16]}, "expected a host, 0 to 15"),
@@ -193,6 +195,27 @@ def test_placements_take_hosts_that_no_earlier_job_has() -> None:
     )
     assert one == same
     assert [row["host"] for row in one] != [row["host"] for row in other]
+
+
+def test_collectives_have_a_table_and_a_part_of_the_summary(incast: Command, tmp_path: Path) -> None:
+    keys = {"job.train.collective.size": "400kB", "job.train.iterations": 2, "measure.messages": False}
+    done = Scenario.load("allreduce-rails").with_(keys).run()
+    rows, jobs = done.collectives.to_pylist(), done.jobs.to_pylist()
+    assert len(rows) == len(jobs) == 2
+    assert not done.messages.num_rows
+    for row, job in zip(rows, jobs, strict=True):
+        assert (row["pattern"], row["members"], row["bytes"]) == ("all-reduce", job["ranks"], 400_000)
+        assert (row["first_start_s"], row["last_finish_s"]) == (job["start_s"], job["finish_s"])
+        assert row["busbw_Bps"] == pytest.approx(job["busbw_Bps"])
+        assert row["time_s"] == pytest.approx(row["skew_s"] + row["after_last_start_s"])
+        assert 0 < row["slowest_message_s"] < row["time_s"]
+    own = done.summary["collectives"]["train"]["all-reduce"]
+    assert own["count"] == own["finished"] == 2
+    assert own["time_mean_s"] == pytest.approx(sum(row["time_s"] for row in rows) / 2)
+    words = [f"--set={key}={'false' if value is False else value}" for key, value in keys.items()]
+    shown = incast("run", "allreduce-rails", *words, "--out", str(tmp_path / "run"))
+    assert "all-reduce" in shown.out
+    assert (tmp_path / "run/collectives.parquet").is_file()
 
 
 SMALL = {"job.train.collective.size": "400kB", "job.other.collective.size": "400kB"}

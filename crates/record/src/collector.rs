@@ -1,8 +1,8 @@
 //! Default recorder of a run: keeps everything.
 
 use crate::{
-    Histogram, MessageRecord, MonitorEntry, MonitorEvent, MonitorRule, MonitorStep, Outcome, PacketEvent, PauseEvent,
-    PauseEvents, RankRecord, Recorder, Sample, TaskRecord, TransferRecord,
+    CollectiveRecord, Histogram, MessageRecord, MonitorEntry, MonitorEvent, MonitorRule, MonitorStep, Outcome,
+    PacketEvent, PartRecord, PauseEvent, PauseEvents, RankRecord, Recorder, Sample, TaskRecord, TransferRecord,
 };
 use std::collections::BTreeMap;
 
@@ -27,6 +27,8 @@ pub struct Collector {
     pub messages: Vec<MessageRecord>,
     /// Iterations of ranks of jobs, in the order of the calls.
     pub ranks: Vec<RankRecord>,
+    /// Collectives of jobs, by job, iteration and index.
+    pub collectives: BTreeMap<(u32, u32, u32), CollectiveRecord>,
     /// Messages of jobs, in the order of the calls.
     pub transfers: Vec<TransferRecord>,
     /// Tasks of jobs, in the order of the calls.
@@ -60,6 +62,7 @@ impl Collector {
             + of(self.samples.len(), size_of::<Sample>())
             + of(self.messages.len(), size_of::<MessageRecord>())
             + of(self.ranks.len(), size_of::<RankRecord>())
+            + of(self.collectives.len(), size_of::<((u32, u32, u32), CollectiveRecord)>())
             + of(self.transfers.len(), size_of::<TransferRecord>())
             + of(self.tasks.len(), size_of::<TaskRecord>())
             + self.pauses.kept_bytes()
@@ -78,6 +81,9 @@ impl Collector {
         self.monitored.extend(other.monitored);
         self.messages.extend(other.messages);
         self.ranks.extend(other.ranks);
+        for (key, record) in &other.collectives {
+            self.collectives.entry(*key).or_default().merge(record);
+        }
         self.transfers.extend(other.transfers);
         self.tasks.extend(other.tasks);
         self.timeouts.extend(other.timeouts);
@@ -119,6 +125,7 @@ impl Collector {
         self.tasks.sort_by_key(|t| (t.job, t.rank, t.iteration, t.task));
         outcome.ranks = self.ranks;
         outcome.tasks = self.tasks;
+        outcome.collectives = self.collectives;
         outcome.transfers = self.transfers;
         outcome.messages = self.messages;
         outcome.delay = self.delay;
@@ -215,6 +222,10 @@ impl Recorder for Collector {
 
     fn rank(&mut self, record: RankRecord) {
         self.ranks.push(record);
+    }
+
+    fn part(&mut self, part: PartRecord) {
+        self.collectives.entry((part.job, part.iteration, part.collective)).or_default().add(&part);
     }
 
     fn transfer(&mut self, record: TransferRecord) {

@@ -10,7 +10,8 @@ const TASKS: [Quantity<TaskRecord>; 15] = rows! {
     "job" [""] = Index(|t| t.job, names), "Job.";
     "rank" [""] = U32(|t| t.rank), "Rank.";
     "iteration" [""] = U32(|t| t.iteration), "Number of the iteration, from 0.";
-    "task" [""] = U32(|t| t.task), "Task of the rank, from 0.";
+    "task" [""] = U32(|t| t.task),
+        "Task of the rank, from 0; a collective has the tasks into which it expands.";
     "kind" [""] = Index(|t| t.kind as u32, TaskKind::names), "`calc`, `send`, `recv` or `collective`.";
     "stream" [""] = U32(|t| t.stream), "Stream of a calculation.";
     "peer" [""] = OptU64(|t| t.peer.map(u64::from)),

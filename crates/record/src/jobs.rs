@@ -256,3 +256,22 @@ pub(crate) fn summary(outcome: &Outcome) -> Value {
     }
     Value::Object(figures)
 }
+
+/// Returns whether a time is shorter than a bound by more than the rounding of messages to picoseconds.
+pub(crate) fn faster(time_ps: u64, bound_ps: u64) -> bool {
+    time_ps.saturating_add(1_000 + bound_ps / 1_000_000) < bound_ps
+}
+
+/// Words about an iteration that is faster than its bound, which no network is.
+pub(crate) fn too_fast(outcome: &Outcome) -> Option<String> {
+    let fast = |i: &Iteration<'_>| i.span().zip(i.job.bound_ps).is_some_and(|(span, bound)| faster(span, bound));
+    let own = iterations(outcome).find(fast)?;
+    Some(format!(
+        "iteration {} of job {} took {} ps, and no network takes less than {} ps: a fault of the simulator; please \
+         report it",
+        own.ranks[0].iteration,
+        own.job.name,
+        own.span().unwrap_or_default(),
+        own.job.bound_ps.unwrap_or_default()
+    ))
+}

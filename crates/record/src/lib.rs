@@ -4,6 +4,7 @@
 //! The engine fills the structs below through the small [`Recorder`] trait; it knows nothing of files or formats. All
 //! times in records are integer picoseconds (`*_ps`) and sizes are bytes, unless a name says otherwise.
 
+mod collectives;
 mod collector;
 mod entries;
 mod figure;
@@ -31,12 +32,15 @@ pub mod table;
 mod timeline;
 mod timeline_event;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use collector::Collector;
 pub use flow_frame::{FlowFrame, FlowState};
 pub use histogram::Histogram;
-pub use job_records::{JobRecord, RankRecord, TaskRecord, TransferRecord};
+pub use job_records::{
+    CollectiveFacts, CollectiveRecord, JobRecord, PartRecord, RankRecord, TaskRecord, TransferRecord,
+};
 pub use name::Name;
 use packed::FrameTable;
 pub use pause_event::{PauseEvent, PauseEvents, PauseKey, PauseRequest, PauseRow, PauseStep, Pauses, Waiting};
@@ -95,6 +99,8 @@ pub struct Outcome {
     pub jobs: Vec<JobRecord>,
     /// Iterations of ranks of jobs, ordered by (job, iteration, rank).
     pub ranks: Vec<RankRecord>,
+    /// Collectives of jobs that a rank has started, by job, iteration and index.
+    pub collectives: BTreeMap<(u32, u32, u32), CollectiveRecord>,
     /// Messages of jobs that have arrived, ordered by (job, start, from, to).
     pub transfers: Vec<TransferRecord>,
     /// Tasks of ranks, if requested, ordered by (job, rank, iteration, task).
@@ -670,6 +676,8 @@ pub trait Recorder {
     fn host_drop(&mut self, flow: u32);
     /// An iteration of a rank of a job has ended, or the run ended before.
     fn rank(&mut self, record: RankRecord);
+    /// A rank has ended its part in a collective, or the run ended before.
+    fn part(&mut self, record: PartRecord);
     /// A message of a job has arrived.
     fn transfer(&mut self, record: TransferRecord);
     /// A recorded task of a job has ended, or the run ended before.

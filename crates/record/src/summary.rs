@@ -12,7 +12,7 @@ use crate::figure::{Figure, fill, fill_totals, rows, stated, stated_totals};
 use crate::flows::{self, Flows};
 use crate::messages::{self, Completions};
 use crate::statistics::seconds;
-use crate::{MessageKind, Outcome, PortRecord, hosts, jobs, ports, radios};
+use crate::{MessageKind, Outcome, PortRecord, collectives, hosts, jobs, ports, radios};
 
 /// Run and its names.
 struct Run<'a> {
@@ -65,8 +65,15 @@ pub fn figures() -> impl Iterator<Item = Stated> {
         .chain(stated(hosts::FIGURES))
         .chain(stated(radios::FIGURES))
         .chain(stated(jobs::FIGURES))
+        .chain(stated(collectives::FIGURES))
         .chain([GROUPS, CROSSED])
         .chain(stated(flows::FLOWMONITOR))
+}
+
+/// Message for the user about an iteration of a job or a collective that is faster than its lower bound, which no
+/// network is.
+pub fn too_fast(outcome: &Outcome) -> Option<String> {
+    collectives::too_fast(outcome).or_else(|| jobs::too_fast(outcome))
 }
 
 /// Figures of `outcome` as a JSON object, keys in the order of [`figures`], then `units` and `definitions` by figure.
@@ -84,6 +91,9 @@ pub fn summarize(outcome: &Outcome, scenario: &str, version: &str) -> Value {
     fill(&mut summary, radios::FIGURES, outcome);
     if !outcome.jobs.is_empty() {
         summary.insert("jobs".to_owned(), jobs::summary(outcome));
+    }
+    if !outcome.collectives.is_empty() {
+        summary.insert("collectives".to_owned(), collectives::summary(outcome));
     }
     summary.insert("groups".to_owned(), groups(outcome));
     if !outcome.failed_links.is_empty() {

@@ -6,13 +6,15 @@
 pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
 use crate::packed::{FrameTable, Framed};
-use crate::{Outcome, entries, flows, hosts, job_tasks, jobs, messages, pauses, ports, radios, series, timeline};
+use crate::{
+    Outcome, collectives, entries, flows, hosts, job_tasks, jobs, messages, pauses, ports, radios, series, timeline,
+};
 
 /// Function that makes a table.
 pub type Make = fn(&Outcome) -> Vec<Column>;
 
 /// All tables, by file name.
-pub const TABLES: [(&str, Make); 19] = [
+pub const TABLES: [(&str, Make); 20] = [
     ("flows", flows),
     ("ports", ports),
     ("classes", ports::classes),
@@ -23,6 +25,7 @@ pub const TABLES: [(&str, Make); 19] = [
     ("writes", messages::writes),
     ("jobs", jobs::jobs),
     ("ranks", jobs::ranks),
+    ("collectives", collectives::collectives),
     ("messages", jobs::messages),
     ("tasks", job_tasks::tasks),
     ("samples", samples),

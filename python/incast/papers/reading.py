@@ -181,6 +181,7 @@ TABLES = (
     "samples",
     "jobs",
     "ranks",
+    "collectives",
     "messages",
 )
 

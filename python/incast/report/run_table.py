@@ -28,6 +28,8 @@ def show(result: Result, folder: Path, console: Console) -> None:
     jobs = summary.get("jobs", {})
     for name, figures in jobs.items():
         table.add_job(name, figures)
+        for pattern, of_pattern in summary.get("collectives", {}).get(name, {}).items():
+            table.add_collectives(pattern, of_pattern)
     table.add_flows(summary["flows"], summary["fct"], connections=bool(jobs) and _only(result, jobs))
     for name, fct in _apart(result).items():
         table.add_row(Text(name), "")
@@ -175,6 +177,16 @@ class _Figures(Table):
             self.add(f"  {what}", figures[key], "s")
         self.add("  bus bandwidth, mean", figures["busbw_mean_Bps"], "GB/s", 1e-9)
         self.add("  lower bound / iteration time", figures["efficiency_mean"], "%", 100)
+
+    def add_collectives(self, pattern: str, figures: dict[str, Any]) -> None:
+        self.add(f"  {pattern}", figures["count"], "collectives")
+        for what, key, unit, scale in (
+            ("time, mean", "time_mean_s", "s", 1),
+            ("bus bandwidth, mean", "busbw_mean_Bps", "GB/s", 1e-9),
+            ("of the bound", "efficiency_mean", "%", 100),
+            ("last start after the first", "skew_mean_s", "s", 1),
+        ):
+            self.add(f"    {what}", figures[key], unit, scale)
 
     def add_queues(self, queues: dict[str, Any]) -> None:
         busiest = queues["busiest"]

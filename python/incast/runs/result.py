@@ -227,6 +227,11 @@ class Result:
         return Table(self._table("ranks"))
 
     @cached_property
+    def collectives(self) -> Table:
+        """One row per collective of an iteration of a job that a rank has started; empty without collectives."""
+        return Table(self._table("collectives"))
+
+    @cached_property
     def messages(self) -> Table:
         """One row per message of a job that has arrived; empty without jobs."""
         return Table(self._table("messages"))

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 TABLES = (
-    *("flows", "ports", "classes", "engines", "entries", "radios", "queries", "writes", "jobs", "ranks", "messages"),
-    *("tasks", "samples", "trace", "pauses", "timeline_ports", "timeline_flows", "timeline_events", "timeline_paths"),
+    *("flows", "ports", "classes", "engines", "entries", "radios", "queries", "writes", "jobs", "ranks"),
+    *("collectives", "messages", "tasks", "samples", "trace", "pauses"),
+    *("timeline_ports", "timeline_flows", "timeline_events", "timeline_paths"),
 )
 OPTIONAL = tuple(name for name in TABLES if name not in ("flows", "ports", "samples"))
 """Tables that are written only if they have rows."""

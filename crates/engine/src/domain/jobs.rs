@@ -2,7 +2,7 @@
 
 use crate::domain::endpoints::Endpoints;
 use crate::domain::probe::observed;
-use crate::domain::ranks::{Coming, Ordered, Parts, Written, next_carriers, record};
+use crate::domain::ranks::{Coming, Ordered, Parts, Written, next_carriers, part_record, record};
 use crate::event::order::{Key, Timer};
 use crate::event::outbox::Outbox;
 use crate::event::packet::Packet;
@@ -13,7 +13,7 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::spec::ScaleUp;
 use incast_cc::Time;
 use incast_record::{Recorder, TransferRecord};
-use std::collections::VecDeque;
+use incast_workload::collective::Tasks;
 
 impl Endpoints {
     /// Handles a timer of a job.
@@ -175,18 +175,21 @@ impl Endpoints {
         let (from, own) = net.jobs.of_task(task);
         let sent = net.jobs.tasks(net.spec, from).task(own);
         let (sender, receiver) = (&net.jobs.ranks[from], &net.jobs.ranks[to]);
-        ctx.rec.transfer(TransferRecord {
-            job: sender.job,
-            from: sender.rank,
-            to: receiver.rank,
-            task: own,
-            tag: sent.tag,
-            bytes: sent.size,
-            start_ps: start.0,
-            finish_ps: ctx.now.0,
-            flow: flow.map(|flow| flow.0),
-        });
-        let message = Arrived { from: sender.rank, tag: sent.tag, task: own, since };
+        if !net.spec.observe.drop_messages {
+            ctx.rec.transfer(TransferRecord {
+                job: sender.job,
+                from: sender.rank,
+                to: receiver.rank,
+                task: own,
+                tag: sent.tag,
+                bytes: sent.size,
+                start_ps: start.0,
+                finish_ps: ctx.now.0,
+                flow: flow.map(|flow| flow.0),
+            });
+        }
+        let took = ctx.now.saturating_sub(start);
+        let message = Arrived { from: sender.rank, tag: sent.tag, task: own, since, took };
         self.tell(ctx, to, |state, tasks, now, acts| state.arrived(tasks, message, now, acts));
     }
 
@@ -195,7 +198,7 @@ impl Endpoints {
         &mut self,
         ctx: &mut NodeCtx<E>,
         rank: RankId,
-        happened: impl FnOnce(&mut RankState, &incast_workload::Rank, Time, &mut Vec<Act>),
+        happened: impl FnOnce(&mut RankState, Tasks<'_>, Time, &mut Vec<Act>),
     ) {
         let net = ctx.net;
         let tasks = net.jobs.tasks(net.spec, rank);
@@ -215,6 +218,7 @@ impl Endpoints {
                     ctx.timer(until, Timer::Calculation(net.jobs.stream(rank, stream)));
                 }
                 Act::Send { task } => self.send_message(ctx, rank, task),
+                Act::Leave(part) => ctx.rec.part(part_record(net, rank, part, Some(ctx.now))),
                 Act::Done => self.end_iteration(ctx, rank, &mut acts),
             }
         }
@@ -235,12 +239,13 @@ impl Endpoints {
         let net = ctx.net;
         let Some(jobs) = &mut self.jobs else { return };
         let [out, into] = [rank, to].map(|rank| net.jobs.ranks[rank].local as usize);
-        let begins = ctx.now.max(jobs.free[out].0).max(jobs.free[into].1);
+        let begins = ctx.now.max(jobs.inside[out].out_free).max(jobs.inside[into].into_free);
         let left = begins.saturating_add(links.rate.serialize(bytes));
-        (jobs.free[out].0, jobs.free[into].1) = (left, left);
+        jobs.inside[out].out_free = left;
+        jobs.inside[into].into_free = left;
         jobs.rank(&net.jobs, to).coming(ctx.now);
         let number = net.jobs.task(rank, task);
-        jobs.sent_at.entry(number).or_default().push_back(ctx.now);
+        jobs.inside[into].coming.push_back((number, ctx.now));
         ctx.timer(left, Timer::ScaleUpSent(number));
         ctx.timer(left.saturating_add(links.delay), Timer::ScaleUpArrived(number));
     }
@@ -251,7 +256,7 @@ impl Endpoints {
         let (from, own) = net.jobs.of_task(task);
         let sent = net.jobs.tasks(net.spec, from).task(own);
         let (Some(jobs), Some((to, _))) = (&mut self.jobs, net.jobs.inside(net.spec, from, sent.peer)) else { return };
-        let start = jobs.sent_at.get_mut(&task).and_then(VecDeque::pop_front).unwrap_or(ctx.now);
+        let start = jobs.inside[net.jobs.ranks[to].local as usize].take(task).unwrap_or(ctx.now);
         self.receive(ctx, to, task, (start, start, None));
     }
 

@@ -24,7 +24,7 @@ use incast_record::packed::{FrameSeries, FrameTable};
 use incast_record::store::Store;
 use incast_record::{
     Collector, EngineRecord, EntryRecord, FlowFrame, FlowRecord, MessageKind, Outcome, PortFrame, PortRecord,
-    RadioRecord, Role,
+    RadioRecord, Role, summary,
 };
 use std::collections::BTreeMap;
 
@@ -226,7 +226,10 @@ impl Simulation<'_> {
             outcome.pauses.nodes = spec.node_names.clone();
         }
         self.thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
-        outcome.unreadable().map_or(Ok(outcome), |words| Err(RunError::Invalid(words)))
+        // a link that gets faster is faster than the bound knows
+        let bounded = spec.failures.iter().all(|failure| failure.rate().is_none());
+        let too_fast = if bounded { summary::too_fast(&outcome) } else { None };
+        outcome.unreadable().or(too_fast).map_or(Ok(outcome), |words| Err(RunError::Invalid(words)))
     }
 
     /// Names of what governs flows, and the flows' records. `segments`: number of each flow's segments in flight, and

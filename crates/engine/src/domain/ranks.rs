@@ -1,13 +1,14 @@
 //! Ranks of jobs on the hosts of a domain, and the domain's ends of their connections.
 
 use crate::ids::{DomainId, RankId, TaskId};
-use crate::job::{Account, Act, RankState, TaskTimes};
+use crate::job::{Account, Act, Part, RankState, TaskTimes};
 use crate::map::fabric::FabricMap;
 use crate::map::jobs::{Jobs, Pair};
 use crate::map::planes::Carriers;
 use crate::spec::SendDone;
 use incast_cc::Time;
-use incast_record::{RankRecord, Recorder};
+use incast_record::{PartRecord, RankRecord, Recorder};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Messages of a connection that are written and not yet acknowledged.
@@ -199,12 +200,32 @@ impl InOrder {
     }
 }
 
+/// Links of a rank to its server.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Inside {
+    /// Times from which on the ways out and in are free.
+    pub out_free: Time,
+    /// See `out_free`.
+    pub into_free: Time,
+    /// Messages that are coming, with the times at which they were sent, in the order of arrival, or nearly: those
+    /// without bytes may arrive together.
+    pub coming: VecDeque<(TaskId, Time)>,
+}
+
+impl Inside {
+    /// Takes out a message that has arrived; returns the time at which it was sent.
+    pub fn take(&mut self, task: TaskId) -> Option<Time> {
+        let at = self.coming.iter().position(|(own, _)| *own == task)?;
+        self.coming.remove(at).map(|(_, sent)| sent)
+    }
+}
+
 /// Ranks of a domain, and its ends of their connections.
 #[derive(Debug, Default)]
 pub struct DomainJobs {
     ranks: Vec<(RankId, RankState)>,
-    /// By rank: times from which on its ways out of and into a server's links are free.
-    pub(super) free: Vec<(Time, Time)>,
+    /// Links to a server, by rank.
+    pub(super) inside: Vec<Inside>,
     pub(super) outgoing: Vec<Outgoing>,
     pub(super) incoming: Vec<Incoming>,
     /// Order of the messages that are coming, by pair of several connections.
@@ -213,8 +234,6 @@ pub struct DomainJobs {
     pub(super) parts: BTreeMap<(u32, u32), Parts>,
     /// Latest message of each task from a rank whose planes may fail: its number, and one of its connections.
     pub(super) latest: BTreeMap<TaskId, (u32, u32)>,
-    /// Times at which messages inside a server were sent, by task: of one iteration, and of the next.
-    pub(super) sent_at: BTreeMap<TaskId, VecDeque<Time>>,
     /// Memory reused from event to event.
     pub(super) acts: Vec<Act>,
 }
@@ -229,12 +248,13 @@ pub fn place(net: &mut FabricMap, mut with: impl FnMut(DomainId, &mut dyn FnMut(
         let factor = slow.map_or(1.0, |(_, factor)| *factor);
         let at = domain(rank, &jobs);
         with(at, &mut |here| {
-            let mut state = RankState::new(jobs.tasks(spec, rank), factor, job.send_done == SendDone::Written);
+            let tasks = jobs.tasks(spec, rank).rank();
+            let mut state = RankState::new(tasks, factor, job.send_done == SendDone::Written);
             let asked = spec.observe.tasks.as_ref().is_some_and(|tasks| tasks.has(own));
             state.times = asked.then(|| Box::new(TaskTimes::new(jobs.ranks[rank].job, own)));
             jobs.ranks[rank].local = here.ranks.len() as u32;
             here.ranks.push((rank, state));
-            here.free.push((Time::ZERO, Time::ZERO));
+            here.inside.push(Inside::default());
         });
     }
     for i in 0..jobs.pairs.len() {
@@ -280,6 +300,7 @@ impl DomainJobs {
         for (rank, state) in self.ranks.iter_mut().filter(|(_, state)| state.is_busy()) {
             state.account.advance(end);
             rec.rank(record(net, *rank, state, None));
+            state.parts.iter().for_each(|part| rec.part(part_record(net, *rank, *part, None)));
         }
     }
 }
@@ -305,8 +326,22 @@ pub(super) fn record(net: &FabricMap, rank: RankId, state: &RankState, finish: O
         exposed_ps: exposed.0,
         idle_ps: idle.0,
         communication_ps: communication.0,
-        tasks: tasks.tasks() as u32,
+        tasks: tasks.count(),
         left: state.left(),
         waits_for: if finish.is_none() { waits() } else { None },
+    }
+}
+
+/// Record of a rank's part in a collective that ended at `finish`, or is unfinished at the end of the run.
+pub(super) fn part_record(net: &FabricMap, rank: RankId, part: Part, finish: Option<Time>) -> PartRecord {
+    let (place, tasks) = (&net.jobs.ranks[rank], net.jobs.tasks(net.spec, rank));
+    PartRecord {
+        job: place.job,
+        iteration: part.iteration,
+        collective: tasks.rank().task(tasks.member(part.member).task).tag,
+        rank: place.rank,
+        start_ps: part.start.0,
+        finish_ps: finish.map(|at| at.0),
+        longest: part.longest.map(|(took, Reverse(from))| (took.0, from)),
     }
 }

@@ -9,5 +9,5 @@ mod rank;
 mod times;
 
 pub use account::Account;
-pub use rank::{Act, RankState};
+pub use rank::{Act, Part, RankState};
 pub use times::{Arrived, TaskTimes};

@@ -16,6 +16,8 @@ pub struct Arrived {
     pub task: u32,
     /// Earliest time at which its first byte could arrive.
     pub since: Time,
+    /// Time from its start to the arrival of its last byte.
+    pub took: Time,
 }
 
 /// A message that has arrived, and when.
@@ -128,9 +130,9 @@ impl TaskTimes {
         number
     }
 
-    /// A receive takes a message.
-    pub(super) fn met(&mut self, task: u32, message: u32) {
-        let Some(Met { message, at }) = self.arrived.remove(&message) else { return };
+    /// A receive takes a message; returns the time that it took.
+    pub(super) fn met(&mut self, task: u32, message: u32) -> Time {
+        let Some(Met { message, at }) = self.arrived.remove(&message) else { return Time::ZERO };
         if let Some(record) = self.open.get_mut(&task) {
             record.peer = Some(message.from);
             record.peer_task = Some(message.task);
@@ -138,6 +140,7 @@ impl TaskTimes {
             record.message_start_ps = Some(message.since.0);
             record.message_finish_ps = Some(at.0);
         }
+        message.took
     }
 
     /// Takes the tasks of which all is known.

@@ -11,11 +11,11 @@ use crate::spec::{
     SendDone, Spec,
 };
 use incast_cc::{Rate, Time};
-use incast_workload::{Kind, Rank};
+use incast_workload::Kind;
+use incast_workload::collective::Tasks;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::ops::Range;
-use std::sync::LazyLock;
 
 /// Most ranks of all jobs.
 const MOST_RANKS: usize = 1 << 24;
@@ -143,11 +143,11 @@ impl Jobs {
         for (number, job) in (0u32..).zip(&spec.jobs) {
             check(spec, job).map_err(|text| RunError::Refused(About::Job(number), text))?;
             let first = jobs.ranks.len() as u32;
-            for ((rank, own), host) in job.graph.iter().zip(&job.hosts) {
+            for (rank, host) in (0..).zip(&job.hosts) {
                 let place =
                     RankPlace { job: number, rank, host: NodeId(*host), local: 0, first_task: TaskId(tasks as u32) };
                 jobs.ranks.push(place);
-                tasks += own.tasks() as u64;
+                tasks += u64::from(job.tasks.rank(rank).count());
             }
             if tasks > u32::MAX as u64 || jobs.ranks.len() > MOST_RANKS {
                 let text = format!(
@@ -265,16 +265,15 @@ impl Jobs {
     }
 
     /// Tasks of a rank.
-    pub fn tasks<'s>(&self, spec: &'s Spec, rank: RankId) -> &'s Rank {
-        static NONE: LazyLock<Rank> = LazyLock::new(Rank::default);
+    pub fn tasks<'s>(&self, spec: &'s Spec, rank: RankId) -> Tasks<'s> {
         let place = &self.ranks[rank];
-        spec.jobs[place.job as usize].graph.rank(place.rank).unwrap_or(&NONE)
+        spec.jobs[place.job as usize].tasks.rank(place.rank)
     }
 }
 
 /// Checks a job against its hosts and connections.
 fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
-    let (ranks, hosts) = (job.graph.ranks(), job.hosts.len());
+    let (ranks, hosts) = (job.tasks.graph().ranks(), job.hosts.len());
     if ranks != hosts || ranks == 0 {
         return Err(format!("{ranks} ranks on {hosts} hosts; expected a host for each of at least one rank"));
     }
@@ -307,18 +306,17 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
     if let Some(pair) = slow.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(format!("rank {} is slower twice; expected one factor", pair[0]));
     }
-    if let Some((rank, _)) = job.graph.iter().find(|(_, tasks)| job.iterations > 1 && tasks.is_wild()) {
+    if let Some((rank, _)) = job.tasks.graph().iter().find(|(_, tasks)| job.iterations > 1 && tasks.is_wild()) {
         return Err(format!(
             "rank {rank} receives from any rank or with any tag, and {} iterations: messages of two iterations could \
              be taken for each other; expected 1 iteration",
             job.iterations
         ));
     }
-    for (rank, tasks) in job.graph.iter() {
+    for (rank, tasks) in job.tasks.graph().iter() {
         for (i, task) in tasks.iter() {
             let fault = match task.kind {
                 Kind::Send if task.peer as usize >= ranks || task.peer == rank => "expected another rank of the job",
-                Kind::Collective => "expected its messages: collectives are expanded before a run",
                 _ => continue,
             };
             return Err(format!("task {i} of rank {rank} ({} to {}): {fault}", task.kind.name(), task.peer));

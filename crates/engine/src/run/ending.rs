@@ -22,12 +22,14 @@ pub fn max_kept(spec: &Spec) -> u64 {
 pub fn full(kept: &Collector, now: Time, spec: &Spec) -> RunError {
     let (end, gigabytes) = (spec.duration, [kept.kept_bytes(), max_kept(spec)].map(|bytes| bytes as f64 * 1e-9));
     let (events, steps, tasks) = (kept.trace.len(), kept.monitored.len(), kept.tasks.len());
+    let sent = kept.transfers.len();
     let (points, messages, pauses) = (kept.samples.len(), kept.messages.len(), kept.pauses.len());
     RunError::Invalid(format!(
         "records of the run take {:.2} GB at {now} of {end}, and may take {:.2} GB: {events} events of packets \
          (measure.trace), {steps} steps of counted packets (measure.acks), {points} points of time series \
-         (measure.series), {messages} queries and writes, {pauses} steps of pauses (measure.pauses), {tasks} tasks \
-         (measure.tasks); expected fewer, a longer measure.series.interval, larger writes, or a shorter run.duration",
+         (measure.series), {messages} queries and writes, {sent} messages (measure.messages), {pauses} steps of \
+         pauses (measure.pauses), {tasks} tasks (measure.tasks); expected fewer, a longer measure.series.interval, \
+         larger writes, or a shorter run",
         gigabytes[0], gigabytes[1]
     ))
 }

@@ -1,8 +1,9 @@
 //! Training jobs: graphs of tasks on hosts, and the connections of their messages.
 
 use incast_cc::{Rate, Time};
-use incast_record::JobRecord;
-use incast_workload::{Graph, Kind, Rank};
+use incast_record::{CollectiveFacts, JobRecord};
+use incast_workload::Collective;
+use incast_workload::collective::{Expansion, bus_factor};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,8 +12,8 @@ use std::sync::Arc;
 pub struct JobSpec {
     /// Index into [`Spec::groups`](super::Spec::groups).
     pub group: u32,
-    /// Tasks of all ranks. Collectives are expanded.
-    pub graph: Arc<Graph>,
+    /// Tasks of all ranks. Collectives are one task a member, whose tasks begin when it starts.
+    pub tasks: Arc<Expansion>,
     /// Host of every rank. Ranks that share a host do not use its link between them.
     pub hosts: Vec<u32>,
     /// Further planes of the network; `None`: ranks have one host.
@@ -36,6 +37,8 @@ pub struct JobSpec {
     /// Lower bound of the time of an iteration, and its part that holds of each even where iterations overlap; `None`:
     /// unknown.
     pub bound: Option<[Time; 2]>,
+    /// Lower bounds of the times of the collectives, by index; missing or `None`: unknown.
+    pub bounds: Vec<Option<Time>>,
     /// Kinds of messages, whose connections differ: first tag of each range of tags and its kind, ascending. Smaller
     /// tags are of kind 0.
     pub kinds: Vec<(u32, u8)>,
@@ -151,13 +154,31 @@ impl JobSpec {
         JobRecord {
             name: groups[self.group as usize].clone(),
             collective: self.collective,
-            ranks: self.graph.ranks() as u32,
+            ranks: self.tasks.graph().ranks() as u32,
             iterations: self.iterations,
             start_ps: self.start.0,
             bound_ps: self.bound.map(|[whole, _]| whole.0),
             work_ps: self.bound.map(|[_, work]| work.0),
             warmup: self.warmup,
+            collectives: self.facts(),
         }
+    }
+
+    fn facts(&self) -> Vec<CollectiveFacts> {
+        let (graph, methods) = (self.tasks.graph(), self.tasks.methods());
+        let own = |(i, what): (usize, &Collective)| {
+            let members = graph.group(what.group).len() as u32;
+            CollectiveFacts {
+                pattern: what.pattern.name(),
+                algorithm: methods.of(what.pattern).algorithm.name(),
+                group: what.group,
+                members,
+                bytes: what.bytes.0,
+                bus_factor: bus_factor(what.pattern, members.into()),
+                bound_ps: self.bounds.get(i).copied().flatten().map(|bound| bound.0),
+            }
+        };
+        graph.collectives().iter().enumerate().map(own).collect()
     }
 
     /// Number of planes.
@@ -201,22 +222,22 @@ impl JobSpec {
     /// Pairs of ranks with messages over the network from the first to the second, by kind, in order. A kind has no
     /// more connections than messages.
     pub fn channels(&self) -> Vec<Channels> {
-        let sends = |(rank, tasks): (u32, &Rank)| {
-            let inside = |peer| JobSpec::is_inside(self.scale_up.as_ref(), rank, peer);
-            let sends = tasks.iter().filter(|(_, task)| task.kind == Kind::Send && !inside(task.peer));
-            let mut keys: Vec<(u32, u8)> = sends.map(|(_, task)| (task.peer, self.kind(task.tag))).collect();
-            keys.sort_unstable();
-            let count = |same: &[(u32, u8)]| {
-                let messages = same.len() as u64 * self.iterations as u64;
-                let planes = self.count_planes() as u64;
+        let sends = |from: u32| {
+            let mut messages = BTreeMap::<(u32, u8), u64>::new();
+            self.tasks.messages(from, |to, tag, count| {
+                if count > 0 && !JobSpec::is_inside(self.scale_up.as_ref(), from, to) {
+                    *messages.entry((to, self.kind(tag))).or_default() += count;
+                }
+            });
+            messages.into_iter().map(move |((to, kind), count)| {
+                let messages = count * u64::from(self.iterations);
                 let count = match self.opens {
-                    Opens::Kept(most) => messages.min(most as u64) * planes,
+                    Opens::Kept(most) => messages.min(most.into()) * u64::from(self.count_planes()),
                     Opens::Each => messages,
                 };
-                Channels { from: rank, to: same[0].0, kind: same[0].1, count }
-            };
-            keys.chunk_by(|a, b| a == b).map(count).collect::<Vec<_>>()
+                Channels { from, to, kind, count }
+            })
         };
-        self.graph.iter().flat_map(sends).collect()
+        (0..self.tasks.graph().ranks() as u32).flat_map(sends).collect()
     }
 }

@@ -283,6 +283,8 @@ pub struct Observe {
     pub pauses: Option<u32>,
     /// Ranks of jobs whose tasks are recorded; `None`: none.
     pub tasks: Option<TaskRanks>,
+    /// True if messages of jobs are not recorded one by one.
+    pub drop_messages: bool,
     /// Maximum number of bytes recorded point by point; a run that exceeds it ends with an error. At most `MAX_KEPT`,
     /// which is the default.
     pub max_kept: Option<u64>,

@@ -6,6 +6,7 @@ use incast_cc::Bytes;
 use incast_engine::map::failover::reroute;
 use incast_engine::testing::Simulation;
 use incast_record::{RankRecord, TaskRecord};
+use incast_workload::collective::{Expansion, Methods};
 use incast_workload::{ANY, Builder, Graph, Task};
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ const ACK: u64 = 48_000;
 const DELAY: u64 = 1_000_000;
 
 /// A job on hosts of a star of 10 Gb/s, rank by rank, over RDMA without a window.
-fn on_star(hosts: u32, graph: Graph, placement: &[u32]) -> Spec {
+pub fn on_star(hosts: u32, graph: Graph, placement: &[u32]) -> Spec {
     let mut spec = star(hosts, Rate::gbps(10), Time::us(1));
     spec.transports = vec![rdma(|own| own.window = Window::None)];
     spec.queues = vec![endless_queue()];
@@ -28,20 +29,27 @@ fn on_star(hosts: u32, graph: Graph, placement: &[u32]) -> Spec {
 }
 
 /// Adds a job to `spec`.
-fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
+pub fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
+    add_by(spec, graph, &Methods::default(), placement, None);
+}
+
+/// Adds a job with these methods of its collectives, and links inside its servers, to `spec`.
+pub fn add_by(spec: &mut Spec, graph: Graph, methods: &Methods, placement: &[u32], scale_up: Option<ScaleUp>) {
+    let tasks = Expansion::new(Arc::new(graph), methods).unwrap();
     spec.jobs.push(JobSpec {
         group: 0,
-        graph: Arc::new(graph),
+        tasks: Arc::new(tasks),
         hosts: placement.to_vec(),
         planes: None,
         start: Time::ZERO,
         iterations: 1,
         warmup: 0,
         send_done: SendDone::Acked,
-        scale_up: None,
+        scale_up,
         slow: Vec::new(),
         collective: None,
         bound: None,
+        bounds: Vec::new(),
         kinds: Vec::new(),
         opens: Opens::Kept(1),
         connections: Vec::new(),
@@ -50,7 +58,7 @@ fn add(spec: &mut Spec, graph: Graph, placement: &[u32]) {
 }
 
 /// Gives the last job its connections.
-fn connect(spec: &mut Spec) {
+pub fn connect(spec: &mut Spec) {
     let job = spec.jobs.last_mut().unwrap();
     job.connections.clear();
     for Channels { from, to, kind, count } in job.channels() {
@@ -531,10 +539,11 @@ fn jobs_that_do_not_fit_are_refused() {
     refused(|s| s.jobs[0].slow = vec![(2, 1.0)], "one of 2 ranks");
     refused(|s| s.jobs[0].slow = vec![(1, 2.0), (0, 1.0), (1, 3.0)], "rank 1 is slower twice");
     let wild = |s: &mut Spec| {
-        s.jobs[0].graph = Arc::new(graph(2, |job| {
+        let wild = graph(2, |job| {
             chain(job, 0, &[Task::send(Bytes(1_000), 1)]);
             chain(job, 1, &[Task::recv(Bytes(1_000), ANY)]);
-        }));
+        });
+        s.jobs[0].tasks = Arc::new(Expansion::new(Arc::new(wild), &Methods::default()).unwrap());
         s.jobs[0].iterations = 2;
     };
     refused(wild, "expected 1 iteration");
@@ -548,13 +557,11 @@ fn jobs_that_do_not_fit_are_refused() {
     refused(|s| s.flows[0].app = App::Bulk(Bulk { size: None, write: 1 }), "no connection of ranks 0 and 1");
     refused(|s| s.jobs.push(s.jobs[0].clone()), "part of two connections of jobs");
     let own = |task: Task| graph(2, |job| chain(job, 0, &[task]));
-    for (task, part) in [
-        (Task::send(Bytes(1), 0), "expected another rank"),
-        (Task::send(Bytes(1), 2), "expected another rank"),
-        (Task::collective(0, 0, Bytes(1)), "collectives are expanded"),
-    ] {
+    for (task, part) in
+        [(Task::send(Bytes(1), 0), "expected another rank"), (Task::send(Bytes(1), 2), "expected another rank")]
+    {
         let mut spec = on_star(3, pair(), &[0, 1]);
-        spec.jobs[0].graph = Arc::new(own(task));
+        spec.jobs[0].tasks = Arc::new(Expansion::new(Arc::new(own(task)), &Methods::default()).unwrap());
         let error = Simulation::new(&spec).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains(part), "{error:?}: expected {part:?}");
     }

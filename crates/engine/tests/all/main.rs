@@ -4,6 +4,7 @@ mod support;
 
 mod application;
 mod classes;
+mod collectives;
 mod datagrams;
 mod dcpim;
 mod deadlines;

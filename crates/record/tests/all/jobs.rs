@@ -1,8 +1,8 @@
 //! Figures of training jobs.
 
-use incast_record::summary::summarize;
+use incast_record::summary::{summarize, too_fast};
 use incast_record::table::{self, Column, Values};
-use incast_record::{JobRecord, Outcome, RankRecord, TransferRecord};
+use incast_record::{CollectiveFacts, CollectiveRecord, JobRecord, Outcome, PartRecord, RankRecord, TransferRecord};
 
 const US: u64 = 1_000_000;
 
@@ -22,6 +22,24 @@ fn rank(iteration: u32, rank: u32, start: u64, finish: Option<u64>) -> RankRecor
     }
 }
 
+fn facts(pattern: &'static str, bytes: u64) -> CollectiveFacts {
+    let (members, bus_factor, bound_ps) = (2, 1.5, Some(2 * US));
+    CollectiveFacts { pattern, algorithm: "ring", group: 0, members, bytes, bus_factor, bound_ps }
+}
+
+/// A collective that both ranks have ended; rank `late` started it 3 us later.
+fn ended(late: u32) -> CollectiveRecord {
+    let mut record = CollectiveRecord::default();
+    for rank in [1, 0] {
+        let start_ps = if rank == late { 4 * US } else { US };
+        let longest = Some((2 * US, 1 - rank));
+        let part =
+            PartRecord { rank, start_ps, finish_ps: Some((6 + u64::from(rank)) * US), longest, ..Default::default() };
+        record.add(&part);
+    }
+    record
+}
+
 /// Three iterations of a job of two ranks: the second begins before the first has ended, and the third on one rank
 /// alone.
 fn outcome() -> Outcome {
@@ -35,7 +53,9 @@ fn outcome() -> Outcome {
             bound_ps: Some(5 * US),
             work_ps: Some(4 * US),
             warmup: 0,
+            collectives: vec![facts("all-reduce", 1_000_000), facts("all-to-all", 500), facts("all-to-all", 800)],
         }],
+        collectives: [((0, 0, 0), ended(1)), ((0, 0, 1), ended(0)), ((0, 0, 2), CollectiveRecord::default())].into(),
         ranks: vec![
             rank(0, 0, 0, Some(8)),
             rank(0, 1, 0, Some(10)),
@@ -114,4 +134,43 @@ fn iterations_of_the_warm_up_are_in_the_tables_and_in_no_mean() {
     assert_eq!(column(&table::named("jobs").unwrap()(&three), "warmup"), Values::U32(vec![1, 0, 0]));
     three.ranks.truncate(2);
     assert_eq!(summarize(&three, "s", "v")["jobs"]["j"]["iteration_mean_s"].as_f64(), None);
+}
+
+#[test]
+fn a_collective_lasts_from_its_first_start_to_its_last_end_and_names_who_was_late() {
+    let table = table_of("collectives");
+    let times = |name: &str, us: [Option<u64>; 3]| {
+        let seconds = us.map(|us| us.map(|us| us as f64 * 1e-6)).to_vec();
+        assert_eq!(column(&table, name), Values::OptF64(seconds), "{name}");
+    };
+    times("time_s", [Some(6), Some(6), None]);
+    times("skew_s", [Some(3), Some(3), None]);
+    times("after_last_start_s", [Some(3), Some(3), None]);
+    times("slowest_message_s", [Some(2), Some(2), None]);
+    assert_eq!(column(&table, "slowest_rank"), Values::U32(vec![1, 0, u32::MAX]));
+    assert_eq!(column(&table, "last_rank"), Values::OptU64(vec![Some(1), Some(1), None]));
+    // the lowest sender of two messages that took as long
+    assert_eq!(column(&table, "slowest_from"), Values::OptU64(vec![Some(0), Some(0), None]));
+    assert_eq!(column(&table, "slowest_to"), Values::OptU64(vec![Some(1), Some(1), None]));
+    let Values::OptF64(bus) = column(&table, "busbw_Bps") else { panic!("numbers") };
+    assert!((bus[0].unwrap() - 1.5 * 1_000_000.0 / 6e-6).abs() < 1.0);
+    let s = summarize(&outcome(), "s", "v");
+    let own = &s["collectives"]["j"];
+    assert_eq!(own["all-reduce"]["time_mean_s"].as_f64(), Some(6e-6));
+    assert_eq!(own["all-reduce"]["efficiency_mean"].as_f64().map(|own| (own * 3.0).round()), Some(1.0));
+    // sizes are never pooled
+    assert_eq!((&own["all-to-all/2/500"]["finished"], &own["all-to-all/2/800"]["finished"]), (&1.into(), &0.into()));
+    assert_eq!(own.get("all-to-all"), None);
+    assert_eq!(summarize(&Outcome::default(), "s", "v").get("collectives"), None);
+}
+
+#[test]
+fn what_is_faster_than_its_bound_is_told() {
+    assert_eq!(too_fast(&outcome()), None);
+    let mut fast = outcome();
+    fast.jobs[0].bound_ps = Some(11 * US);
+    assert!(too_fast(&fast).unwrap().contains("iteration 0 of job j took 10000000 ps"));
+    let mut fast = outcome();
+    fast.jobs[0].collectives[1].bound_ps = Some(7 * US);
+    assert!(too_fast(&fast).unwrap().contains("collective 1 (all-to-all) of iteration 0 of job j"));
 }

@@ -4,7 +4,8 @@ use incast_record::statistics::{jain, nearest_rank, percentile_nearest_rank};
 use incast_record::summary::{figures, summarize, summary_text};
 use incast_record::table::{self, Values};
 use incast_record::{
-    EngineRecord, FlowRecord, Histogram, JobRecord, MessageKind, MessageRecord, MonitorEntry, Outcome, PortRecord, Role,
+    CollectiveFacts, CollectiveRecord, EngineRecord, FlowRecord, Histogram, JobRecord, MessageKind, MessageRecord,
+    MonitorEntry, Outcome, PortRecord, Role,
 };
 use serde_json::{Value, json};
 
@@ -534,13 +535,16 @@ fn leaves(prefix: &str, value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn every_figure_has_unit_and_definition_and_nothing_else_has() {
-    let jobs = vec![JobRecord { name: "j".into(), ..JobRecord::default() }];
-    let s = summarize(&Outcome { failed_links: vec!["a>b".into()], jobs, ..outcome() }, "s", "v");
+    let facts = CollectiveFacts { pattern: "reduce", members: 2, ..CollectiveFacts::default() };
+    let jobs = vec![JobRecord { name: "j".into(), collectives: vec![facts], ..JobRecord::default() }];
+    let collectives = [((0, 0, 0), CollectiveRecord::default())].into();
+    let s = summarize(&Outcome { failed_links: vec!["a>b".into()], jobs, collectives, ..outcome() }, "s", "v");
     let mut found = Vec::new();
     for part in ["run", "flows", "fct", "queries", "writes", "queues", "hosts", "radios"] {
         leaves(part, &s[part], &mut found);
     }
     leaves("jobs.*", &s["jobs"]["j"], &mut found);
+    leaves("collectives.*.*", &s["collectives"]["j"]["reduce"], &mut found);
     found.extend(["groups.*", "crossed_failure.*"].map(String::from));
     leaves("flowmonitor", &s["flowmonitor"], &mut found);
     let stated: Vec<&str> = figures().map(|f| f.key).collect();
@@ -563,6 +567,7 @@ fn every_figure_has_unit_and_definition_and_nothing_else_has() {
             "hosts",
             "radios",
             "jobs",
+            "collectives",
             "groups",
             "crossed_failure",
             "flowmonitor",

@@ -101,7 +101,7 @@ fn tables(outcome: &Outcome) -> Vec<(String, Vec<Column>)> {
     TABLES.iter().map(|(name, make)| (format!("{name}.parquet"), make(outcome))).collect()
 }
 
-fn rows(outcome: &Outcome) -> [usize; 19] {
+fn rows(outcome: &Outcome) -> [usize; 20] {
     let of = |kind| outcome.messages.iter().filter(|m| m.kind == kind).count();
     [
         outcome.flows.len(),
@@ -114,6 +114,7 @@ fn rows(outcome: &Outcome) -> [usize; 19] {
         of(MessageKind::Write),
         outcome.ranks.chunk_by(|a, b| (a.job, a.iteration) == (b.job, b.iteration)).count(),
         outcome.ranks.len(),
+        outcome.collectives.len(),
         outcome.transfers.len(),
         outcome.tasks.len(),
         outcome.samples.len(),

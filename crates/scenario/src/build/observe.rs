@@ -80,6 +80,7 @@ pub(super) fn observe(
         cells,
         interval,
         trace: m.trace.clone(),
+        drop_messages: m.messages == Some(false),
         max_kept: None,
         acks: m.acks,
         monitor: MonitorRule { lost_after_ps, undeliverable_received: m.undeliverable.0 == Undeliverable::Received },
@@ -144,7 +145,7 @@ fn tasks(asked: &TaskRanks, problems: &mut Vec<Problem>) -> Option<spec::TaskRan
 /// Numbers of ranks in `measure.tasks` that no job has.
 pub(super) fn check_tasks(spec: &spec::Spec, problems: &mut Vec<Problem>) {
     let Some(spec::TaskRanks::Of(ranges)) = &spec.observe.tasks else { return };
-    let Some(most) = spec.jobs.iter().map(|job| job.graph.ranks() as u32).max() else { return };
+    let Some(most) = spec.jobs.iter().map(|job| job.tasks.graph().ranks() as u32).max() else { return };
     for (first, last) in ranges {
         if *last >= most {
             let message = format!("expected numbers of ranks, from 0 to {}", most.saturating_sub(1));

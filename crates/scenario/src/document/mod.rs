@@ -240,6 +240,9 @@ pub struct Measure {
     /// Numbers of flows whose packets are traced, one line per event.
     #[serde(default)]
     pub trace: Vec<u32>,
+    /// Lists every message of a job in `messages.parquet`, at 64 bytes of memory each. Default: true.
+    #[serde(default)]
+    pub messages: Option<bool>,
     /// Counts packets of ACK directions, for the figures `flowmonitor.entries`. Costs memory and time for each
     /// packet.
     #[serde(default)]

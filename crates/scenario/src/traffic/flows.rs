@@ -49,6 +49,8 @@ pub(crate) struct Flows<'a> {
     pub(crate) taken: BTreeSet<u32>,
     /// Notes on what was read, in sentences.
     pub(crate) notes: Vec<String>,
+    /// True if messages of jobs are recorded.
+    pub(crate) messages: bool,
     /// Flows announced so far.
     announced: u64,
     /// Memory of the rows that jobs record, in bytes.
@@ -84,6 +86,7 @@ impl<'a> Flows<'a> {
             jobs: Vec::new(),
             taken: BTreeSet::new(),
             notes: Vec::new(),
+            messages: doc.measure.messages != Some(false),
             announced: 0,
             rows: 0,
             most,
@@ -129,8 +132,8 @@ impl<'a> Flows<'a> {
         self.count_memory();
         if self.memory > self.most {
             let message = format!(
-                "expected fewer iterations, or fewer messages in one: the run would take {:.1} GB of memory, {:.1} GB \
-                 of these for the rows of ranks and messages",
+                "expected fewer iterations, fewer messages in one, or measure.messages = false: the run would take \
+                 {:.1} GB of memory, {:.1} GB of these for the rows of ranks and messages",
                 self.memory as f64 / 1e9,
                 self.rows as f64 / 1e9
             );

@@ -34,7 +34,7 @@ fn a_resolved_scenario_has_times_in_place_of_a_rate_and_the_same_tasks() {
     assert_eq!(again.resolved_toml().unwrap(), text);
     assert_eq!(again.hash().unwrap(), given.hash().unwrap());
     let (one, other) = (given.build().unwrap(), again.build().unwrap());
-    assert_eq!(one.jobs[0].graph, other.jobs[0].graph);
+    assert_eq!(one.jobs[0].tasks.graph(), other.jobs[0].tasks.graph());
     assert_eq!(one.jobs[0].connections.len(), other.jobs[0].connections.len());
 }
 

@@ -89,7 +89,7 @@ pub fn expanded_tasks(what: &Collective, n: u64, method: &Method) -> Result<f64,
 }
 
 /// Refuses a method that does not fit a collective; returns the number of tasks of a member, about.
-fn check_one(what: &Collective, n: u64, method: &Method) -> Result<f64, Refused> {
+pub(super) fn check_one(what: &Collective, n: u64, method: &Method) -> Result<f64, Refused> {
     method.check(what.pattern, n)?;
     if u64::from(what.root) >= n.max(1) {
         return Err(Refused(format!("root = {}: expected a position below {n}", what.root)));

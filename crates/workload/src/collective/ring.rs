@@ -42,6 +42,18 @@ impl Ring {
     pub fn sent(&self, position: u64, step: u64) -> u64 {
         self.parts.part(step / self.count.max(1), self.part(position, step))
     }
+    /// Bytes that a position receives in a step.
+    pub(super) fn received(&self, position: u64, step: u64) -> u64 {
+        self.sent((position + self.n - 1) % self.n, step)
+    }
+    /// Number of loops, and of the steps of one.
+    pub(super) fn loops(&self) -> (u64, u64) {
+        (self.parts.loops(), self.count)
+    }
+    /// Number of the first steps of a loop whose data is added to own data.
+    pub(super) fn reducing(&self) -> u64 {
+        (self.n - 1).saturating_sub(self.first).min(self.count)
+    }
     /// Returns whether what is received in a step is added to own data.
     pub fn reduces(&self, step: u64) -> bool {
         self.first + step % self.count.max(1) < self.n - 1

@@ -2,6 +2,7 @@
 
 mod chakra;
 mod collective;
+mod expansion;
 mod figures;
 mod files;
 mod fixtures;

@@ -1,5 +1,6 @@
 //! Flows of a training job: a connection for every pair of ranks with messages.
 
+mod bounds;
 mod connections;
 mod hosts;
 mod llm;
@@ -10,19 +11,16 @@ use super::flows::Flows;
 use super::place::check_two_hosts;
 use crate::document::job::{Job, Life};
 use crate::text::problem::{Errors, Problem};
+use bounds::bounds;
 use connections::{connect, kinds};
 use hosts::of_ranks;
 use incast_cc as cc;
 use incast_engine::spec::{self, JobSpec, Opens};
 use incast_record::{RankRecord, TransferRecord};
-use incast_workload::bound::bound;
-use incast_workload::collective::bus_factor;
-use incast_workload::evaluate::delay::Network;
-use incast_workload::{Graph, Kind};
+use incast_workload::collective::{Expansion, bus_factor};
 use servers::{by_rails, check_paths, linked, planes};
-use std::collections::BTreeSet;
 use std::sync::Arc;
-use tasks::{collective, messages, note_servers, patterns, read};
+use tasks::{collective, expansion, note_servers, patterns, read};
 
 impl Job {
     /// Adds the job as group number `group`, and the connections of its ranks.
@@ -35,8 +33,7 @@ impl Job {
             (None, None, Some(file)) => read(self, file, flows)?,
             (None, None, None) => return Ok(()),
         };
-        let graph = messages(self, &tasks, &methods, flows)?;
-        let ranks = graph.ranks();
+        let ranks = tasks.ranks();
         let collective = self.collective.as_ref().map(|c| (c.size.0.0, bus_factor(c.kind.0, ranks as u64)));
         let hosts = of_ranks(self, ranks, group, flows)?;
         let path = flows.path.clone();
@@ -49,14 +46,14 @@ impl Job {
         }
         let scale_up = self.scale_up.as_ref().map(|own| linked(own, self, &hosts, flows)).transpose()?;
         let patterns = patterns(&tasks, &methods, flows)?;
-        let (graph, patterns) = match self.pxn {
-            true => by_rails(&graph, patterns, scale_up.as_ref(), &hosts, flows)?,
-            false => (graph, patterns),
+        note_servers(self, &tasks, &methods, &hosts, flows);
+        let (tasks, patterns) = match self.pxn {
+            true => by_rails(self, (&tasks, &methods), patterns, scale_up.as_ref(), &hosts, flows)?,
+            false => (expansion(self, Arc::new(tasks), &methods, flows)?, patterns),
         };
         flows.taken.extend(&hosts);
-        flows.reserve_rows(rows(&graph).saturating_mul(self.iterations.into()))?;
-        note_servers(self, &tasks, &methods, &hosts, flows);
-        let bound = bound_of(&graph, &hosts, self, flows);
+        flows.reserve_rows(rows(&tasks, flows.messages).saturating_mul(self.iterations.into()))?;
+        let (bound, bounds) = bounds(&tasks, &hosts, self, scale_up.as_ref(), flows);
         let slow = self.slow.iter().flat_map(|slow| slow.ranks.iter().map(|rank| (*rank, slow.calc))).collect();
         if self.connections == Life::Message && flows.network.planes > 1 {
             let message = format!(
@@ -67,7 +64,7 @@ impl Job {
         }
         let mut made = JobSpec {
             group,
-            graph: Arc::new(graph),
+            tasks: Arc::new(tasks),
             planes: planes(self.planes, &hosts, flows.network),
             hosts,
             start: self.start.0,
@@ -78,6 +75,7 @@ impl Job {
             slow,
             collective,
             bound,
+            bounds,
             kinds: Vec::new(),
             opens: match self.connections {
                 Life::Job => Opens::Kept(self.qps),
@@ -129,26 +127,12 @@ impl Job {
     }
 }
 
-/// Memory of the rows of an iteration, in bytes.
-fn rows(graph: &Graph) -> u64 {
-    let messages: usize =
-        graph.iter().map(|(_, rank)| rank.iter().filter(|(_, task)| task.kind == Kind::Send).count()).sum();
-    (graph.ranks() * size_of::<RankRecord>() + messages * size_of::<TransferRecord>()) as u64
-}
-
-/// Lower bound of the time of an iteration, whatever the network between the hosts' links.
-fn bound_of(graph: &Graph, hosts: &[u32], job: &Job, flows: &Flows) -> Option<[cc::Time; 2]> {
-    if job.scale_up.is_some() || job.slow.iter().any(|slow| slow.calc < 1.0) {
-        return None;
+/// Memory of the rows of an iteration, in bytes; of messages, if these are recorded.
+fn rows(tasks: &Expansion, of_messages: bool) -> u64 {
+    let ranks = tasks.graph().ranks() as u32;
+    let mut messages = 0u64;
+    for rank in (0..ranks).filter(|_| of_messages) {
+        tasks.messages(rank, |_, _, count| messages += count);
     }
-    let all: BTreeSet<u32> = hosts.iter().copied().collect();
-    let own = |host: u32| all.contains(&host);
-    let links = || flows.network.links.iter();
-    let out = links().filter(|l| own(l.from)).map(|l| l.delay).min()?;
-    let into = links().filter(|l| own(l.to)).map(|l| l.delay).min()?;
-    let rate = links().filter(|l| own(l.from) || own(l.to)).map(|l| l.rate).max()?;
-    let all_planes = cc::Rate(rate.0.saturating_mul(flows.network.planes.max(1).into()));
-    let rate = if rate == cc::Rate::INFINITE { rate } else { all_planes };
-    let network = Network { latency: out.saturating_add(into), rate };
-    bound(graph, network).ok().map(|bound| [bound.time(), bound.work()])
+    u64::from(ranks) * size_of::<RankRecord>() as u64 + messages * size_of::<TransferRecord>() as u64
 }

@@ -1,13 +1,15 @@
 //! Servers of a job's ranks, and the messages that no network carries.
 
-use super::tasks::Patterns;
+use super::tasks::{Patterns, messages};
 use crate::document::job::{Job, PlaneRule, ScaleUp};
 use crate::text::problem::Problem;
 use crate::topology::network::Network;
 use crate::traffic::flows::Flows;
 use incast_engine::spec;
 use incast_workload::Graph;
+use incast_workload::collective::{Expansion, Methods};
 use incast_workload::pxn::{Places, forward};
+use std::sync::Arc;
 
 /// Links between ranks of a server: those on hosts of one server of the topology, or else consecutive ranks.
 pub(super) fn linked(own: &ScaleUp, job: &Job, hosts: &[u32], flows: &Flows) -> Result<spec::ScaleUp, Problem> {
@@ -35,14 +37,15 @@ pub(super) fn linked(own: &ScaleUp, job: &Job, hosts: &[u32], flows: &Flows) -> 
     Ok(spec::ScaleUp { servers, rate: own.rate.0, delay: own.delay.0 })
 }
 
-/// The tasks, with messages to another rail by way of the GPU that is on it.
+/// The tasks, with messages to another rail by way of the GPU that is on it. Collectives are expanded.
 pub(super) fn by_rails(
-    graph: &Graph,
+    job: &Job,
+    (graph, methods): (&Graph, &Methods),
     patterns: Patterns,
     scale_up: Option<&spec::ScaleUp>,
     hosts: &[u32],
     flows: &Flows,
-) -> Result<(Graph, Patterns), Problem> {
+) -> Result<(Expansion, Patterns), Problem> {
     let key = format!("{}.pxn", flows.path);
     let gpus = flows.network.gpus;
     let Some(own) = scale_up.filter(|_| gpus > 0) else {
@@ -51,14 +54,16 @@ pub(super) fn by_rails(
     };
     let rails: Vec<u32> = hosts.iter().map(|host| host % gpus).collect();
     let places = Places { servers: &own.servers, rails: &rails };
-    let forwarded = forward(graph, places).map_err(|refused| Problem::with_value(key, true, refused.0))?;
+    let refused = |found: incast_workload::Refused| Problem::with_value(&*key, true, found.0);
+    let forwarded = forward(&messages(job, graph, methods, flows)?, places).map_err(refused)?;
     let mut patterns = patterns;
     let own = patterns.clone();
     for (first, old) in forwarded.tags {
         let before = own.partition_point(|(tag, _)| *tag <= old).checked_sub(1);
         patterns.extend(before.map(|of| (first, own[of].1)));
     }
-    Ok((forwarded.graph, patterns))
+    let tasks = Expansion::new(Arc::new(forwarded.graph), &Methods::default()).map_err(refused)?;
+    Ok((tasks, patterns))
 }
 
 /// Further planes of the hosts of a job.

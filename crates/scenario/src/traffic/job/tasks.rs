@@ -7,15 +7,16 @@ use crate::text::problem::Problem;
 use crate::traffic::flows::Flows;
 use crate::traffic::shuffle::shuffled;
 use incast_engine::hash::{self, purpose};
-use incast_workload::collective::{Methods, alone, expand, expanded_tasks, tags, zipf};
+use incast_workload::collective::{Expansion, Methods, alone, expand, expanded_tasks, tags, zipf};
 use incast_workload::evaluate::delay::Network;
 use incast_workload::files::{self, Format};
 use incast_workload::lint::{Options, lint, servers};
-use incast_workload::{Collective, Graph, Kind, Pattern, Refused, Report, Task};
+use incast_workload::{Collective, Graph, Pattern, Refused, Report};
 use std::collections::BTreeSet;
 use std::io::Cursor;
+use std::sync::Arc;
 
-/// Most tasks of a collective.
+/// Most tasks of a job whose collectives are expanded before the run.
 const MOST_TASKS: f64 = 2e7;
 /// Memory of a task in a run, about.
 const TASK_BYTES: f64 = 60.0;
@@ -115,10 +116,6 @@ pub(super) fn collective(
         let draw = |i, n| hash::pick(hash::bits(flows.seed, purpose::SKEW, group.into(), u64::from(i)), n);
         what.sizes = Some(zipf(what.bytes, exponent, &shuffled(ranks, draw)).into());
     }
-    let tasks = expanded_tasks(&what, ranks.into(), methods.of(what.pattern)).map_err(wrong)?;
-    if let Some(message) = too_many(tasks, "a larger chunk, fewer channels, or fewer ranks") {
-        return Err(Problem::new(key, message));
-    }
     Ok((alone(&what, ranks).map_err(wrong)?, methods))
 }
 
@@ -134,18 +131,37 @@ pub(super) fn patterns(graph: &Graph, methods: &Methods, flows: &Flows) -> Resul
     Ok(first.into_iter().zip(graph.collectives()).map(|(tag, own)| (tag, own.pattern)).collect())
 }
 
+/// Key of the collectives of a job.
+fn key_of(job: &Job, flows: &Flows) -> String {
+    let key = match (&job.collective, &job.llm) {
+        (Some(_), _) => "collective",
+        (None, Some(_)) => "llm",
+        (None, None) => "collectives",
+    };
+    format!("{}.{key}", flows.path)
+}
+
+/// Tasks of a job, of whose collectives a run computes the messages.
+pub(super) fn expansion(job: &Job, graph: Arc<Graph>, methods: &Methods, flows: &Flows) -> Result<Expansion, Problem> {
+    Expansion::new(graph, methods).map_err(|found| Problem::new(key_of(job, flows), found.0))
+}
+
 /// Messages of the tasks of a job: its collectives are expanded.
 pub(super) fn messages(job: &Job, graph: &Graph, methods: &Methods, flows: &Flows) -> Result<Graph, Problem> {
-    let refused = |key: &str, message: String| Problem::new(format!("{}.{key}", flows.path), message);
-    let whole = if job.collective.is_some() { "collective" } else { "collectives" };
-    let graph = expand(graph, methods).map_err(|found| refused(whole, found.0))?;
-    match &job.collective {
-        Some(own) if own.kind.0 != Pattern::Barrier && has_empty(&graph) => {
-            let message = "messages of 0 B; expected more bytes, or fewer channels or ranks";
-            Err(Problem::quoted(format!("{}.collective.size", flows.path), own.size, message))
-        }
-        _ => Ok(graph),
+    let wrong = |refused: Refused| Problem::new(key_of(job, flows), refused.0);
+    let mut tasks = graph.total() as f64;
+    for one in graph.collectives() {
+        let members = graph.group(one.group).len() as u64;
+        tasks += expanded_tasks(one, members, methods.of(one.pattern)).map_err(wrong)?;
     }
+    if tasks > MOST_TASKS {
+        let need = tasks * TASK_BYTES / 1e9;
+        return Err(wrong(Refused(format!(
+            "{tasks:.0} tasks with pxn, which take {need:.1} GB; expected at most {MOST_TASKS:.0}: larger chunks, or \
+             fewer ranks"
+        ))));
+    }
+    expand(graph, methods).map_err(wrong)
 }
 
 /// Notes on servers of GPUs: groups that lie in several, and rings that leave their rail, where GPU k of every server
@@ -159,17 +175,4 @@ pub(super) fn note_servers(job: &Job, graph: &Graph, methods: &Methods, hosts: &
     let mut report = Report::default();
     servers(graph, methods, gpus, rails, &mut report);
     note(&flows.path.clone(), &report, flows);
-}
-
-/// Refusal of more tasks than a run takes, with a remedy.
-pub(super) fn too_many(tasks: f64, remedy: &str) -> Option<String> {
-    let need = tasks * TASK_BYTES / 1e9;
-    let message = || format!("{tasks:.0} tasks, which take {need:.1} GB; expected at most {MOST_TASKS:.0}: {remedy}");
-    (tasks > MOST_TASKS).then(message)
-}
-
-/// Returns whether a message has no bytes.
-fn has_empty(graph: &Graph) -> bool {
-    let empty = |(_, task): (u32, Task)| task.kind == Kind::Send && task.size == 0;
-    graph.iter().any(|(_, rank)| rank.iter().any(empty))
 }

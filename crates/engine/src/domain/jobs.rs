@@ -12,6 +12,7 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::spec::ScaleUp;
 use incast_cc::Time;
 use incast_record::{Recorder, TransferRecord};
+use incast_workload::Task;
 use incast_workload::collective::Tasks;
 
 /// Bytes of a connection that a message takes: one without bytes is a packet all the same.
@@ -87,21 +88,22 @@ impl Endpoints {
             let Some((task, _, start)) = incoming.messages.pop_front_if(|(_, end, _)| *end <= delivered) else {
                 return;
             };
-            self.receive(ctx, connection.to, task, (start, Some(connection.flow)));
+            let (from, own) = net.jobs.of_task(task);
+            let sent = net.jobs.tasks(net.spec, from).task(own);
+            self.receive(ctx, connection.to, (from, own, sent), (start, Some(connection.flow)));
         }
     }
 
-    /// Gives the message of a task, written at `start`, to rank `to`; `flow` is that of its connection, if any.
+    /// Gives the message of task `own` of rank `from`, written at `start`, to rank `to`; `flow` is that of its
+    /// connection, if any.
     fn receive(
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
         to: RankId,
-        task: TaskId,
+        (from, own, sent): (RankId, u32, Task),
         (start, flow): (Time, Option<FlowId>),
     ) {
         let net = ctx.net;
-        let (from, own) = net.jobs.of_task(task);
-        let sent = net.jobs.tasks(net.spec, from).task(own);
         let (sender, receiver) = (&net.jobs.ranks[from], &net.jobs.ranks[to]);
         if !net.spec.observe.drop_messages {
             ctx.rec.transfer(TransferRecord {
@@ -139,7 +141,7 @@ impl Endpoints {
                 Act::Calculate { stream, until } => {
                     ctx.timer(until, Timer::Calculation(net.jobs.stream(rank, stream)));
                 }
-                Act::Send { task } => self.send_message(ctx, rank, task),
+                Act::Send { task, own } => self.send_message(ctx, rank, (task, own)),
                 Act::Leave(part) => ctx.rec.part(part_record(net, rank, part, Some(ctx.now))),
                 Act::Done => self.end_iteration(ctx, rank, &mut acts),
             }
@@ -179,13 +181,12 @@ impl Endpoints {
         let sent = net.jobs.tasks(net.spec, from).task(own);
         let (Some(jobs), Some((to, _))) = (&mut self.jobs, net.jobs.inside(net.spec, from, sent.peer)) else { return };
         let start = jobs.inside[net.jobs.ranks[to].local as usize].take(task).unwrap_or(ctx.now);
-        self.receive(ctx, to, task, (start, None));
+        self.receive(ctx, to, (from, own, sent), (start, None));
     }
 
     /// Writes the message of a task to its connection, which opens with the first.
-    fn send_message(&mut self, ctx: &mut NodeCtx<impl Effects>, rank: RankId, task: u32) {
+    fn send_message(&mut self, ctx: &mut NodeCtx<impl Effects>, rank: RankId, (task, sent): (u32, Task)) {
         let net = ctx.net;
-        let sent = net.jobs.tasks(net.spec, rank).task(task);
         if let Some((to, links)) = net.jobs.inside(net.spec, rank, sent.peer) {
             return self.send_inside(ctx, (rank, to), task, (sent.size, links));
         }

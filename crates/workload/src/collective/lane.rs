@@ -320,7 +320,10 @@ impl RingLane {
     }
 
     fn at(&self, local: u64) -> Step {
-        let (round, rest) = (local / self.of_loop() * self.count, local % self.of_loop());
+        let (round, rest) = match self.loops {
+            1 => (0, local),
+            _ => (local / self.of_loop() * self.count, local % self.of_loop()),
+        };
         let with = 3 * self.reducing;
         if rest < with {
             Step { round: round + rest / 3, role: (rest % 3) as usize }
@@ -331,8 +334,11 @@ impl RingLane {
 
     /// Number of the send of a step; the receive is the next.
     fn number(&self, step: u64) -> u32 {
-        let rest = step % self.count;
-        (step / self.count * self.of_loop() + 2 * rest + rest.min(self.reducing)) as u32
+        let (before, rest) = match self.loops {
+            1 => (0, step),
+            _ => (step / self.count * self.of_loop(), step % self.count),
+        };
+        (before + 2 * rest + rest.min(self.reducing)) as u32
     }
 
     fn waits_for_credit(&self, step: u64) -> bool {

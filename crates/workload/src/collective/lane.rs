@@ -63,9 +63,11 @@ pub(super) struct Role {
     feeds: Vec<(usize, u32)>,
 }
 
-/// Roles of kind, peer, and what each waits for: roles, so many rounds earlier. A send waits for the one `credits`
-/// rounds earlier too, if there are credits.
-pub(super) fn roles(own: Vec<(Kind, u64, Vec<(usize, u32)>)>, credits: u32) -> Vec<Role> {
+/// Kind of a role, its peer, and the roles that it waits for, so many rounds earlier.
+pub(super) type Needs = (Kind, u64, Vec<(usize, u32)>);
+
+/// Roles with what they wait for. A send waits for the one `credits` rounds earlier too, if there are credits.
+pub(super) fn roles(own: Vec<Needs>, credits: u32) -> Vec<Role> {
     let mut feeds = vec![Vec::new(); own.len()];
     let mut made = Vec::with_capacity(own.len());
     for (i, (kind, peer, mut needs)) in own.into_iter().enumerate() {

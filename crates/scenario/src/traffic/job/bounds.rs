@@ -22,7 +22,7 @@ pub(super) fn bounds(tasks: &Expansion, hosts: &[u32], job: &Job, flows: &Flows)
     if job.slow.iter().any(|slow| slow.calc < 1.0) {
         return none();
     }
-    let mut known: HashMap<(u8, u64, u32, Option<&[u64]>, usize, bool), Option<Time>> = HashMap::new();
+    let mut known: HashMap<(u8, u64, u32, usize, bool), Option<Time>> = HashMap::new();
     let mut of = |what: &Collective| {
         let group = graph.group(what.group);
         let own = match &job.scale_up {
@@ -37,7 +37,7 @@ pub(super) fn bounds(tasks: &Expansion, hosts: &[u32], job: &Job, flows: &Flows)
                 }
             }
         };
-        let key = (what.pattern as u8, what.bytes.0, what.root, None, group.len(), own == network);
+        let key = (what.pattern as u8, what.bytes.0, what.root, group.len(), own == network);
         if what.sizes.is_some() {
             return alone_bound(tasks, what, group.len(), own);
         }

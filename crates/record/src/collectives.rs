@@ -149,10 +149,13 @@ pub(crate) const FIGURES: &[Figure<OfClass>] = &rows! {
         "Mean of the lower bound over the collective time; at most 1.";
 };
 
+/// Collectives of a job and pattern, by members and bytes.
+type Sizes<'a, 'o> = BTreeMap<(u32, u64), Vec<&'a Row<'o>>>;
+
 /// Figures of the collectives of every job by name, and by pattern.
 pub(crate) fn summary(outcome: &Outcome) -> Value {
     let all = started(outcome);
-    let mut classes: BTreeMap<(u32, &str), BTreeMap<(u32, u64), Vec<&Row<'_>>>> = BTreeMap::new();
+    let mut classes: BTreeMap<(u32, &str), Sizes<'_, '_>> = BTreeMap::new();
     for row in &all {
         let of_pattern = classes.entry((row.job, row.facts.pattern)).or_default();
         of_pattern.entry((row.facts.members, row.facts.bytes)).or_default().push(row);

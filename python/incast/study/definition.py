@@ -28,7 +28,7 @@ TABLES = ("flows", "ports", "samples")
 """Default tables of runs that a store keeps."""
 KEEPS = (
     *(*TABLES, "classes", "engines", "entries", "radios", "queries", "writes", "trace"),
-    *("jobs", "ranks", "messages", "tasks"),
+    *("jobs", "ranks", "collectives", "messages", "tasks"),
 )
 OTHERS = ("tune", "sensitivity")
 """Tables of a study file for other commands, ignored here."""

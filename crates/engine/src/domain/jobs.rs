@@ -8,11 +8,13 @@ use crate::event::outbox::Outbox;
 use crate::event::packet::Packet;
 use crate::ids::{FlowId, RankId, StreamId, TaskId};
 use crate::job::{Act, Arrived, RankState};
+use crate::map::fabric::FabricMap;
 use crate::map::jobs::Connection;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::ScaleUp;
 use incast_cc::Time;
 use incast_record::{Recorder, TransferRecord};
+use incast_workload::Task;
 use incast_workload::collective::Tasks;
 
 impl Endpoints {
@@ -44,8 +46,7 @@ impl Endpoints {
     /// Notes that the message of a task is coming.
     fn is_coming(&mut self, ctx: &mut NodeCtx<impl Effects>, task: TaskId) {
         let net = ctx.net;
-        let (rank, own) = net.jobs.of_task(task);
-        let sent = net.jobs.tasks(net.spec, rank).task(own);
+        let (rank, _, sent) = sent_by(net, task);
         let (Some(jobs), Some(number)) = (&mut self.jobs, net.jobs.pair(rank, sent.peer)) else { return };
         let pair = &net.jobs.pairs[number as usize];
         let kind = net.jobs.kind(net.spec, rank, sent.tag);
@@ -71,8 +72,7 @@ impl Endpoints {
     /// Notes that the message of a task is coming again, whole, over another plane.
     fn is_coming_again(&mut self, ctx: &mut NodeCtx<impl Effects>, task: TaskId) {
         let net = ctx.net;
-        let (rank, own) = net.jobs.of_task(task);
-        let sent = net.jobs.tasks(net.spec, rank).task(own);
+        let (rank, _, sent) = sent_by(net, task);
         let (Some(jobs), Some(pair)) = (&mut self.jobs, net.jobs.pair(rank, sent.peer)) else { return };
         let pair = &net.jobs.pairs[pair as usize];
         let start = ctx.now - pair.latency;
@@ -147,7 +147,8 @@ impl Endpoints {
             let incoming = &mut jobs.incoming[pair.incoming()][pair.place(number)];
             let Some(come) = incoming.messages.pop_front_if(|come| come.end <= delivered) else { return };
             if pair.connections().len() == 1 {
-                self.receive(ctx, pair.to, come.task, (come.start, come.start + pair.latency, Some(flow)));
+                let times = (come.start, come.start + pair.latency, Some(flow));
+                self.receive(ctx, pair.to, sent_by(net, come.task), times);
                 continue;
             }
             let (mut arrived, mut others) = (Vec::new(), jobs.in_order.remove(&of).unwrap_or_default());
@@ -157,23 +158,21 @@ impl Endpoints {
             }
             for Ordered { task, connection, start, .. } in arrived {
                 let flow = net.jobs.connections[connection as usize].flow;
-                self.receive(ctx, pair.to, task, (start, start + pair.latency, Some(flow)));
+                self.receive(ctx, pair.to, sent_by(net, task), (start, start + pair.latency, Some(flow)));
             }
         }
     }
 
-    /// Gives the message of a task, written at `start` and under way since `since`, to rank `to`; `flow` is that of its
-    /// connection, if any.
+    /// Gives the message of task `own` of rank `from`, written at `start` and under way since `since`, to rank `to`;
+    /// `flow` is that of its connection, if any.
     fn receive(
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
         to: RankId,
-        task: TaskId,
+        (from, own, sent): (RankId, u32, Task),
         (start, since, flow): (Time, Time, Option<FlowId>),
     ) {
         let net = ctx.net;
-        let (from, own) = net.jobs.of_task(task);
-        let sent = net.jobs.tasks(net.spec, from).task(own);
         let (sender, receiver) = (&net.jobs.ranks[from], &net.jobs.ranks[to]);
         if !net.spec.observe.drop_messages {
             ctx.rec.transfer(TransferRecord {
@@ -217,7 +216,7 @@ impl Endpoints {
                 Act::Calculate { stream, until } => {
                     ctx.timer(until, Timer::Calculation(net.jobs.stream(rank, stream)));
                 }
-                Act::Send { task } => self.send_message(ctx, rank, task),
+                Act::Send { task, own } => self.send_message(ctx, rank, (task, own)),
                 Act::Leave(part) => ctx.rec.part(part_record(net, rank, part, Some(ctx.now))),
                 Act::Done => self.end_iteration(ctx, rank, &mut acts),
             }
@@ -253,17 +252,15 @@ impl Endpoints {
     /// Takes a message that has arrived over the links of a server.
     fn arrived_inside(&mut self, ctx: &mut NodeCtx<impl Effects>, task: TaskId) {
         let net = ctx.net;
-        let (from, own) = net.jobs.of_task(task);
-        let sent = net.jobs.tasks(net.spec, from).task(own);
+        let (from, own, sent) = sent_by(net, task);
         let (Some(jobs), Some((to, _))) = (&mut self.jobs, net.jobs.inside(net.spec, from, sent.peer)) else { return };
         let start = jobs.inside[net.jobs.ranks[to].local as usize].take(task).unwrap_or(ctx.now);
-        self.receive(ctx, to, task, (start, start, None));
+        self.receive(ctx, to, (from, own, sent), (start, start, None));
     }
 
     /// Writes the message of a task to its connection, which opens with the first.
-    fn send_message(&mut self, ctx: &mut NodeCtx<impl Effects>, rank: RankId, task: u32) {
+    fn send_message(&mut self, ctx: &mut NodeCtx<impl Effects>, rank: RankId, (task, sent): (u32, Task)) {
         let net = ctx.net;
-        let sent = net.jobs.tasks(net.spec, rank).task(task);
         if let Some((to, links)) = net.jobs.inside(net.spec, rank, sent.peer) {
             return self.send_inside(ctx, (rank, to), task, (sent.size, links));
         }
@@ -329,6 +326,12 @@ impl Endpoints {
             ctx.rec.finish(ctx.now.0);
         }
     }
+}
+
+/// Rank of a sending task, its number there, and the task.
+fn sent_by(net: &FabricMap, task: TaskId) -> (RankId, u32, Task) {
+    let (rank, own) = net.jobs.of_task(task);
+    (rank, own, net.jobs.tasks(net.spec, rank).task(own))
 }
 
 /// Bytes of a connection that a message takes: an empty one takes a byte, as in LogGOPSim, and so arrives in a packet.

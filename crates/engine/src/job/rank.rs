@@ -13,7 +13,7 @@ use super::times::{Arrived, TaskTimes};
 use incast_cc::Time;
 use incast_workload::collective::{At, Tasks};
 use incast_workload::matching::{Mailbox, Quick};
-use incast_workload::{Kind, Rank};
+use incast_workload::{Kind, Rank, Task};
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 use std::mem::take;
@@ -30,8 +30,10 @@ pub enum Act {
     },
     /// The message of a task sets out.
     Send {
-        /// The sending task.
+        /// Number of the sending task.
         task: u32,
+        /// The sending task.
+        own: Task,
     },
     /// The rank's part in a collective ends.
     Leave(Part),
@@ -211,7 +213,7 @@ impl RankState {
             Kind::Send => {
                 self.started(tasks, at);
                 self.account.communicates(now, true);
-                acts.push(Act::Send { task });
+                acts.push(Act::Send { task, own });
                 if self.written {
                     self.end(tasks, at, now, acts);
                 }

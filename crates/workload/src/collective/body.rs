@@ -142,8 +142,8 @@ impl Body {
     }
 }
 
-/// Lanes of a member, in the order of their tasks; `None` for exchanges of few rounds, and for an all-to-all that leaves
-/// out pairs without bytes.
+/// Lanes of a member, in the order of their tasks; `None` for exchanges of few rounds, and for an all-to-all that
+/// leaves out pairs without bytes.
 fn lanes(what: &Collective, n: u64, position: u32, method: &Method) -> Option<Vec<Lane>> {
     // place in the order of the ring
     let place = |position: u32| match method.order.is_empty() {

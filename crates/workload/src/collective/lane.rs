@@ -63,9 +63,11 @@ pub(super) struct Role {
     feeds: Vec<(usize, u32)>,
 }
 
-/// Roles of kind, peer, and what each waits for: roles, so many rounds earlier. A send waits for the one `credits`
-/// rounds earlier too, if there are credits.
-pub(super) fn roles(own: Vec<(Kind, u64, Vec<(usize, u32)>)>, credits: u32) -> Vec<Role> {
+/// Kind of a role, its peer, and the roles that it waits for, so many rounds earlier.
+pub(super) type Needs = (Kind, u64, Vec<(usize, u32)>);
+
+/// Roles with what they wait for. A send waits for the one `credits` rounds earlier too, if there are credits.
+pub(super) fn roles(own: Vec<Needs>, credits: u32) -> Vec<Role> {
     let mut feeds = vec![Vec::new(); own.len()];
     let mut made = Vec::with_capacity(own.len());
     for (i, (kind, peer, mut needs)) in own.into_iter().enumerate() {
@@ -320,7 +322,10 @@ impl RingLane {
     }
 
     fn at(&self, local: u64) -> Step {
-        let (round, rest) = (local / self.of_loop() * self.count, local % self.of_loop());
+        let (round, rest) = match self.loops {
+            1 => (0, local),
+            _ => (local / self.of_loop() * self.count, local % self.of_loop()),
+        };
         let with = 3 * self.reducing;
         if rest < with {
             Step { round: round + rest / 3, role: (rest % 3) as usize }
@@ -331,8 +336,11 @@ impl RingLane {
 
     /// Number of the send of a step; the receive is the next.
     fn number(&self, step: u64) -> u32 {
-        let rest = step % self.count;
-        (step / self.count * self.of_loop() + 2 * rest + rest.min(self.reducing)) as u32
+        let (before, rest) = match self.loops {
+            1 => (0, step),
+            _ => (step / self.count * self.of_loop(), step % self.count),
+        };
+        (before + 2 * rest + rest.min(self.reducing)) as u32
     }
 
     fn waits_for_credit(&self, step: u64) -> bool {

@@ -38,6 +38,9 @@ impl Parts {
     /// Bytes of a part of a loop.
     pub fn part(self, round: u64, part: u64) -> u64 {
         let rest = self.bytes.saturating_sub((self.chunk * self.n).saturating_mul(round));
+        if rest >= self.chunk * self.n {
+            return self.chunk;
+        }
         let chunk = ceil(rest, self.n).min(self.chunk);
         rest.saturating_sub(chunk.saturating_mul(part)).min(chunk)
     }

@@ -140,14 +140,15 @@ def goal() -> Iterator[Case]:
         for rate, theirs in zip(RATES, run.times, strict=True):
             near: Tolerance | None = Absolute(0.5) if run.exact else None if rate == RATES[-1] else NEAR
             again = Explanation(f"{LATER}, and {SLOWER}", {"traffic.train.file": tasks.htsim(name, rules=True)})
-            told = {"explained": again} if rate in run.explained else {"rule": run.rule}
+            explained = again if rate in run.explained else None
+            told = "" if explained else run.rule
             title, settings = f"{run.title}, {rate} Gb/s", network(rate)
             yield Case(
                 f"jobs/goal/{name}-{rate}g",
                 title,
                 "jobs-tree.toml",
                 {**settings, "traffic.train.file": tasks.htsim(name)},
-                (Figure("time", "ns", theirs, near, iteration_ns, **told),),
+                (Figure("time", "ns", theirs, near, iteration_ns, told, explained),),
                 quick=name == "one",
                 cost_s=0.2,
             )

@@ -104,7 +104,7 @@ def _task(row: Event, end_s: float) -> Slice:
     track = f"calc stream {row['stream']}" if row["kind"] == "calc" and row["stream"] else row["kind"]
     peer = "any rank" if row["peer"] is None else f"rank {row['peer']}"
     ways = {"send": f"send to {peer}", "recv": f"recv from {peer}"}
-    name = ways.get(row["kind"], row["kind"])
+    name = str(ways.get(row["kind"], row["kind"]))
     return start, end_s if end is None else end, row["rank"], track, name, args, row
 
 

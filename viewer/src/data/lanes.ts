@@ -72,9 +72,14 @@ export function stretchesOf(iterations: Span[], calculations: Span[], messages: 
 /** Lanes of all ranks whose tasks are recorded. */
 export class Lanes {
   readonly jobs: Job[] = [];
+  /** Starts and ends of all tasks' spans, by row; NaN before they are known. */
+  private readonly from: Float64Array;
+  private readonly to: Float64Array;
 
   constructor(readonly run: Run) {
     const { ranks, tasks } = run.tables;
+    const count = ranks && tasks ? tasks.values("task").length : 0;
+    [this.from, this.to] = [new Float64Array(count), new Float64Array(count)];
     if (!ranks || !tasks) return;
     const jobs = new Map<string, Job>();
     const lanes = new Map<string, Lane>();
@@ -118,25 +123,27 @@ export class Lanes {
 
   /** Start and end of a calculation, or of the time in which the message of a task is under way. */
   spanOf(row: number): Span {
-    const tasks = this.run.tables.tasks!;
-    const of = tasks.get("kind")?.texts?.[tasks.values("kind")[row]!] === "calc" ? "" : "message_";
-    const to_s = tasks.values(`${of}finish_s`)[row]!;
-    return { from_s: tasks.values(`${of}start_s`)[row]!, to_s: isKnown(to_s) ? to_s : this.run.end_s };
+    return { from_s: this.from[row]!, to_s: this.to[row]! };
   }
 
   private take(lanes: Map<string, Lane>): void {
     const tasks = this.run.tables.tasks!;
     const [names, kinds] = [tasks.get("job")!, tasks.get("kind")!];
+    const times = ["", "message_"].map((what) => (
+      [tasks.values(`${what}start_s`), tasks.values(`${what}finish_s`)] as const));
     tasks.values("rank").forEach((rank, row) => {
       const lane = lanes.get(`${rank} ${text(names, row)}`);
       const kind = text(kinds, row);
-      if (!lane || !isKnown(this.spanOf(row).from_s)) return;
+      const [starts, ends] = times[kind === "calc" ? 0 : 1]!;
+      this.from[row] = starts[row]!;
+      this.to[row] = isKnown(ends[row]!) ? ends[row]! : this.run.end_s;
+      if (!lane || !isKnown(starts[row]!)) return;
       if (kind === "calc") lane.calculations.push(row);
       else if (kind === "send" || kind === "recv") lane.messages.push(row);
     });
     for (const lane of lanes.values()) {
       for (const rows of [lane.calculations, lane.messages]) {
-        rows.sort((a, b) => this.spanOf(a).from_s - this.spanOf(b).from_s || a - b);
+        rows.sort((a, b) => this.from[a]! - this.from[b]! || a - b);
       }
       const spans = (rows: number[]) => rows.map((row) => this.spanOf(row));
       lane.stretches = stretchesOf(lane.iterations, spans(lane.calculations), spans(lane.messages));
@@ -145,10 +152,7 @@ export class Lanes {
 
   /** Rows of the calculations and messages of a lane that are under way at a time. */
   at(lane: Lane, time_s: number): { calculations: number[]; messages: number[] } {
-    const own = (rows: number[]) => rows.filter((row) => {
-      const { from_s, to_s } = this.spanOf(row);
-      return from_s <= time_s && time_s < to_s;
-    });
+    const own = (rows: number[]) => rows.filter((row) => this.from[row]! <= time_s && time_s < this.to[row]!);
     return { calculations: own(lane.calculations), messages: own(lane.messages) };
   }
 

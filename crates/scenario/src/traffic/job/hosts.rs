@@ -22,21 +22,19 @@ pub(super) fn gpus_of(job: &Job, flows: &Flows) -> Option<u32> {
 pub(super) fn of_ranks(job: &Job, ranks: usize, entry: u32, flows: &Flows) -> Result<Vec<u32>, Problem> {
     let each = job.ranks_per_host.max(1) as usize;
     let count = ranks.div_ceil(each);
+    let on = if each > 1 { format!("{ranks} ranks on {count} hosts") } else { format!("{ranks} ranks") };
     let hosts = match &job.hosts {
-        Some(hosts) => named(hosts, count, flows)?,
-        None => {
-            let on = if each > 1 { format!("{ranks} ranks on {count} hosts") } else { format!("{ranks} ranks") };
-            placed(job.placement, (count, &on), entry, flows)?
-        }
+        Some(hosts) => named(hosts, (count, &on), flows)?,
+        None => placed(job.placement, (count, &on), entry, flows)?,
     };
     Ok((0..ranks).map(|rank| hosts[rank / each]).collect())
 }
 
-/// Hosts, listed one by one.
-fn named(list: &[HostRef], count: usize, flows: &Flows) -> Result<Vec<u32>, Problem> {
+/// Hosts, listed one by one, `count` of them for these `ranks`.
+fn named(list: &[HostRef], (count, ranks): (usize, &str), flows: &Flows) -> Result<Vec<u32>, Problem> {
     let (key, all) = (format!("{}.hosts", flows.path), flows.network.hosts_of_plane());
     if list.len() != count {
-        let message = format!("{} hosts for the ranks, which are on {count}; expected one for each", list.len());
+        let message = format!("{} hosts for {ranks}; expected one for each", list.len());
         return Err(Problem::new(key, message));
     }
     let mut hosts = Vec::with_capacity(count);

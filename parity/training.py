@@ -139,7 +139,7 @@ def goal() -> Iterator[Case]:
     for name, run in RUNS.items():
         for rate, theirs in zip(RATES, run.times, strict=True):
             near: Tolerance | None = Absolute(0.5) if run.exact else None if rate == RATES[-1] else NEAR
-            again = Explanation(f"{LATER}, and {SLOWER}", {"traffic.train.file": tasks.htsim(name, rules=True)})
+            again = Explanation(f"{LATER}, and {SLOWER}", {"job.train.workload": tasks.htsim(name, rules=True)})
             explained = again if rate in run.explained else None
             told = "" if explained else run.rule
             title, settings = f"{run.title}, {rate} Gb/s", network(rate)
@@ -147,7 +147,7 @@ def goal() -> Iterator[Case]:
                 f"jobs/goal/{name}-{rate}g",
                 title,
                 "jobs-tree.toml",
-                {**settings, "traffic.train.file": tasks.htsim(name)},
+                {**settings, "job.train.workload": tasks.htsim(name)},
                 (Figure("time", "ns", theirs, near, iteration_ns, told, explained),),
                 quick=name == "one",
                 cost_s=0.2,
@@ -158,7 +158,7 @@ def goal() -> Iterator[Case]:
                 f"jobs/rules/{name}-{rate}g",
                 title,
                 "jobs-tree.toml",
-                {**settings, "traffic.train.file": tasks.htsim(name, rules=True)},
+                {**settings, "job.train.workload": tasks.htsim(name, rules=True)},
                 (Figure("time", "ns", theirs, Relative(0.001), iteration_ns),),
                 quick=name == "calculations",
                 cost_s=0.2,
@@ -177,7 +177,7 @@ def ring() -> Iterator[Case]:
                 f"jobs/ring/{mib}-mib-{'flows' if packets == 2 else 'connections'}",
                 f"{mib} MiB, {title}",
                 "jobs-star-flows.toml" if packets == 2 else "jobs-star.toml",
-                {"traffic.train.app.size" if packets == 2 else "traffic.train.job.collective.size": f"{mib}MiB"},
+                {"traffic.train.app.size" if packets == 2 else "job.train.collective.size": f"{mib}MiB"},
                 (Figure("time", "ns", theirs, Absolute(0.001), last_ns),),
                 quick=mib == 1,
                 cost_s=0.2,
@@ -203,19 +203,19 @@ SWITCHED: tuple[tuple[str, str, str, Mapping[str, object]], ...] = (
         "rail",
         "two-stages",
         "two pipeline stages, as the file says: 8 GPUs a group",
-        {"traffic.train.job.collective": {**GRADIENTS, "ranks": 8}},
+        {"job.train.collective": {**GRADIENTS, "ranks": 8}},
     ),
     (
         "server",
         "no-start",
         "messages that start at once",
-        {"traffic.train.job.scale_up": {**SERVER_LINKS, "delay": "130ns"}},
+        {"job.train.scale_up": {**SERVER_LINKS, "delay": "130ns"}},
     ),
     (
         "server",
         "faster",
         "NVLink of 2880 Gb/s, the template's",
-        {"traffic.train.job.scale_up": {**SERVER_LINKS, "rate": "2880Gbps"}},
+        {"job.train.scale_up": {**SERVER_LINKS, "rate": "2880Gbps"}},
     ),
 )
 """Rules of SimAI's run: part, name, what it is without, and how."""
@@ -226,20 +226,20 @@ def simai() -> Iterator[Case]:
     parts: Mapping[str, tuple[str, Mapping[str, object], float]] = {
         "rail": (
             "the gradients of one rail, 16 GPUs",
-            {"topology.leaves": 1, "topology.spines": 1, "traffic.train.job.collective": GRADIENTS},
+            {"topology.leaves": 1, "topology.spines": 1, "job.train.collective": GRADIENTS},
             15.0,
         ),
         "server": (
             "the collectives of one server, 8 GPUs",
             {
                 "topology.hosts_per_leaf": 1,
-                "traffic.train.file": tasks.gpt_13b(server=True),
-                "traffic.train.job.scale_up": SERVER_LINKS,
+                "job.train.workload": tasks.gpt_13b(server=True),
+                "job.train.scale_up": SERVER_LINKS,
             },
             0.3,
         ),
     }
-    whole = {"traffic.train.file": tasks.gpt_13b(), "traffic.train.job.scale_up": SERVER_LINKS}
+    whole = {"job.train.workload": tasks.gpt_13b(), "job.train.scale_up": SERVER_LINKS}
     yield Case(
         "jobs/simai/whole",
         "the iteration",

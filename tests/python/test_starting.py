@@ -418,4 +418,4 @@ def test_the_nearest_name_comes_before_a_list_that_is_cut(incast: Command) -> No
     for words in (["run", "leafspine"], ["run", "dumbbell", "--set", "controller=swfit"], ["list", "scenarois"]):
         message = incast(*words).err
         assert "did you mean" in message and message.index("did you mean") < message.index(", ")
-    assert "and 28 more (incast list scenarios names all)" in incast("run", "nowhere").err
+    assert "and 29 more (incast list scenarios names all)" in incast("run", "nowhere").err

@@ -141,6 +141,9 @@ fn examples_are_scenarios() {
             let base = if block.contains("[[program]]") { "sccp-incast" } else { "hotspot" };
             let mut base: toml::Table = builtin::text(base).unwrap().parse().unwrap();
             let example: toml::Table = block.parse().unwrap_or_else(|e| panic!("{}: {e}", page.display()));
+            if example.contains_key("job") {
+                base.remove("traffic");
+            }
             base.extend(example);
             let built = Scenario::from_toml(&base.to_string(), Path::new("."), "example").and_then(|s| s.build());
             built.unwrap_or_else(|e| panic!("{}\n{block}\n{e}", page.display()));

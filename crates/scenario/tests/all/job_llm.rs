@@ -59,11 +59,11 @@ fn tensor_parallelism_stays_in_servers_that_are_large_enough() {
 fn numbers_that_do_not_fit_are_told_by_their_keys() {
     let change = |from: &str, to: &str| format!("{}\nforward = \"5us\"", LLM.replace(from, to));
     for (llm, expected) in [
-        (LLM.to_owned(), "a.job.llm.flops: missing; expected a rate of a GPU, such as \"400Tflops\", or forward"),
+        (LLM.to_owned(), "job.a.llm.flops: missing; expected a rate of a GPU, such as \"400Tflops\", or forward"),
         (format!("{LLM}\nforward = \"5us\"\nflops = \"1Tflops\""), "forward = \"5us\": flops has the times"),
-        (change("pp = 2", "pp = 3"), "a.job.llm.layers = 4: expected a multiple of pp x virtual = 3"),
-        (change("dp = 2", "dp = 4"), "a.job.llm: tp x pp x dp = 32 ranks, and 16 hosts without a job"),
-        (change("vocab = 4096", "vocab = 50257"), "a.job.llm.vocab = 50257: expected a multiple of tp = 4"),
+        (change("pp = 2", "pp = 3"), "job.a.llm.layers = 4: expected a multiple of pp x virtual = 3"),
+        (change("dp = 2", "dp = 4"), "job.a.llm: tp x pp x dp = 32 ranks, and 16 hosts without a job"),
+        (change("vocab = 4096", "vocab = 50257"), "job.a.llm.vocab = 50257: expected a multiple of tp = 4"),
         (change("dp = 2", "dp = 2\norder = \"tp,dp\""), "order = \"tp,dp\": expected tp, pp and dp, each once"),
         (change("dp = 2", "dp = 2\noverlap = [\"tp\"]"), "overlap = \"tp\": calculations wait for these collectives"),
         (change("hidden = 512", "hidden = 513"), "heads = 4: expected a divisor of hidden = 513, or head_dim"),
@@ -72,7 +72,7 @@ fn numbers_that_do_not_fit_are_told_by_their_keys() {
         assert!(found.contains(expected), "{found}\n{expected}");
     }
     let both = refused("collective = { kind = \"all-reduce\", size = \"1MB\" }", &format!("{LLM}\nforward = \"5us\""));
-    assert!(both.contains("a.job.llm: the tasks are those of job.collective; expected one of both"), "{both}");
+    assert!(both.contains("job.a.llm: the tasks are those of collective; expected one of both"), "{both}");
 }
 
 #[test]

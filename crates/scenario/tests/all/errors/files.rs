@@ -19,7 +19,7 @@ fn files_that_are_not_there() {
         ),
         "{unknown}"
     );
-    assert!(unknown.ends_with(" and 28 more (incast list scenarios names all)"), "{unknown}");
+    assert!(unknown.ends_with(" and 29 more (incast list scenarios names all)"), "{unknown}");
     assert_eq!(Scenario::load("nowhere/x.toml").unwrap_err().to_string(), "nowhere/x.toml: no such file");
     said(message("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\""), "traffic.load.file: missing");
     said(

@@ -206,7 +206,8 @@ def test_collectives_have_a_table_and_a_part_of_the_summary(incast: Command, tmp
     for row, job in zip(rows, jobs, strict=True):
         assert (row["pattern"], row["members"], row["bytes"]) == ("all-reduce", job["ranks"], 400_000)
         assert (row["first_start_s"], row["last_finish_s"]) == (job["start_s"], job["finish_s"])
-        assert row["busbw_Bps"] == pytest.approx(job["busbw_Bps"])
+        assert row["busbw_Bps"] * row["time_s"] == pytest.approx(job["busbw_Bps"] * job["time_s"])
+        assert row["time_s"] == pytest.approx(job["span_s"])
         assert row["time_s"] == pytest.approx(row["skew_s"] + row["after_last_start_s"])
         assert 0 < row["slowest_message_s"] < row["time_s"]
     own = done.summary["collectives"]["train"]["all-reduce"]

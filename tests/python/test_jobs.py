@@ -335,9 +335,7 @@ def test_delayed_acknowledgements_of_sends_are_noted() -> None:
 
 
 def test_experts_are_as_popular_as_zipf_has_it() -> None:
-    small = Scenario.load("moe-alltoall").with_(
-        {"job.train.collective.size": "100kB", "job.train.iterations": 1}
-    )
+    small = Scenario.load("moe-alltoall").with_({"job.train.collective.size": "100kB", "job.train.iterations": 1})
     received: dict[tuple[str, int], dict[int, int]] = {}
     for controller, seed in (("dctcp", 1), ("newreno", 1), ("dctcp", 2)):
         sums = dict.fromkeys(range(16), 0)

@@ -219,8 +219,9 @@ def isolate(
 ) -> None:
     """Write a job alone: each job of a scenario as a scenario of its own, or some ranks of a file as a file.
 
-    A job keeps its hosts, the seed, other traffic and all settings; the other jobs begin at the end of the run, so never.
-    incast explain jobs runs the same scenarios. Of ranks, messages and collectives with other ranks take no time.
+    A job keeps its hosts, the seed, other traffic and all settings; the other jobs begin at the end of the run, so
+    never. incast explain jobs runs the same scenarios. Of ranks, messages and collectives with other ranks take no
+    time.
     """
     if ranks is None:
         allow(allow_code)

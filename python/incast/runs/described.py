@@ -143,7 +143,7 @@ def _rail_only(t: Table) -> tuple[str, tuple[Tier, ...]]:
 def _of_plane(link: Table, planes: int) -> Table:
     """Return the link of a NIC in one plane: an equal part of its rate."""
     rate = _bps(link["rate"])
-    return link if rate is None or planes == 1 else link | {"rate": _rate(rate / planes)}
+    return link if rate is None or planes == 1 else {**link, "rate": _rate(rate / planes)}
 
 
 def _beside(planes: int) -> str:

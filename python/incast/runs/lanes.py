@@ -1,4 +1,4 @@
-"""What ranks of jobs do over time: calculations, messages under way and waiting, from the recorded tasks of a run.
+"""States of the ranks of jobs over time: calculations, messages under way, waiting; from the recorded tasks of a run.
 
 Times add up to those of ``ranks.parquet``: with a calculation under way (``compute_s``), with a message under way and
 no calculation (``exposed_s``), with neither (``idle_s``).
@@ -44,7 +44,7 @@ class Lane:
     edges: Numbers
     states: npt.NDArray[np.uint8]
     communicates: npt.NDArray[np.bool_]
-    """Whether a message from or to the rank is under way, beside a calculation or not."""
+    """True with a message from or to the rank under way, beside a calculation or not."""
     iterations: Numbers
     """Starts and ends of the iterations, a row each; an unfinished one ends with the run."""
 

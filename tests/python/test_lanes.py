@@ -62,11 +62,11 @@ limit = "2MB"
 mark = "200kB"
 [transport]
 delayed_ack = 1
-[[traffic]]
+[[job]]
 name = "train"
-pattern = "job"
-file = "exchange.txt"
-job = { iterations = 3, placement = "by-rack" }
+workload = "exchange.txt"
+iterations = 3
+placement = "by-rack"
 """
 
 
@@ -230,8 +230,7 @@ def test_arrows_of_perfetto_lead_from_a_send_to_its_receive(run: Result) -> None
 
 def test_messages_at_once_have_tracks_of_their_own(scenario: Scenario) -> None:
     job = {"collective": {"kind": "all-to-all", "size": "40kB", "ranks": 4, "algorithm": "at-once"}}
-    traffic = [{"name": "all", "pattern": "job", "job": job}]
-    run = scenario.changed({"traffic": traffic, "measure.tasks": "all"}).run()
+    run = scenario.changed({"job": [{"name": "all", **job}], "measure.tasks": "all"}).run()
     names = {event["args"]["name"] for event in trace_of(run) if event["name"] == "thread_name"}
     assert {"rank 0 send", "rank 0 send 2", "rank 3 recv 3"} <= names
 

@@ -17,6 +17,9 @@ from incast.runs.result import ENOUGH, MESSAGES, Result, high_of, links_of, unfi
 from incast.system import output
 from incast.writing.numbers import duration, percent, quantity, said, scaled
 
+MOST_SIZES = 8
+"""Most kinds and sizes of collectives of a job that are shown."""
+
 
 def show(result: Result, folder: Path, console: Console) -> None:
     """Print the figures of the run in a folder."""
@@ -28,8 +31,11 @@ def show(result: Result, folder: Path, console: Console) -> None:
     jobs = summary.get("jobs", {})
     for name, figures in jobs.items():
         table.add_job(name, figures)
-        for pattern, of_pattern in summary.get("collectives", {}).get(name, {}).items():
-            table.add_collectives(pattern, of_pattern)
+        patterns = summary.get("collectives", {}).get(name, {})
+        for pattern in list(patterns)[:MOST_SIZES]:
+            table.add_collectives(pattern, patterns[pattern])
+        if len(patterns) > MOST_SIZES:
+            table.add_row(f"  {len(patterns) - MOST_SIZES} more sizes", "collectives.parquet")
     table.add_flows(summary["flows"], summary["fct"], connections=bool(jobs) and _only(result, jobs))
     for name, fct in _apart(result).items():
         table.add_row(Text(name), "")

@@ -235,7 +235,7 @@ def test_a_program_that_forgets_to_close_ends() -> None:
         ({"observe": ()}, StudyError, "at least one feature"),
         ({"reward": {"thruput": 1.0}}, StudyError, r'no feature thruput \(did you mean "throughput"'),
         ({"action": "jump"}, StudyError, 'action = "jump": expected scale, window, rate, discrete'),
-        ({"entries": ("bluk",)}, StudyError, "no traffic entry bluk in dumbbell: expected bulk"),
+        ({"entries": ("bluk",)}, StudyError, "no traffic entry or job bluk in dumbbell: expected bulk"),
         ({"changes": {"topology.sender": 2}}, ScenarioError, "unknown key"),
     ],
 )

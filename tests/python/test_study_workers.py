@@ -79,7 +79,7 @@ def test_runs_of_a_store_record_no_timeline_and_their_stored_bytes_are_those_of_
 
 MEASURED = {
     "measure.queue_interval": "20us", "measure.trace": [0], "measure.acks": True, "measure.pauses": "auto",
-    "measure.lost_after": "1s",
+    "measure.lost_after": "1s", "measure.tasks": "all", "measure.messages": False,
     "measure.undeliverable": "received", "measure.entries": 2, "measure.series.flows": [0, 1],
     "measure.series.ports": "all", "measure.series.cells": ["air"], "measure.series.interval": "10us",
 }  # fmt: skip

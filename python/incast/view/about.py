@@ -40,7 +40,8 @@ def about(toml: str | None, summary: str | None) -> dict[str, Any]:
 def _of_pauses(scenario: dict[str, Any]) -> dict[str, Any]:
     """Return what explains recorded pauses: classes of traffic entries, and the most pauses of a record."""
     try:
-        return {"classes": record.classes_of(scenario), "most_pauses": record.limit_of(scenario)}
+        classes = record.classes_of(scenario)
+        return {"classes": classes, "most_pauses": record.limit_of(scenario)} if classes else {}
     except (AttributeError, LookupError, TypeError, ValueError):
         return {}
 

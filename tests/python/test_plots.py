@@ -58,7 +58,7 @@ def axes_of(figure: Figure) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("style", LOOKS)
 def test_every_kind_has_the_width_of_its_look_and_text_of_its_size(run: Result, sized: Result, style: str) -> None:
     look = look_of(style)
-    small = {f"traffic.{job}.job.collective.size": "80kB" for job in ("train", "other")}
+    small = {f"job.{job}.collective.size": "80kB" for job in ("train", "other")}
     others = {
         "shares": Scenario.load("coexistence").with_(SHORT).run(),
         "lanes": Scenario.load("two-jobs").with_({"measure.tasks": "all", **small}).run(),

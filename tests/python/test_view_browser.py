@@ -57,7 +57,7 @@ def test_the_viewer_works_in_a_browser(tmp_path: Path, monkeypatch: pytest.Monke
     ring = pause_runs.ring(tmp_path / "ring").changed({"run.duration": "60us", "measure.timeline": "1us"})
     ring.run().save(tmp_path / "pauses")
     page.write([tmp_path / "pauses"], tmp_path / "pauses.html")
-    small_jobs = {f"traffic.{job}.job.collective.size": "400kB" for job in ("train", "other")}
+    small_jobs = {f"job.{job}.collective.size": "400kB" for job in ("train", "other")}
     jobs = incast.Scenario.load("two-jobs").with_({"measure.timeline": "auto", "measure.tasks": "all", **small_jobs})
     jobs.run().save(tmp_path / "jobs")
     page.write([tmp_path / "jobs"], tmp_path / "jobs.html")

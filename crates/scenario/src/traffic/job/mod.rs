@@ -19,6 +19,7 @@ use incast_engine::spec::{self, JobSpec, Opens};
 use incast_record::{RankRecord, TransferRecord};
 use incast_workload::collective::{Expansion, bus_factor};
 use servers::{by_rails, check_paths, linked, planes};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tasks::{collective, expansion, note_servers, patterns, read};
 
@@ -37,13 +38,7 @@ impl Job {
         let collective = self.collective.as_ref().map(|c| (c.size.0.0, bus_factor(c.kind.0, ranks as u64)));
         let hosts = of_ranks(self, ranks, group, flows)?;
         let path = flows.path.clone();
-        let known = |rank: &u32| (*rank as usize) < ranks;
-        for (i, slow) in self.slow.iter().enumerate() {
-            if let Some(rank) = slow.ranks.iter().find(|rank| !known(rank)) {
-                let message = format!("expected ranks of the job, 0 to {}", ranks.max(1) - 1);
-                return Err(Problem::with_value(format!("{path}.slow.{i}.ranks"), rank, message).into());
-            }
-        }
+        self.check_slow(ranks, flows)?;
         let scale_up = self.scale_up.as_ref().map(|own| linked(own, self, &hosts, flows)).transpose()?;
         let patterns = patterns(&tasks, &methods, flows)?;
         note_servers(self, &tasks, &methods, &hosts, flows);
@@ -99,6 +94,21 @@ impl Job {
         flows.reserve(channels.iter().fold(0, |sum: u64, own| sum.saturating_add(own.count)))?;
         connect(&mut made, &kinds, &flow, flows);
         flows.jobs.push(made);
+        Ok(())
+    }
+
+    /// Refuses slow ranks that the job does not have, and those with two factors.
+    fn check_slow(&self, ranks: usize, flows: &Flows) -> Result<(), Problem> {
+        let mut seen = BTreeSet::new();
+        for (i, rank) in self.slow.iter().enumerate().flat_map(|(i, slow)| slow.ranks.iter().map(move |rank| (i, rank)))
+        {
+            let message = match ((*rank as usize) < ranks, seen.insert(*rank)) {
+                (false, _) => format!("expected ranks of the job, 0 to {}", ranks.max(1) - 1),
+                (_, false) => "a rank before is the same; expected one factor for each".to_owned(),
+                _ => continue,
+            };
+            return Err(Problem::with_value(format!("{}.slow.{i}.ranks", flows.path), rank, message));
+        }
         Ok(())
     }
 

@@ -111,10 +111,9 @@ class Workload:
 def workload_load(
     path: str | PathLike[str],
     kind: str,
-    gpus: int | None = None,
+    simai: tuple[int | None, bool] = (None, False),
     totals: bool | None = None,
     data_only: bool = False,
-    as_simai: bool = False,
     size: int | None = None,
 ) -> tuple[Workload | None, list[_Found], list[tuple[str, int]]]: ...
 def workload_collective(

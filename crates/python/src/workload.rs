@@ -65,21 +65,21 @@ fn method(pattern: Pattern, given: Given) -> PyResult<Method> {
 /// A job unless it has an error, findings, and their numbers by code.
 type Read = (Option<Workload>, Vec<Found>, Vec<(&'static str, u64)>);
 
-/// Reads a file of a job; an empty kind is the format that the file looks like. `gpus` is for workloads of SimAI that
-/// name no number; `totals` says whether sizes of all-gathers are totals, `data_only` leaves control dependencies out;
-/// `as_simai` has the rules of SimAI's run on ns-3; `size` is the buffer of an algorithm of MSCCL.
+/// Reads a file of a job; an empty kind is the format that the file looks like. `simai` has the GPUs, for workloads of
+/// SimAI that name no number, and whether the rules are those of its run on ns-3; `totals` says whether sizes of
+/// all-gathers are totals, `data_only` leaves control dependencies out; `size` is the buffer of an algorithm of MSCCL.
 #[pyfunction]
-#[pyo3(signature = (path, kind, gpus = None, totals = None, data_only = false, as_simai = false, size = None))]
+#[pyo3(signature = (path, kind, simai = (None, false), totals = None, data_only = false, size = None))]
 pub fn workload_load(
     py: Python<'_>,
     path: PathBuf,
     kind: &str,
-    gpus: Option<u64>,
+    simai: (Option<u64>, bool),
     totals: Option<bool>,
     data_only: bool,
-    as_simai: bool,
     size: Option<u64>,
 ) -> PyResult<Read> {
+    let (gpus, as_simai) = simai;
     let format = if kind.is_empty() { None } else { Some(format(kind)?) };
     let options = files::Options {
         format,

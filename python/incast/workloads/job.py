@@ -256,7 +256,7 @@ def read(
     """Read a file as ``Workload.load`` does; return the job unless it has an error, findings, and numbers by code."""
     gpus = None if gpus is None else count("gpus", gpus)
     size = None if size is None else quantity("size", "size", size)
-    core, found, counts = _core.workload_load(path, format, gpus, totals, data_only, as_simai, size)
+    core, found, counts = _core.workload_load(path, format, (gpus, as_simai), totals, data_only, size)
     findings = [Finding(*one) for one in found]
     return (None if core is None else Workload(core, findings)), findings, dict(counts)
 

@@ -1,4 +1,4 @@
-//! Tasks of one member of a collective, computed when they are asked for: the same as [`member`](super::member), task
+//! Tasks of one member of a collective, computed when they are asked for: the same as [`super::member()`], task
 //! for task, without arrays. A run keeps a few numbers a member, however many steps the algorithm has.
 //!
 //! A member begins with a point, task 0, and ends with one, its last task. Between them are lanes: a ring, or rounds of

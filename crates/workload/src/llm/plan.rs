@@ -64,7 +64,7 @@ impl Plan<'_> {
     }
 }
 
-/// Number of the dimension of a group in [`Made::volumes`].
+/// Number of the dimension of a group in `Made::volumes`.
 pub(super) const fn dimension(group: Group) -> usize {
     match group {
         Group::Tp => 0,

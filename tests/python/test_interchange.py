@@ -660,4 +660,5 @@ def test_the_command_writes_a_folder_that_runs_and_says_what_differs(incast: Com
     write(tmp_path / "cdf.txt", "0 0\n100 100\n")
     assert incast("import", "cdf", "cdf.txt").out == "wrote: cdf.csv\n"
     incast("import", "cdf", "cdf.txt").refused("cdf.csv exists")
+    assert incast("import", "cdf", "cdf.txt", "--out", "-", "--quiet").out == (tmp_path / "cdf.csv").read_text()
     incast("import", "htsim").refused("nothing to import: expected --topo FILE or --cm FILE, or both")

@@ -80,7 +80,7 @@ def htsim(
 def cdf(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Lines of bytes and cumulative percent.")],
     out_: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The table (default: the file's name and .csv).")
+        Path | None, typer.Option("--out", metavar="FILE", help="The table (default: FILE with .csv; - prints it).")
     ] = None,
     check: Check = False,
     quiet: Quiet = False,
@@ -89,7 +89,7 @@ def cdf(
     text = sizes.table(Words.read(file))
     if check:
         return
-    path = out_ or Path(f"{file.stem}.csv")
+    path = Path("/dev/stdout") if out_ == Path("-") else out_ or Path(f"{file.stem}.csv")
     if path.exists() and not is_stream(path):
         raise FolderError(f"{path} exists: give another --out, or remove it first (nothing is overwritten)")
     write_named(path, text)

@@ -281,3 +281,14 @@ fn queries_over_lossy_links_run_under_every_rule() {
         assert_eq!(messages(&o, MessageKind::Query).iter().filter(|q| q.finish_ps.is_some()).count(), 5);
     }
 }
+
+/// A window of one segment of 33,000 bytes is 32,960 in the units of 64 of a buffer of 4 MB.
+#[test]
+fn a_window_rounded_below_a_segment_is_offered() {
+    let mut t = changed!(initial_window(10.0), sizes.mss = 33_000, sizes.header = 52, connection.handshake = true);
+    (t.windows.whole_segments, t.windows.persist_timeout) = (true, Time::ms(200));
+    (t.windows.receive_buffer, t.acks.window_growth) = (4_000_000, true);
+    let flow = bulk(0, 1, Some(500_000));
+    let outcome = run(&wire(Rate::gbps(1), Time::ms(1), t, "newreno", flow));
+    assert_eq!(outcome.flows[0].delivered, 500_000);
+}

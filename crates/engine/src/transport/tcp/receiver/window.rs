@@ -91,9 +91,8 @@ impl Window {
         let unread = self.reader.as_ref().map_or(0, |reader| reader.unread);
         let free = t.windows.receive_buffer.saturating_sub(unread).min(self.limit);
         let wnd = (free >> self.scale).min(UNSCALED) << self.scale;
-        // silly-window avoidance: move the edge by at least a segment or half the buffer
         let right = next + wnd;
-        let step = (t.sizes.mss as u64).min(t.windows.receive_buffer / 2);
+        let step = self.step(t);
         if right < self.edge || (wnd < t.windows.receive_buffer / 2 && right < self.edge + step) {
             return self.edge.saturating_sub(next) as u32;
         }
@@ -101,11 +100,18 @@ impl Window {
         wnd as u32
     }
 
+    /// Bytes by which the edge moves at least (silly-window avoidance): a segment, half the buffer, or what a window that
+    /// still grows can offer.
+    #[inline(always)]
+    fn step(&self, t: &TransportSpec) -> u64 {
+        (t.sizes.mss as u64).min(t.windows.receive_buffer / 2).min(self.limit >> self.scale << self.scale)
+    }
+
     /// Plans the update that reopens a closed window of a slow reader.
     #[inline]
     pub fn plan_update(&mut self, next: u64, now: Time, t: &TransportSpec) -> Option<Time> {
+        let step = self.step(t);
         let reader = self.reader.as_mut()?;
-        let step = (t.sizes.mss as u64).min(t.windows.receive_buffer / 2);
         let shut = self.edge.saturating_sub(next) < step && reader.unread > 0;
         if reader.update_at != Time::NEVER || !shut {
             return None;

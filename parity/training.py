@@ -18,9 +18,10 @@ SIMAI = (
     "An iteration of GPT-13B with TP 8, PP 2 and a global batch of 8 on 16 servers of 8 GPUs, as AICB (commit 23eec3c) "
     "writes it without a GPU: `python -m parity.aicb`, byte for byte "
     "tests/fixtures/aicb/b4-gpt13b-w128-tp8-pp2-gbs8.txt of iQua/days. SimAI (commit f5efb5a, on ns-3) takes "
-    "315,442,327 ns on its template Spectrum-X: 100 Gb/s and 500 ns to the leaf of a rail, NVLink of 2400 Gb/s and "
-    "25 ns a link, DCQCN, payloads of 9000 bytes, 3 us to start a message. Days takes 312,140,431 ns; its packets are "
-    "the payloads alone.\n\n"
+    "315,442,327 ns on its template Spectrum-X. The options are taken from SimAI's README for 128 GPUs, as the source "
+    "of that time names none: 100 Gb/s and 500 ns to the leaf of a rail, NVLink of 2400 Gb/s (the template's default "
+    "is 2880) and 25 ns a link, DCQCN, payloads of 9000 bytes, 3 us to start a message. Days takes 312,140,431 ns; its "
+    "packets are the payloads alone.\n\n"
     "All of the time is communication: calculations take 10 us. Each server has 686 steps of rings, then gradients go "
     "15 steps of 242,862,080 B round each rail. SimAI runs one pipeline stage whatever the file says, sends nothing "
     "for a collective of no bytes, raises forward sizes of 4 B to 4096 B, and tells a receiver when its sender has the "
@@ -214,7 +215,7 @@ SWITCHED: tuple[tuple[str, str, str, Mapping[str, object]], ...] = (
     (
         "server",
         "faster",
-        "NVLink of 2880 Gb/s, the template's",
+        "NVLink of 2880 Gb/s, the template's default",
         {"job.train.scale_up": {**SERVER_LINKS, "rate": "2880Gbps"}},
     ),
 )

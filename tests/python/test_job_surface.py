@@ -248,10 +248,18 @@ def test_jobs_of_a_scenario_are_isolated_as_explained(tmp_path: Path, incast: Co
     table = tomllib.loads((tmp_path / "alone/other.toml").read_text())
     assert [(job["name"], job["start"]) for job in table["job"]] == [("train", "100ms"), ("other", "100us")]
     whole = Scenario.load("two-jobs").with_(dict.fromkeys((keys[1][:-6], keys[3][:-6]), "400kB"))
-    assert times(job_alone.alone(whole, "other").run()) == times(other.run())
+    run = other.run()
+    assert times(job_alone.alone(whole, "other").run()) == times(run)
+    # the run ends with the job, and nothing waits for the one that is off
+    assert run.summary["run"]["sim_s"] < 0.1
+    assert (run.summary["jobs"]["train"]["iterations"], run.unfinished_jobs()) == (0, [])
     incast("workload", "isolate", "two-jobs", "--job", "third", "--out", "x").refused("expected one of train, other")
     incast("workload", "isolate", "incast", "--out", "x").refused("incast: no jobs; expected a scenario with [[job]]")
     assert not (tmp_path / "x").exists()
+    renamed = {"job.train.name": "A b", "job.other.name": "A-b"}
+    (tmp_path / "two.toml").write_text(Scenario.load("two-jobs").with_(renamed).toml())
+    done = incast("workload", "isolate", "two.toml", "--out", "same")
+    assert done.out.split("\n")[:2] == ["wrote: same/A-b.toml", "wrote: same/A-b-2.toml"]
 
 
 def test_ranks_of_a_file_are_isolated(files: Path, incast: Command) -> None:

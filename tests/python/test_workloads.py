@@ -221,6 +221,10 @@ def test_arguments_of_python_are_held_to_their_kinds() -> None:
             package.collective("all-reduce", n, "1kB")  # type: ignore[arg-type]
     with pytest.raises(ScenarioError, match='parameter "rings": expected one of algorithm'):
         package.collective("all-reduce", 4, "1kB", rings=2)
+    with pytest.raises(ScenarioError, match="chunk: expected no parameters beside method"):
+        package.collective("all-reduce", 4, 1, method=Method(), chunk="1B")
+    with pytest.raises(ScenarioError, match="sizes: expected 2 rows of 2 bytes each"):
+        package.collective("all-to-all", 2, sizes=[[0, 1, 4], [0]])
     with pytest.raises(ScenarioError, match="size = -1: expected a size of at least 0"):
         package.collective("all-reduce", 4, -1)
     job = package.collective("all-to-all", 4, 4096, algorithm="windowed", window=2)

@@ -13,6 +13,7 @@ pub(crate) struct Row<'o> {
     job: u32,
     iteration: u32,
     index: u32,
+    is_warmup: bool,
     facts: &'o CollectiveFacts,
     record: &'o CollectiveRecord,
 }
@@ -51,8 +52,9 @@ impl Row<'_> {
 /// Collectives that a rank has started, by job, iteration and index.
 fn started(outcome: &Outcome) -> Vec<Row<'_>> {
     let row = |((job, iteration, index), record): (&(u32, u32, u32), _)| {
-        let facts = outcome.jobs.get(*job as usize)?.collectives.get(*index as usize)?;
-        Some(Row { job: *job, iteration: *iteration, index: *index, facts, record })
+        let own = outcome.jobs.get(*job as usize)?;
+        let (facts, is_warmup) = (own.collectives.get(*index as usize)?, *iteration < own.warmup);
+        Some(Row { job: *job, iteration: *iteration, index: *index, is_warmup, facts, record })
     };
     outcome.collectives.iter().filter_map(row).collect()
 }
@@ -62,10 +64,12 @@ fn names(outcome: &Outcome) -> Vec<String> {
 }
 
 /// Columns of `collectives.parquet`.
-fn columns_of_collectives<'o>() -> [Quantity<Row<'o>>; 24] {
+fn columns_of_collectives<'o>() -> [Quantity<Row<'o>>; 25] {
     rows! {
         "job" [""] = Index(|c| c.job, names), "Job.";
         "iteration" [""] = U32(|c| c.iteration), "Number of the iteration, from 0.";
+        "warmup" [""] = U32(|c| c.is_warmup.into()),
+            "1 for an iteration of the warm-up, which means leave out, else 0.";
         "collective" [""] = U32(|c| c.index), "Number of the collective in the job, from 0.";
         "pattern" [""] = Word(|c| c.facts.pattern), "Pattern of the data: all-reduce, all-to-all ...";
         "algorithm" [""] = Word(|c| c.facts.algorithm), "Algorithm that carries it out.";
@@ -115,6 +119,8 @@ pub(crate) fn collectives(outcome: &Outcome) -> Vec<Column> {
 /// Collectives of one job, pattern and size.
 pub(crate) struct Class<'a, 'o> {
     began: usize,
+    ended: usize,
+    /// Collectives that ended, without those of the warm-up.
     finished: Vec<&'a Row<'o>>,
 }
 
@@ -136,8 +142,8 @@ pub(crate) const FIGURES: &[Figure<OfClass>] = &rows! {
     "collectives.*.*.count" ["collectives"] = |c| c.began,
         "Collectives of a job and a pattern that a rank has started; where a job has several sizes of one pattern, \
          each is apart, as all-reduce/8/1000000: members and bytes.";
-    "collectives.*.*.finished" ["collectives"] = |c| c.finished.len(),
-        "Collectives that all members have ended; the figures below cover these alone.";
+    "collectives.*.*.finished" ["collectives"] = |c| c.ended,
+        "Collectives that all members have ended; the figures below cover these alone, those of the warm-up left out.";
     "collectives.*.*.time_mean_s" ["s"] = |c| c.mean_time(Row::time),
         "Mean collective time: from the start of the first member to the end of the last.";
     "collectives.*.*.time_max_s" ["s"] = |c| c.finished.iter().filter_map(|row| row.time()).max().map(seconds),
@@ -166,7 +172,10 @@ pub(crate) fn summary(outcome: &Outcome) -> Value {
         for ((members, bytes), rows) in sizes {
             let name = if several { format!("{pattern}/{members}/{bytes}") } else { pattern.to_owned() };
             let began = rows.len();
-            let class = Class { began, finished: rows.into_iter().filter(|row| row.finish().is_some()).collect() };
+            let mut finished: Vec<_> = rows.into_iter().filter(|row| row.finish().is_some()).collect();
+            let ended = finished.len();
+            finished.retain(|row| !row.is_warmup);
+            let class = Class { began, ended, finished };
             let figure = |figure: &Figure<OfClass>| {
                 let key = figure.stated.key.rsplit('.').next().unwrap_or_default();
                 (key.to_owned(), (figure.value)(&class))

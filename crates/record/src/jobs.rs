@@ -218,7 +218,8 @@ type OfJob = for<'a, 'o> fn(&'a Job<'o>) -> Value;
 
 /// Part `jobs` of the summary, of each job.
 pub(crate) const FIGURES: &[Figure<OfJob>] = &rows! {
-    "jobs.*.iterations" ["iterations"] = |j| j.job.iterations, "Iterations that the job is to have.";
+    "jobs.*.iterations" ["iterations"] = |j| j.job.iterations,
+        "Iterations that the job is to have; 0 for one that would begin at the end of the run.";
     "jobs.*.finished" ["iterations"] = |j| j.ended,
         "Iterations that all ranks have ended; the figures below cover these alone, those of the warm-up left out.";
     "jobs.*.iteration_mean_s" ["s"] = |j| ratio(j.times().sum::<u64>() as f64, j.finished.len() as f64 * PS),

@@ -243,13 +243,16 @@ def _isolate_jobs(name: str, folder: str, jobs: list[str], pairs: list[tuple[str
     if not known:
         raise ScenarioError(f"{name}: no jobs; expected a scenario with [[job]], or the file of a job with --ranks")
     path = folder_of(folder, scenario.name)
-    written = []
+    written: list[str] = []
     with new_folder(path) as aside:
         for job in jobs or known:
             own = alone(scenario, job)
             text = own.toml({file: str(place.resolve()) for file, place in own.files()})
-            write_whole(aside / f"{slug(job)}.toml", text)
-            written.append(str(path / f"{slug(job)}.toml"))
+            stem, n = slug(job), 1
+            while (aside / (name := f"{stem}.toml" if n == 1 else f"{stem}-{n}.toml")).exists():
+                n += 1
+            write_whole(aside / name, text)
+            written.append(str(path / name))
     if not quiet:
         for one in written:
             _say(f"wrote: {one}")

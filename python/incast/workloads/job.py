@@ -277,7 +277,12 @@ def collective(
     to each. Fields of ``Method`` may be given by name: ``algorithm="tree"``. Raises ``ScenarioError`` for what does not
     fit together.
     """
-    chosen = method or Method(**_known(parameters))
+    known = _known(parameters)
+    if method is not None and known:
+        raise ScenarioError(f"{next(iter(known))}: expected no parameters beside method")
+    chosen = method or Method(**known)
+    if sizes is not None and (len(sizes) != n or any(len(row) != n for row in sizes)):
+        raise ScenarioError(f"sizes: expected {n} rows of {n} bytes each")
     pairs = None if sizes is None else [count("sizes", pair, MOST) for row in sizes for pair in row]
     total = quantity("size", "size", size)
     return Workload(

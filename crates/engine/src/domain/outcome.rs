@@ -197,7 +197,7 @@ impl Simulation<'_> {
             flows,
             failed_links: crossings::failed_links(spec, end),
             labels: spec.labels.clone(),
-            jobs: spec.jobs.iter().map(|job| job.record(&spec.groups)).collect(),
+            jobs: spec.jobs.iter().map(|job| job.record(&spec.groups, spec.duration)).collect(),
             ports: self.port_records(&stuck, end, &interval),
             port_frames,
             frame_ps,

@@ -149,13 +149,13 @@ pub struct JobConnection {
 }
 
 impl JobSpec {
-    /// Facts for the results; `groups` are the names of traffic entries.
-    pub(crate) fn record(&self, groups: &[String]) -> JobRecord {
+    /// Facts for the results of a run of `duration`; `groups` are the names of traffic entries.
+    pub(crate) fn record(&self, groups: &[String], duration: Time) -> JobRecord {
         JobRecord {
             name: groups[self.group as usize].clone(),
             collective: self.collective,
             ranks: self.tasks.graph().ranks() as u32,
-            iterations: self.iterations,
+            iterations: if self.start < duration { self.iterations } else { 0 },
             start_ps: self.start.0,
             bound_ps: self.bound.map(|[whole, _]| whole.0),
             work_ps: self.bound.map(|[_, work]| work.0),

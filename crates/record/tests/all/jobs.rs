@@ -132,6 +132,9 @@ fn iterations_of_the_warm_up_are_in_the_tables_and_in_no_mean() {
     // one iteration from the start of its first rank on, with its bound
     assert_eq!(job["efficiency_mean"].as_f64(), Some(0.5));
     assert_eq!(column(&table::named("jobs").unwrap()(&three), "warmup"), Values::U32(vec![1, 0, 0]));
+    assert_eq!(column(&table::named("collectives").unwrap()(&three), "warmup"), Values::U32(vec![1, 1, 1]));
+    let own = &summarize(&three, "s", "v")["collectives"]["j"]["all-reduce"];
+    assert_eq!((own["finished"].as_u64(), own["time_mean_s"].as_f64()), (Some(1), None));
     three.ranks.truncate(2);
     assert_eq!(summarize(&three, "s", "v")["jobs"]["j"]["iteration_mean_s"].as_f64(), None);
 }

@@ -104,8 +104,18 @@ impl<'d> Group<'d> {
             ((class @ 1.., _), _) => Some((format!("{}.class", self.path()), Some(class))),
             ((_, Some(class @ 1..)), _) => Some((format!("{}.ack_class", self.path()), Some(class))),
             (_, Some(file)) => Some((format!("{file}: prio"), None)),
-            _ => None,
+            _ => self.asks_by_kind(),
         }
+    }
+
+    /// Key of a job's settings by kind of message that asks for a traffic class above 0, and the class.
+    fn asks_by_kind(self) -> Option<(String, Option<u8>)> {
+        let Group::Job(Job { by: Some(by), .. }) = self else { return None };
+        by.iter().find_map(|(name, own)| {
+            let keys = [("class", own.class), ("ack_class", own.ack_class)];
+            let (key, class) = keys.into_iter().find(|(_, class)| class.is_some_and(|class| class > 0))?;
+            Some((format!("{}.by.{name}.{key}", self.path()), class))
+        })
     }
 
     /// True if its flows keep to one path.

@@ -14,12 +14,16 @@ const ONLY: &str = "kind = \"rail-only\"\nservers = 3\ngpus = 2";
 
 /// A job on `topology`, with these keys.
 fn job(topology: &str, keys: &str) -> Result<Spec, String> {
+    scenario(topology, keys).and_then(|own| own.build().map_err(|e| e.to_string()))
+}
+
+fn scenario(topology: &str, keys: &str) -> Result<Scenario, String> {
     let text = format!(
         "controller = \"dctcp\"\n[run]\nduration = \"1ms\"\n[topology]\n{topology}\n\
          link = {{ rate = \"100Gbps\", delay = \"1us\" }}\n[queue]\nkind = \"drop-tail\"\nlimit = \"10MB\"\n\
          [[job]]\n{keys}\n"
     );
-    Scenario::from_toml(&text, Path::new("."), "rails").and_then(|own| own.build()).map_err(|e| e.to_string())
+    Scenario::from_toml(&text, Path::new("."), "rails").map_err(|e| e.to_string())
 }
 
 const SHIFT: &str = "collective = { kind = \"all-to-all\", size = \"1MB\" }";
@@ -245,4 +249,35 @@ fn nodes_and_nics_fail_with_all_their_links() {
     refused("node = \"server4\"", "failures.0.node = \"server4\": no such node with links");
     refused("node = \"leaf0\"\nnic = \"server0gpu0\"", "expected none beside nic: an entry is about one of them");
     refused("node = \"leaf0\"\nshare = 0.5", "failures.0.share = 0.5: expected with between only");
+}
+
+#[test]
+fn keys_of_a_job_that_change_nothing_are_noted() {
+    let ring = "send_done = \"written\"\ncollective = { kind = \"all-reduce\", size = \"1MB\" }";
+    let notes = |keys: &str| scenario(LEAVES, &format!("{ring}\n{keys}")).unwrap().notes().unwrap();
+    assert_eq!(notes("by.all-reduce = { controller = \"swift\" }"), [""; 0]);
+    assert_eq!(
+        notes("by.all-to-all = { controller = \"swift\" }\nby.send = { transport = { mss = 500 } }"),
+        [
+            "job.job.by.send does nothing: all messages of the job belong to collectives",
+            "job.job.by.all-to-all does nothing: the job has no all-to-all",
+        ]
+    );
+    assert_eq!(
+        notes("by.all-reduce = { class = 1 }"),
+        [
+            "job.job.by.all-reduce.class = 1 does nothing: ports have one queue for all classes (docs/queues/strict-priority.md)"
+        ]
+    );
+    let slow = "slow = [{ ranks = [1], calc = 2.0 }]";
+    assert_eq!(notes(slow), ["job.job.slow does nothing: the job has no calculations"]);
+    let reduced = ring.replace("\"1MB\"", "\"1MB\", reduce = \"100Gbps\"");
+    assert_eq!(scenario(LEAVES, &format!("{reduced}\n{slow}")).unwrap().notes().unwrap(), [""; 0]);
+    assert_eq!(notes("planes = \"split\""), ["job.job.planes = \"split\" does nothing: the topology has one plane"]);
+    let hosts = "hosts = [0, 1, 2, 3]";
+    assert_eq!(
+        notes(&format!("{hosts}\n[[job]]\nname = \"b\"\n{ring}\nhosts = [2, 3]")),
+        ["job.b.hosts: an earlier job has 2 of these hosts too; both use the hosts' links, and their calculations do \
+          not slow each other"]
+    );
 }

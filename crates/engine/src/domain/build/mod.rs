@@ -150,7 +150,7 @@ impl<'a> Simulation<'a> {
         endpoints::counts_and_probes(&mut net, &mut domains);
         let finite = spec.flows.iter().filter(|f| f.app.is_finite()).count()
             + spec.queries.iter().filter(|q| q.count.is_some_and(|n| n > 0)).count()
-            + net.jobs.ranks.len();
+            + net.jobs.ranks.iter().filter(|rank| spec.jobs[rank.job as usize].start < spec.duration).count();
         let lookahead = latency::lookahead(spec, &net.place, &latencies);
         if !monitor.set_up(1.0) {
             return Err(RunError::Stopped);

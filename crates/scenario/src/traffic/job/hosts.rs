@@ -101,8 +101,10 @@ fn placed(
         RankPlacement::ByServer => in_turn(&free, server)[..count].to_vec(),
         RankPlacement::RandomServers => {
             let order = shuffled(all.div_ceil(network.gpus.max(1)), draw);
+            let mut turns = vec![0; order.len()];
+            (0u32..).zip(order).for_each(|(turn, own)| turns[own as usize] = turn);
             let mut hosts = free;
-            hosts.sort_by_key(|host| order.iter().position(|own| own == &server(host)));
+            hosts.sort_by_key(|host| turns[server(host) as usize]);
             hosts[..count].to_vec()
         }
     })

@@ -4,6 +4,7 @@ mod bounds;
 mod connections;
 mod hosts;
 mod llm;
+mod notes;
 mod servers;
 mod tasks;
 
@@ -42,6 +43,8 @@ impl Job {
         let scale_up = self.scale_up.as_ref().map(|own| linked(own, self, &hosts, flows)).transpose()?;
         let patterns = patterns(&tasks, &methods, flows)?;
         note_servers(self, &tasks, &methods, &hosts, flows);
+        notes::without_effect(self, (&tasks, &methods), flows);
+        notes::shared_hosts(&hosts, flows);
         let (tasks, patterns) = match self.pxn {
             true => by_rails(self, (&tasks, &methods), patterns, scale_up.as_ref(), &hosts, flows)?,
             false => (expansion(self, Arc::new(tasks), &methods, flows)?, patterns),

@@ -34,8 +34,8 @@ pub(super) fn shared_hosts(hosts: &[u32], flows: &mut Flows) {
     let shared = shared.into_iter().filter(|host| flows.taken.contains(host)).count();
     if shared > 0 {
         flows.notes.push(format!(
-            "{}.hosts: an earlier job has {shared} of these hosts too; both use the hosts' links, and their calculations \
-             do not slow each other",
+            "{}.hosts: an earlier job has {shared} of these hosts too; both use the hosts' links, and their \
+             calculations do not slow each other",
             flows.path
         ));
     }

@@ -100,8 +100,8 @@ impl Window {
         wnd as u32
     }
 
-    /// Bytes by which the edge moves at least (silly-window avoidance): a segment, half the buffer, or what a window that
-    /// still grows can offer.
+    /// Bytes by which the edge moves at least (silly-window avoidance): a segment, half the buffer, or what a window
+    /// that still grows can offer.
     #[inline(always)]
     fn step(&self, t: &TransportSpec) -> u64 {
         (t.sizes.mss as u64).min(t.windows.receive_buffer / 2).min(self.limit >> self.scale << self.scale)

@@ -265,9 +265,8 @@ fn keys_of_a_job_that_change_nothing_are_noted() {
     );
     assert_eq!(
         notes("by.all-reduce = { class = 1 }"),
-        [
-            "job.job.by.all-reduce.class = 1 does nothing: ports have one queue for all classes (docs/queues/strict-priority.md)"
-        ]
+        ["job.job.by.all-reduce.class = 1 does nothing: ports have one queue for all classes \
+             (docs/queues/strict-priority.md)"]
     );
     let slow = "slow = [{ ranks = [1], calc = 2.0 }]";
     assert_eq!(notes(slow), ["job.job.slow does nothing: the job has no calculations"]);

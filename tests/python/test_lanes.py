@@ -270,3 +270,15 @@ def test_a_run_s_report_lists_iterations_and_the_rank_that_ends_last(run: Result
         "... and 2 iterations more (jobs.parquet)",
         "job j: rank 4 ends last in 2 of 3 iterations",
     ]
+
+
+def test_a_view_has_collectives_also_where_no_tasks_are_recorded(scenario: Scenario) -> None:
+    job = {"collective": {"kind": "all-to-all", "size": "40kB", "ranks": 4}}
+    settings = {"measure.timeline": "auto"}
+    made = scenario.changed({"job": [{"name": "all", **job}]}).with_(settings).run()
+    parts = reading.described(Made(made), "run", Pack())
+    assert parts["collectives"]["rows"] == made.collectives.num_rows > 0
+    assert set(parts["collectives"]["columns"]) == set(reading.COLLECTIVES)
+    assert set(parts["ranks"]["columns"]) == set(reading.RANKS) and "tasks" not in parts
+    plain = Scenario.load("incast").with_({"run.duration": "1ms"} | settings).run()
+    assert "collectives" not in reading.described(Made(plain), "run", Pack())

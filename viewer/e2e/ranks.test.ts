@@ -51,3 +51,26 @@ it("is not there in a run without jobs", async () => {
   expect(await page.locator("[data-tab=ranks]").count()).toBe(0);
   await tab("flows");
 });
+
+it("has collectives by kind and each, and a row leads to its time", async () => {
+  await open("jobs.html", "#tab=collectives");
+  await becomes(() => said(".collectives h2")).toBe("6 collectives");
+  await becomes(() => page.locator("#collectives [data-collective]").count()).toBe(2);
+  expect(await said(".collectives .alike")).toBe("all: all-reduce, ring, 8 ranks, 400 kB");
+  await page.click("#collectives td[data-column=time_s] >> nth=0");
+  await becomes(() => page.locator("#collectives [data-collective]").count()).toBe(3);
+  expect(await said("#collectives th[aria-sort=descending]")).toMatch(/^time ▾/);
+  const [start] = (await page.getAttribute("#collectives td[data-column=from_s] >> nth=1", "title"))!.split(" ");
+  await page.click("#collectives td[data-column=time_s] >> nth=1");
+  await becomes(address).toContain(`from=${start!}&`);
+  expect(await page.getAttribute("[data-tab=collectives]", "aria-selected")).toBe("true");
+  await page.click("#collectives td[data-column=slowest] button >> nth=0");
+  await becomes(address).toMatch(/port=\d+/);
+  expect(await page.getAttribute("[data-tab=collectives]", "aria-selected")).toBe("true");
+});
+
+it("has no collectives in a run without jobs", async () => {
+  await open("small.html");
+  await tab("flows");
+  expect(await page.locator("[data-tab=collectives]").count()).toBe(0);
+});

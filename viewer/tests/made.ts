@@ -21,6 +21,7 @@ interface More {
   pauses?: Table;
   tasks?: Table;
   ranks?: Table;
+  collectives?: Table;
   /** Ports of a block of records, and flows of one of theirs. */
   size?: number;
   timeline?: Partial<Timeline>;
@@ -99,7 +100,8 @@ function packed(more: More): [Run, Need, Pack] {
     by_flow: more.byFlow ? pack.framed(more.byFlow, "flow", size) : null, events: maybe(more.events),
     paths: maybe(more.paths), series: maybe(more.series), packets: maybe(more.packets),
     ...(more.pauses ? { pauses: pack.table(more.pauses) } : {}),
-    ...(more.tasks ? { tasks: pack.table(more.tasks), ranks: pack.table(more.ranks ?? {}) } : {}),
+    ...(more.tasks ? { tasks: pack.table(more.tasks) } : {}), ...(more.ranks ? { ranks: pack.table(more.ranks) } : {}),
+    ...(more.collectives ? { collectives: pack.table(more.collectives) } : {}),
   };
   const named = { ...more, records: own, by_flow: more.byFlow };
   const all = Object.keys(tables).map((name) => [name, Object.keys(named[name as keyof typeof named] ?? {})]);

@@ -40,9 +40,11 @@ export interface Tables<Table, Rows> {
   levels?: Table | null;
   /** Pauses of flow control with their causes, where they are recorded. */
   pauses?: Table | null;
-  /** Tasks and iterations of ranks of jobs, where tasks are recorded. */
+  /** Tasks of ranks of jobs, where they are recorded, and iterations of ranks. */
   tasks?: Table | null;
   ranks?: Table | null;
+  /** Collectives of jobs. */
+  collectives?: Table | null;
 }
 
 type Names = { readonly [Name in keyof Tables<Columns, Framed>]?: readonly string[] };
@@ -468,5 +470,6 @@ export async function opened(source: Source, run: Described): Promise<Run> {
     by_flow: run.by_flow && Framed.told(run.by_flow, source), events: maybe(run.events), paths: maybe(run.paths),
     series: maybe(run.series), packets: maybe(run.packets), levels,
     pauses: maybe(run.pauses ?? null), tasks: maybe(run.tasks ?? null), ranks: maybe(run.ranks ?? null),
+    collectives: maybe(run.collectives ?? null),
   }, about, levels && new Levels(run.levels!.metric, levels));
 }

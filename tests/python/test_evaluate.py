@@ -36,7 +36,8 @@ def test_figures_are_those_of_the_summaries_of_the_same_seeds(small: Scenario) -
 def test_every_number_of_a_summary_is_a_figure_and_no_text_is(small: Scenario) -> None:
     summary = small.run().summary
     numbers = dict(numbers_of(summary))
-    named = {key for key, unit in summary["units"].items() if unit and not key.startswith(("run.", "jobs.", "collectives."))}
+    others = ("run.", "jobs.", "collectives.")
+    named = {key for key, unit in summary["units"].items() if unit and not key.startswith(others)}
     assert {key for key in numbers if not key.startswith("groups.")} == named
     assert "queues.busiest.port" not in numbers
 

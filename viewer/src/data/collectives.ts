@@ -19,7 +19,7 @@ export interface Collective extends Span {
   skew_s: number;
   busbw: number;
   efficiency: number;
-  /** Member that starts last, for which the others wait; NaN if one has not started. */
+  /** Member that starts last, for which the others wait; NaN if none waits, or if one has not started. */
   slowest: number;
   /** Sender and receiver of the message that takes longest, and its time; NaN before the first message. */
   message: { from: number; to: number; time_s: number };
@@ -39,7 +39,7 @@ export interface Kind {
   skew_s: number;
   busbw: number;
   efficiency: number;
-  /** Member that starts last most often, and its share of them; NaN without one. */
+  /** Member that starts last most often, and its share of those in which any waits; NaN without one. */
   slowest: number;
   share: number;
   all: Collective[];
@@ -67,7 +67,7 @@ export class Collectives {
         job: text(jobs, row), iteration: iteration![row]!, number: number![row]!, pattern: text(patterns, row),
         algorithm: text(algorithms, row), members: members![row]!, bytes: bytes![row]!, from_s: from![row]!,
         to_s: ended ? to![row]! : run.end_s, ended, time_s: time![row]!, skew_s: skew![row]!, busbw: busbw![row]!,
-        efficiency: efficiency![row]!, slowest: Number.isNaN(skew![row]!) ? NaN : slowest![row]!,
+        efficiency: efficiency![row]!, slowest: skew![row]! > 0 ? slowest![row]! : NaN,
         message: { from: sender![row]!, to: receiver![row]!, time_s: message![row]! },
       };
       this.all.push(own);
@@ -105,7 +105,7 @@ function kindOf(all: Collective[]): Kind {
     count: all.length, finished: ended.length, time_s: of(({ time_s }) => time_s),
     longest_s: ended.reduce((most, { time_s }) => Math.max(most, time_s), ended.length ? 0 : NaN),
     skew_s: of(({ skew_s }) => skew_s), busbw: of(({ busbw }) => busbw), efficiency: of((own) => own.efficiency),
-    slowest, share: times / ended.length, all,
+    slowest, share: times / [...counts.values()].reduce((sum, count) => sum + count, 0), all,
   };
 }
 

@@ -1,7 +1,9 @@
 /** Lanes of ranks in Chromium: two jobs of eight ranks, whose names pin links and whose bars tell tasks. */
 
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { address, becomes, inBrowser, open, page, tab } from "./browser";
+import { address, becomes, FILES, inBrowser, open, page, tab } from "./browser";
 
 inBrowser();
 
@@ -73,4 +75,18 @@ it("has no collectives in a run without jobs", async () => {
   await open("small.html");
   await tab("flows");
   expect(await page.locator("[data-tab=collectives]").count()).toBe(0);
+});
+
+it("names the column of a table that is damaged, and shows the other panes", async () => {
+  const whole = readFileSync(join(FILES, "jobs.html"), "utf-8");
+  const told = /<script[^>]*id="incast-runs"[^>]*>(.*?)<\/script>/s.exec(whole)![1]!;
+  const { runs } = JSON.parse(told) as { runs: { tasks: { columns: { peer: number } } }[] };
+  const part = `id="incast-${runs[0]!.tasks.columns.peer}"`;
+  const at = whole.indexOf(">", whole.indexOf(part)) + 30;
+  writeFileSync(join(FILES, "torn.html"), `${whole.slice(0, at)}AAAAAAAA${whole.slice(at + 8)}`);
+  await open("torn.html", "#tab=ranks");
+  await becomes(() => said(".tab.ranks .told")).toMatch(
+    /^This cannot be read: column peer of tasks of .*: a column cannot be unpacked/);
+  await tab("collectives");
+  await becomes(() => page.locator("#collectives [data-collective]").count()).toBe(2);
 });

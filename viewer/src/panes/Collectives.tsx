@@ -7,7 +7,7 @@ import { linkOfHost } from "../data/lanes";
 import { OF_COLLECTIVES } from "../data/need";
 import type { Run } from "../data/run";
 import type { Sorting } from "../data/table";
-import { useRead } from "../scene/read";
+import { readingSaid, useRead } from "../scene/read";
 import { RowTable } from "./RowTable";
 
 interface Props {
@@ -50,7 +50,7 @@ const ALIKE: Name[] = ["job", "pattern", "algorithm", "members", "bytes"];
 
 export function CollectivesTab(props: Props) {
   const read = useRead(props.run, OF_COLLECTIVES, props.run);
-  if (read !== "ready") return <p class="told">{read === "failed" ? "This cannot be read." : "reading …"}</p>;
+  if (read !== "ready") return <p class="told">{readingSaid(read)}</p>;
   return <Table {...props} />;
 }
 

@@ -10,7 +10,7 @@ import { stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
 import type { Span } from "../data/stretch";
 import { endsOf } from "../data/summary";
 import { PortFigures } from "../scene/Fabric";
-import { useRead } from "../scene/read";
+import { readingSaid, useRead } from "../scene/read";
 import { useSize } from "../scene/size";
 import { MOST_PINS, type Tab } from "../time/link";
 import { beside, panesOfFlow, panesOfPins, panesOfPort, panesOfTotals, whyOf, whySaid, type Measure,
@@ -337,7 +337,7 @@ function OfAll({ run, other, plots }: { run: Run; other: Other; plots: Plots }) 
     const own = panesOfTotals(run);
     return other ? beside(own, panesOfTotals(other.run), other.names) : own;
   }, [run, other?.run, ready]);
-  if (!ready) return <p class="told">{[first, second].includes("failed") ? "This cannot be read." : "reading …"}</p>;
+  if (!ready) return <p class="told">{readingSaid(first, second)}</p>;
   return (
     <section aria-label="Totals">
       {panes.length ? plots(panes, "all") : <p class="told">Nothing is recorded.</p>}

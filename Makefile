@@ -143,6 +143,7 @@ ENGINE := $${CARGO_TARGET_DIR:-$(CURDIR)/target}/wasm32-unknown-unknown/web/inca
 lab: viewer/node_modules/.package-lock.json ## The page of incast lab, with the engine in it; needs Node.js and rustup (some minutes)
 	rustup target add wasm32-unknown-unknown
 	cargo build --package incast-web --profile web --target wasm32-unknown-unknown
+	@test "$(ENGINE).lzma" -nt "$(ENGINE)" || python3 tools/packed_engine.py "$(ENGINE)" "$(ENGINE).lzma"
 	cd viewer && INCAST_ENGINE="$(ENGINE)" npm run --silent lab -- --logLevel warn
 	@ls -l $(LAB) | awk '{ print "lab: $(LAB), " $$5 " bytes; $(BIN)/incast lab opens it" }'
 

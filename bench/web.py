@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import lzma
 import os
 import re
 import subprocess
@@ -67,7 +68,7 @@ def main() -> int:
     carried = re.search(rb'id="incast-engine">([^<]+)<', page)
     assert carried is not None, "make lab puts the module into the page"
     packed = base64.b64decode(carried[1])
-    module = gzip.decompress(packed)
+    module = lzma.decompress(packed)
     missed |= len(module) > BYTES or len(packed) > PACKED
     print(f"module {len(module):,} bytes, {len(packed):,} packed")
     print(f"page   {len(page):,} bytes, {len(gzip.compress(page, 9)):,} packed")

@@ -34,6 +34,7 @@ from incast.report.figures import figures_of
 from incast.report.numbers import share_of, shown_reading
 from incast.runs import completions
 from incast.runs.completions import Reading
+from incast.runs.groups import groups
 from incast.runs.result import RATES, rates_of
 from incast.statistics import Estimate
 from incast.writing import numbers
@@ -259,7 +260,7 @@ def answers_json(answers: Sequence[Answer]) -> Data:
 LEAVES = (
     *("count", "finished", "throughput_mean_bps", "throughput_active_mean_bps", "delay_mean_s", "delay_p99_s"),
     *("loss_total_pct", "jain", "timeouts", "mean_s", "p99_s", "with_timeout", "drops", "losses", "pauses", "paused_s"),
-    *("mean_packets", "sim_s"),
+    *("mean_packets", "sim_s", "iterations", "iteration_mean_s", "exposed_mean_s", "idle_mean_s"),
 )
 """Figures of a summary that answers and tables read."""
 
@@ -297,6 +298,32 @@ app = { kind = "udp", rate = "5%" }
 """
 """Queries, writes and datagrams, whose figures of flows are combined of several entries."""
 
+SMALL_JOBS = {f"job.{job}.collective.size": "400kB" for job in ("train", "other")}
+JOB_AND_FLOWS = """
+[run]
+duration = "20ms"
+[topology]
+kind = "star"
+sources = 6
+source_link = { rate = "1Gbps", delay = "5us" }
+sink_link = { rate = "1Gbps", delay = "5us" }
+[queue]
+kind = "ecn-threshold"
+limit = "60p"
+mark = "20p"
+[[job]]
+name = "train"
+collective = { kind = "all-reduce", size = "100kB", ranks = 4 }
+iterations = 3
+[[traffic]]
+name = "files"
+pattern = "incast"
+receiver = "sink"
+flows = 3
+app = { kind = "bulk", size = "40kB" }
+"""
+"""A job beside flows with a size."""
+
 Made = tuple[str, Sequence[str], int, Mapping[str, object]]
 """Scenario, controllers, seeds and settings."""
 
@@ -311,6 +338,9 @@ RUNS: list[Made] = [
     ("three-tier-incast", ["dctcp", "cubic"], 3, {"run.duration": "1.5s"}),
     ("star", ["dctcp"], 1, {}),
     (MIXED, ["dctcp", "cubic", "swift"], 3, {}),
+    ("two-jobs", ["dctcp", "swift", "newreno"], 3, SMALL_JOBS),
+    ("two-jobs", ["dctcp", "cubic"], 2, SMALL_JOBS | {"run.duration": "600us"}),
+    (JOB_AND_FLOWS, ["dctcp", "swift"], 3, {}),
 ]
 
 
@@ -388,7 +418,7 @@ def _run(case: Case, summary: Data, tables: Data, text: str, asked: dict[str, se
 
 @cache
 def _datagrams(text: str) -> tuple[str, ...]:
-    kinds = {entry["name"]: entry["app"]["kind"] for entry in tomllib.loads(text)["traffic"]}
+    kinds = {entry["name"]: entry.get("app", {}).get("kind") for _, entry in groups(tomllib.loads(text))}
     found = tuple(name for name, kind in kinds.items() if kind == "udp")
     return found if len(found) < len(kinds) else ()
 

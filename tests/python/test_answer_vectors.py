@@ -19,6 +19,7 @@ SENTENCES = (
     r"of flows did not finish \(",
     r"of flows did not finish, in the worst of \d cases",
     "of queries did not finish",
+    "of iterations did not finish.* Iteration times are those of the others",
     "^Runs of .* are too short for timeouts.* never opened",
     "^Runs of .* are too short for timeouts.* silent until the end",
     "^One seed has no interval",

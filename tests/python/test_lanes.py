@@ -23,7 +23,7 @@ from incast.report import job_table, run_table
 from incast.runs import lanes, repeated
 from incast.runs.lanes import CALC, EXPOSED, OUTSIDE, WAITING
 from incast.runs.result import Result
-from incast.view import reading
+from incast.view import page, reading
 from incast.view.packing import Pack
 from incast.view.sources import Made
 
@@ -270,3 +270,29 @@ def test_a_run_s_report_lists_iterations_and_the_rank_that_ends_last(run: Result
         "... and 2 iterations more (jobs.parquet)",
         "job j: rank 4 ends last in 2 of 3 iterations",
     ]
+
+
+def test_a_view_has_collectives_also_where_no_tasks_are_recorded(scenario: Scenario) -> None:
+    job = {"collective": {"kind": "all-to-all", "size": "40kB", "ranks": 4}}
+    settings = {"measure.timeline": "auto"}
+    made = scenario.changed({"job": [{"name": "all", **job}]}).with_(settings).run()
+    parts = reading.described(Made(made), "run", Pack())
+    assert parts["collectives"]["rows"] == made.collectives.num_rows > 0
+    assert set(parts["collectives"]["columns"]) == set(reading.COLLECTIVES)
+    assert set(parts["ranks"]["columns"]) == set(reading.RANKS) and "tasks" not in parts
+    plain = Scenario.load("incast").with_({"run.duration": "1ms"} | settings).run()
+    assert "collectives" not in reading.described(Made(plain), "run", Pack())
+
+
+@pytest.mark.parametrize("name", ["tasks", "ranks", "collectives"])
+def test_a_damaged_table_of_jobs_is_named(scenario: Scenario, tmp_path: Path, name: str) -> None:
+    settings = {"measure.timeline": "auto", "measure.tasks": "all"}
+    job = {"collective": {"kind": "all-to-all", "size": "40kB", "ranks": 4}}
+    scenario.changed({"job": [{"name": "all", **job}]}).with_(settings).run().save(tmp_path / "run")
+    path = tmp_path / "run" / f"{name}.parquet"
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :], b""):
+        path.write_bytes(damaged)
+        with pytest.raises(FolderError, match=rf"{name}\.parquet (cannot be read|is damaged)"):
+            page.write([tmp_path / "run"], tmp_path / "view.html")
+    assert not (tmp_path / "view.html").exists()

@@ -1,7 +1,9 @@
 /** Lanes of ranks in Chromium: two jobs of eight ranks, whose names pin links and whose bars tell tasks. */
 
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { address, becomes, inBrowser, open, page, tab } from "./browser";
+import { address, becomes, FILES, inBrowser, open, page, tab } from "./browser";
 
 inBrowser();
 
@@ -50,4 +52,41 @@ it("is not there in a run without jobs", async () => {
   await page.waitForTimeout(600);
   expect(await page.locator("[data-tab=ranks]").count()).toBe(0);
   await tab("flows");
+});
+
+it("has collectives by kind and each, and a row leads to its time", async () => {
+  await open("jobs.html", "#tab=collectives");
+  await becomes(() => said(".collectives h2")).toBe("6 collectives");
+  await becomes(() => page.locator("#collectives [data-collective]").count()).toBe(2);
+  expect(await said(".collectives .alike")).toBe("all: all-reduce, ring, 8 ranks, 400 kB");
+  await page.click("#collectives td[data-column=time_s] >> nth=0");
+  await becomes(() => page.locator("#collectives [data-collective]").count()).toBe(3);
+  expect(await said("#collectives th[aria-sort=descending]")).toMatch(/^time ▾/);
+  const [start] = (await page.getAttribute("#collectives td[data-column=from_s] >> nth=1", "title"))!.split(" ");
+  await page.click("#collectives td[data-column=time_s] >> nth=1");
+  await becomes(address).toContain(`from=${start!}&`);
+  expect(await page.getAttribute("[data-tab=collectives]", "aria-selected")).toBe("true");
+  await page.click("#collectives td[data-column=slowest] button >> nth=0");
+  await becomes(address).toMatch(/port=\d+/);
+  expect(await page.getAttribute("[data-tab=collectives]", "aria-selected")).toBe("true");
+});
+
+it("has no collectives in a run without jobs", async () => {
+  await open("small.html");
+  await tab("flows");
+  expect(await page.locator("[data-tab=collectives]").count()).toBe(0);
+});
+
+it("names the column of a table that is damaged, and shows the other panes", async () => {
+  const whole = readFileSync(join(FILES, "jobs.html"), "utf-8");
+  const told = /<script[^>]*id="incast-runs"[^>]*>(.*?)<\/script>/s.exec(whole)![1]!;
+  const { runs } = JSON.parse(told) as { runs: { tasks: { columns: { peer: number } } }[] };
+  const part = `id="incast-${runs[0]!.tasks.columns.peer}"`;
+  const at = whole.indexOf(">", whole.indexOf(part)) + 30;
+  writeFileSync(join(FILES, "torn.html"), `${whole.slice(0, at)}AAAAAAAA${whole.slice(at + 8)}`);
+  await open("torn.html", "#tab=ranks");
+  await becomes(() => said(".tab.ranks .told")).toMatch(
+    /^This cannot be read: column peer of tasks of .*: a column cannot be unpacked/);
+  await tab("collectives");
+  await becomes(() => page.locator("#collectives [data-collective]").count()).toBe(2);
 });

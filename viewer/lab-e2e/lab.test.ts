@@ -81,6 +81,68 @@ describe("the lab", () => {
     await page.close();
   });
 
+  it("keeps the comments of a text as the form changes it, and tells all its errors", async () => {
+    const { page, errors } = await opened("#s=two-senders&set=run.duration=5ms&cc=newreno&seeds=1");
+    await ready(page);
+    const area = page.locator(".toml textarea");
+    const text = () => area.inputValue();
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>(".toml textarea")?.value
+      .includes('duration = "5ms"'));
+    expect(await text()).toMatch(/^# /);
+    await area.fill((await text()).replace(/^duration = .*$/m, 'duration = "4ms" # mine'));
+    await page.waitForFunction(() => location.hash.includes("text="), null, LONG);
+    await ready(page);
+    const duration = page.locator("[id='field-run.duration']");
+    await duration.fill("3ms");
+    await duration.press("Tab");
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>(".toml textarea")?.value
+      .includes('duration = "3ms" # mine'));
+    await area.fill('[run]\nduration = 5ms\n[queue\nkind = "red"\n');
+    await page.waitForSelector(".toml .wrong", LONG);
+    const wrong = await page.textContent(".toml .wrong, .left p.wrong");
+    expect(wrong).toContain("line 2");
+    expect(wrong).toContain("line 3");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("shows training jobs: iteration times, lanes of ranks, collectives", async () => {
+    const small = ["train", "other"].map((job) => `set=job.${job}.collective.size=200kB`).join("&");
+    const { page, errors } = await opened(`#s=two-jobs&${small}&cc=dctcp&cc=swift&seeds=2`);
+    await ran(page);
+    expect(await page.textContent(".answer")).toContain("iteration time of");
+    expect(await page.textContent(".fig-table")).toContain("Mean iteration time of train");
+    expect(await page.textContent(".seen .seg button[aria-pressed=true]")).toBe("Iteration time");
+    expect(await page.textContent(".jobs .ranks h2")).toContain("of 2 jobs");
+    await page.click(".jobs [data-tab=collectives]");
+    await page.waitForSelector("#collectives [data-collective]");
+    expect(await page.$$("#collectives [data-collective]")).toHaveLength(2);
+    await page.click("#collectives td[data-column=time_s]");
+    await page.waitForFunction(() => document.querySelectorAll("#collectives [data-collective]").length === 3);
+    await page.click("#collectives td[data-column=time_s]");
+    await page.waitForSelector(".seen .curves button:has-text('show all of the time')");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("has the parameters of the user's class on its chip", async () => {
+    const { page } = await opened("#s=two-senders&set=run.duration=2ms&cc=dctcp&seeds=1");
+    await ready(page);
+    await page.click("[role=tab]:has-text('Own controller')");
+    await page.click(".own .btn.main:not([disabled])", LONG);
+    await ready(page);
+    await page.click(".chip .name:has-text('Mine')");
+    const field = page.locator("#par-b");
+    await field.waitFor(LONG);
+    expect(await field.getAttribute("placeholder")).toBe("0.5");
+    await field.fill("0.7");
+    await field.press("Tab");
+    await page.waitForFunction(() => location.hash.includes("lab%3AMine%3Ab%3D0.7"), null, LONG);
+    await ran(page);
+    expect(await page.textContent(".fig-table")).toContain("Mine b=0.7");
+    await page.close();
+  });
+
   it("runs a class of the user's beside the others, and asks before it runs that of a link", async () => {
     const own = await deflate(STARTED.text);
     const { page, errors } = await opened(`#s=two-senders&set=run.duration=8ms&cc=dctcp&cc=lab:Mine&seeds=2&own=${

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { aboutOf } from "../src/engine/classes";
-import { Pool, Stopped, type Thread } from "../src/engine/pool";
+import { HELD, Pool, Stopped, type Thread } from "../src/engine/pool";
 import type { Told } from "../src/engine/work";
 import { asCommand, asPython, FIRST, read, written, type Experiment } from "../src/lab/experiment";
+import { edited } from "../src/lab/edited";
 import { label } from "../src/lab/Form";
 import { LESSONS, mean, rightOf } from "../src/lab/lessons";
 import { isAt } from "../src/lab/Lessons";
@@ -143,6 +144,20 @@ describe("workers", () => {
     own.close();
   });
 
+  it("give the memory of a large run back: another worker takes the next", async () => {
+    const { own, threads } = pool();
+    for (const [held, over] of [[1e6, false], [HELD + 1, true]] as const) {
+      const one = run(own);
+      const thread = threads.at(-1)!;
+      thread.tell({ id: thread.last.id, answer: { summary: "{}" }, held });
+      await one;
+      expect([threads.length, thread.over]).toEqual([1, over]);
+    }
+    void run(own).catch(() => undefined);
+    expect([threads.length, threads[1]!.last.task.do]).toEqual([2, "run"]);
+    own.close();
+  });
+
   it("are ended where a loop has no end", async () => {
     const { own, threads } = pool(20);
     await expect(run(own)).rejects.toThrow("too large for a page");
@@ -170,5 +185,77 @@ describe("what a lesson waits for", () => {
       expect([isAt(before, lesson, false), isAt(before, lesson, true), isAt(after, lesson, false),
         isAt(after, lesson, true)]).toEqual([true, false, false, true]);
     }
+  });
+});
+
+describe("a text whose form is changed", () => {
+  const TEXT = `# A dumbbell.
+controller = "dctcp" # as in the paper
+
+[run]
+duration = "10ms" # short
+# warm-up of a tenth
+
+[topology]
+kind = "dumbbell"
+link = { rate = "10Gbps", delay = "1us" } # both
+
+[[traffic]]
+name = "a" # first
+app = { kind = "bulk", size = "1MB" }
+
+[[traffic]]
+name = "b"
+flows = 3
+`;
+  const BEFORE = `controller = "dctcp"
+[run]
+duration = "10ms"
+[topology]
+kind = "dumbbell"
+[topology.link]
+rate = "10Gbps"
+delay = "1us"
+[[traffic]]
+name = "a"
+[traffic.app]
+kind = "bulk"
+size = "1MB"
+[[traffic]]
+name = "b"
+flows = 3
+`;
+  const changed = (from: string, to: string) => edited(TEXT, BEFORE, BEFORE.replace(from, to));
+
+  it("keeps its comments and its order", () => {
+    expect(changed('"10ms"', '"20ms"')).toBe(TEXT.replace('"10ms"', '"20ms"'));
+    expect(changed('"10Gbps"', '"40Gbps"')).toBe(TEXT.replace('"10Gbps"', '"40Gbps"'));
+    expect(changed('"1MB"', '"2MB"')).toBe(TEXT.replace('"1MB"', '"2MB"'));
+    expect(changed("flows = 3", "flows = 4")).toBe(TEXT.replace("flows = 3", "flows = 4"));
+    expect(changed('controller = "dctcp"', 'controller = "swift"')).toBe(TEXT.replace('"dctcp"', '"swift"'));
+  });
+
+  it("gets a new key at the end of its table", () => {
+    expect(changed('duration = "10ms"', 'duration = "10ms"\nwarmup = "1ms"')).toBe(
+      TEXT.replace("# short", '# short\nwarmup = "1ms"'));
+    expect(changed('delay = "1us"', 'delay = "1us"\njitter = 2')).toBe(
+      TEXT.replace('delay = "1us" }', 'delay = "1us", jitter = 2 }'));
+    expect(changed('name = "a"', 'name = "a"\nstart = "1us"')).toBe(
+      TEXT.replace('size = "1MB" }', 'size = "1MB" }\nstart = "1us"'));
+    expect(changed('controller = "dctcp"', 'controller = "dctcp"\nseed = 2')).toBe(
+      TEXT.replace("# as in the paper", "# as in the paper\nseed = 2"));
+  });
+
+  it("is written anew where a change has no place in it", () => {
+    expect(changed('duration = "10ms"\n', "")).toBeNull();
+    expect(changed("[[traffic]]\nname = \"b\"", "[queue]\nlimit = 3\n[[traffic]]\nname = \"b\"")).toBeNull();
+    expect(changed('[topology.link]\nrate = "10Gbps"\ndelay = "1us"\n', "")).toBeNull();
+    expect(edited("[run\n", BEFORE, BEFORE.replace("3", "4"))).toBeNull();
+    expect(edited(TEXT, BEFORE, BEFORE)).toBe(TEXT);
+  });
+
+  it("reads texts of several lines, quoted keys and arrays", () => {
+    const plain = `a."b c" = """\n[x]\ny = 1"""\nz = [ # three\n  { a = 1 }, { a = 2 }, "]"\n]\nq = 1 # one\n`;
+    expect(edited(plain, "q = 1", "q = [1, 2]")).toBe(plain.replace("q = 1", "q = [1, 2]"));
   });
 });

@@ -21,6 +21,7 @@ interface More {
   pauses?: Table;
   tasks?: Table;
   ranks?: Table;
+  collectives?: Table;
   /** Ports of a block of records, and flows of one of theirs. */
   size?: number;
   timeline?: Partial<Timeline>;
@@ -61,6 +62,11 @@ class Pack {
     return new Columns(this.columns(table), this.source, Object.values(table)[0]?.values.length ?? 0);
   }
 
+  /** A table whose columns are of several lengths. */
+  apart(table: Table): Columns {
+    return new Columns(this.columns(table), this.source);
+  }
+
   /** Rows of frames, in blocks of so many ports or flows. */
   framed(table: Table, key: "port" | "flow", size: number): Framed {
     const { starts, ...rows } = table;
@@ -97,9 +103,11 @@ function packed(more: More): [Run, Need, Pack] {
   const tables: Tables<Columns, Framed> = {
     ports: pack.table(more.ports ?? {}), records: pack.framed(own, "port", size), flows: maybe(more.flows),
     by_flow: more.byFlow ? pack.framed(more.byFlow, "flow", size) : null, events: maybe(more.events),
-    paths: maybe(more.paths), series: maybe(more.series), packets: maybe(more.packets),
+    paths: maybe(more.paths), series: more.series ? pack.apart(more.series) : null,
+    packets: more.packets ? pack.apart(more.packets) : null,
     ...(more.pauses ? { pauses: pack.table(more.pauses) } : {}),
-    ...(more.tasks ? { tasks: pack.table(more.tasks), ranks: pack.table(more.ranks ?? {}) } : {}),
+    ...(more.tasks ? { tasks: pack.table(more.tasks) } : {}), ...(more.ranks ? { ranks: pack.table(more.ranks) } : {}),
+    ...(more.collectives ? { collectives: pack.table(more.collectives) } : {}),
   };
   const named = { ...more, records: own, by_flow: more.byFlow };
   const all = Object.keys(tables).map((name) => [name, Object.keys(named[name as keyof typeof named] ?? {})]);

@@ -59,6 +59,13 @@ describe("columns", () => {
     expect(asked).toBe(2);
   });
 
+  it("name their table where they are damaged, or have another number of rows", async () => {
+    const of = (made: string) => new Columns({ a: 0 }, () => made, 2, "tasks of mine").read(["a"]);
+    await expect(of("!")).rejects.toThrow(/^column a of tasks of mine: a column cannot be unpacked/);
+    await expect(of(part(u8(3), bytes(1, 2, 3)))).rejects.toThrow("column a of tasks of mine: it has 3 rows of 2");
+    await of(part(u8(2), bytes(1, 2)));
+  });
+
   it("are asked for together where their parts follow one another, so many at once", async () => {
     const asked: string[] = [];
     vi.stubGlobal("fetch", (address: string) => {

@@ -76,6 +76,24 @@ impl PartialEq for Scenario {
 /// Longest error message, in bytes, that shows the line.
 const LONGEST_TOLD: usize = 2_000;
 
+/// Errors of a text that is not TOML, one a line; `first` is the one that ended its reading.
+fn unreadable(text: &str, file: &str, first: &toml::de::Error) -> Errors {
+    let told = |error: &toml::de::Error| {
+        // the wrong line is shown, unless it is unreadably long
+        let (whole, short) = (error.to_string(), error.message());
+        Problem::new(file, if whole.len() > LONGEST_TOLD { short } else { whole.trim_end() })
+    };
+    let line = |error: &toml::de::Error| error.span().map(|span| text[..span.start].matches('\n').count());
+    let (_, mut others) = toml::de::DeTable::parse_recoverable(text);
+    others.truncate(Errors::SHOWN);
+    others.dedup_by_key(|error| line(error));
+    others.retain(|error| line(error) != line(first));
+    others.iter_mut().for_each(|error| error.set_input(Some(text)));
+    let mut all: Vec<&toml::de::Error> = [first].into_iter().chain(&others).collect();
+    all.sort_by_key(|error| line(error));
+    Errors(all.into_iter().map(told).collect())
+}
+
 /// A scenario that is ready to run.
 pub struct Prepared {
     /// The specification for the engine.
@@ -118,11 +136,7 @@ impl Scenario {
 
     /// Reads the text of `file` as [`Scenario::from_toml`] does.
     fn read(text: &str, dir: &Path, name: &str, file: &str) -> Result<Scenario, Errors> {
-        let mut table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
-            // the wrong line is shown, unless it is unreadably long
-            let (whole, short) = (e.to_string(), e.message());
-            Problem::new(file, if whole.len() > LONGEST_TOLD { short } else { whole.trim_end() })
-        })?;
+        let mut table: toml::Table = text.parse().map_err(|e| unreadable(text, file, &e))?;
         canonical_table(&mut table, Schema::new(schema()), dir);
         let own = table.get("name").and_then(Toml::as_str).unwrap_or(name).to_owned();
         let (dir, left_out, document) = (dir.to_owned(), Vec::new(), OnceLock::new());

@@ -144,8 +144,14 @@ impl Asked {
             Some(text) => Scenario::from_toml(text, Path::new("."), &self.name)?,
             None => Scenario::load(&self.name)?,
         };
+        let mut problems = Vec::new();
         for (key, value) in &self.set {
-            scenario.set(key, value)?;
+            if let Err(errors) = scenario.set(key, value) {
+                problems.extend(errors.0);
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Errors(problems));
         }
         if let Some(controller) = &self.controller {
             scenario = scenario.with_controller(controller)?;

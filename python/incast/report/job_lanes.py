@@ -1,4 +1,4 @@
-"""Section of a comparison about its jobs: a table with a row a controller and job, and lanes of ranks over time."""
+"""Section of a comparison about its jobs: tables of iterations and of collectives, and lanes of ranks over time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from incast.comparisons.comparison import Comparison, Run, jobs_of
 from incast.errors import FolderError
 from incast.pictures import rank_lanes
 from incast.pictures.inline import swatch
+from incast.report import collective_table
 from incast.report.document import drawn
 from incast.report.numbers import shown_reading
 from incast.runs import lanes
@@ -60,17 +61,20 @@ def section(comparison: Comparison, pictures: Mapping[str, str], formats: Sequen
     jobs = jobs_of(comparison.runs.values())
     if not jobs:
         return ""
-    study, parts = comparison.study, []
+    study, parts, has_collectives = comparison.study, [], False
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         for value in study.values:
             at = [name] * (len(study.scenarios) > 1) + [f"{study.key} = {value}"] * (len(study.values) > 1)
             parts += [f"<h3>{escape(', '.join(at))}</h3>"] * bool(at)
             parts.append(_table(comparison, scenario, value, jobs))
+            parts.append(collective_table.table(comparison, scenario, value, jobs))
+            has_collectives = has_collectives or bool(parts[-1])
     parts.append(
         f'<p class="note">Means over {counted(study.seeds, "seed")} of means over iterations and ranks. Exposed: a '
         "message under way and no calculation; idle: neither. Bus: bus bandwidth of a collective. Of the bound: the "
         "lower bound of the iteration time over it. Last rank: the one that ends most iterations last, with their "
-        "share.</p>"
+        "share."
+        f"{' ' + collective_table.NOTE if has_collectives else ''}</p>"
     )
     if NAME in pictures:
         first = comparison.series[0].case

@@ -44,6 +44,10 @@ TASKS = (
     *("message_start_s", "message_finish_s"),
 )
 RANKS = ("job", "rank", "host", "iteration", "start_s", "finish_s")
+COLLECTIVES = (
+    *("job", "iteration", "collective", "pattern", "algorithm", "members", "bytes", "first_start_s", "last_finish_s"),
+    *("time_s", "skew_s", "busbw_Bps", "efficiency", "slowest_rank", "slowest_from", "slowest_to", "slowest_message_s"),
+)
 WITH_PAUSES = {"ports": ("deadlocked_s",), "flows": ("stopped_s",), "timeline_paths": ("sprayed",)}
 """Columns of other tables that only a run with recorded pauses has in a view."""
 NAMED = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
@@ -57,7 +61,7 @@ NEEDED = {
     "ports": ("port",), "timeline_ports": ("frame", "port"), "timeline_flows": ("frame", "flow"),
     "flows": ("flow", "src", "dst"), "timeline_events": EVENTS, "timeline_paths": PATHS,
     "samples": ("entity", "name", "time_s", "value"), "trace": TRACE, "pauses": PAUSES,
-    "tasks": TASKS, "ranks": RANKS,
+    "tasks": TASKS, "ranks": RANKS, "collectives": COLLECTIVES,
 }  # fmt: skip
 """Required columns of tables."""
 OF = {
@@ -118,18 +122,20 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     parts["packets"] = _later(partial(_packets, run, timeline), PACKETS, pack) if trace and trace.rows else None
     if pauses and pauses.rows:
         parts["pauses"] = _table(run, "pauses", pauses, PAUSES, most, pack)
-    _add_tasks(run, parts, most, pack)
+    _add_jobs(run, parts, most, pack)
     missing += [words for part, words in NAMED if parts[part] is None]
     missing += [words for name, words in METRICS.items() if name not in frames.columns]
     return parts
 
 
-def _add_tasks(run: Source, parts: dict[str, Any], most: Mapping[str, int], pack: Pack) -> None:
-    """Add the tasks of ranks and their iterations, if tasks are recorded."""
-    tasks, ranks = _shape(run, "tasks"), _shape(run, "ranks")
-    if tasks and tasks.rows and ranks:
-        parts["tasks"] = _table(run, "tasks", tasks, TASKS, most, pack)
-        parts["ranks"] = _table(run, "ranks", ranks, RANKS, most, pack)
+def _add_jobs(run: Source, parts: dict[str, Any], most: Mapping[str, int], pack: Pack) -> None:
+    """Add the tasks of ranks, if they are recorded, the collectives of jobs, and with either the ranks' iterations."""
+    shapes = {name: (_shape(run, name), own) for name, own in (("tasks", TASKS), ("collectives", COLLECTIVES))}
+    ranks = _shape(run, "ranks")
+    for name, (shape, own) in shapes.items():
+        if shape and shape.rows and ranks:
+            parts[name] = _table(run, name, shape, own, most, pack)
+            parts["ranks"] = parts.get("ranks") or _table(run, "ranks", ranks, RANKS, most, pack)
 
 
 def _levels(run: Source, shape: Shape, frames: int, ports: int, pack: Pack) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@
 import type { Table } from "../engine/wasm";
 import {
   completionsOf, edgesOf, isOneSize, labelsOf, PARTS, Reading, readingOf, Sample, sizesOf, slowdownsOf, STATISTICS,
-  textsOf, timesOf, valuesOf, type Completions, type Part, type Sizes, type Statistic,
+  textsOf, timesOf, valuesOf, type Began, type Completions, type Part, type Sizes, type Statistic,
 } from "./completions";
 import { resolvedOf, type Resolved } from "./resolved";
 import { exactSum, jain } from "./statistics";
@@ -69,6 +69,17 @@ export class Run {
     if (isOfFinished && !this.figure(`${part}.finished`)) return null;
     if (part === "flows" && this.resolved.datagrams.length) return this.governed(name);
     return numberAt(this.of.summary, [part, ...names]);
+  }
+
+  /** Names of the training jobs. */
+  get jobs(): string[] {
+    return Object.keys((this.of.summary.jobs ?? {}) as Record<string, unknown>);
+  }
+
+  /** Numbers of iterations of training jobs that finished and that there are to be. */
+  get iterations(): [number, number] {
+    const of = (name: string) => this.jobs.reduce((sum, job) => sum + (this.figure(`jobs.${job}.${name}`) ?? 0), 0);
+    return [of("finished"), of("iterations")];
   }
 
   /** Number of transfers that did not finish. */
@@ -144,6 +155,16 @@ export class Compared {
     return this.runs.flatMap((run) => run.sizes ?? []);
   }
 
+  /** Names of the training jobs of the runs. */
+  get jobs(): string[] {
+    return [...new Set(this.runs.flatMap((run) => run.jobs))];
+  }
+
+  /** Whether training jobs are all that ends: their connections have rates that say little. */
+  get isJudgedByJobs(): boolean {
+    return this.jobs.length > 0 && !this.runs.some((run) => run.figure("fct.count"));
+  }
+
   point(controller: string): Run[] {
     return this.runs.filter(({ of }) => of.controller === controller);
   }
@@ -159,10 +180,9 @@ export class Compared {
       if (!runs.length) return null;
       const by = (of: (run: Run) => number) => new Map(runs.map((run) => [run.of.seed, of(run)] as const));
       const values = by((run) => run.figure(key)!);
-      if (!isPart) return new Reading(values, values);
       // a count among finished ones: each unfinished one may add one
-      return new Reading(values, by((run) => run.figure(key)! + run.late(part)),
-        ...(this.began(controller)[part] ?? [0, 0]));
+      const most = isPart ? by((run) => run.figure(key)! + run.late(part)) : values;
+      return new Reading(values, most, ...(this.began(controller)[part] ?? [0, 0]));
     });
   }
 
@@ -176,22 +196,25 @@ export class Compared {
       new Map(this.point(controller).map((run) => [run.of.seed, run.slowdown(band, this.edges)])), statistic));
   }
 
-  /** The share that finished of all finite flows, queries and writes, by seed; null without any. */
+  /** The share that finished of all finite flows, queries, writes and iterations, by seed; null without any. */
   share(controller: string): Reading | null {
     const shares = new Map<number, number>();
     for (const run of this.point(controller)) {
+      const [ended, began] = run.iterations;
       const total = (name: string) => PARTS.reduce((sum, part) => sum + (run.figure(`${part}.${name}`) ?? 0), 0);
-      const count = total("count");
-      if (count) shares.set(run.of.seed, total("finished") / count);
+      const count = total("count") + began;
+      if (count) shares.set(run.of.seed, (total("finished") + ended) / count);
     }
     return shares.size ? new Reading(shares, shares) : null;
   }
 
-  /** Numbers that finished and that began, by kind of transfer; kinds without any are missing. */
-  began(controller: string): Partial<Record<Part, [number, number]>> {
+  /** Numbers that finished and that began, by kind of transfer; of iterations of jobs, those that are to be. */
+  began(controller: string): Began {
     const total = (key: string) => this.point(controller).reduce((sum, run) => sum + (run.figure(key) ?? 0), 0);
     const counts = PARTS.map((part) => [part, [total(`${part}.finished`), total(`${part}.count`)]] as const);
-    return Object.fromEntries(counts.filter(([, [, count]]) => count));
+    const iterations = this.point(controller).map((run) => run.iterations);
+    const ofJobs = [0, 1].map((at) => iterations.reduce((sum, own) => sum + own[at]!, 0)) as [number, number];
+    return Object.fromEntries([...counts, ["jobs", ofJobs] as const].filter(([, [, count]]) => count));
   }
 
   /** Groups of controllers that have the same figures in every run. */

@@ -18,6 +18,11 @@ export const COMPLETIONS = { fct: "flows", queries: "queries", writes: "writes" 
 export type Part = keyof typeof COMPLETIONS;
 export const PARTS = Object.keys(COMPLETIONS) as Part[];
 
+/** What ends, with the nouns for its counts: completions, and iterations of training jobs. */
+export const ENDING = { ...COMPLETIONS, jobs: "iterations" } as const;
+/** Numbers that finished and that began, or are to be; kinds without any are missing. */
+export type Began = Partial<Record<keyof typeof ENDING, [number, number]>>;
+
 /** Statistics of completions: the mean, and percentiles with their fractions. */
 export const STATISTICS = { mean: null, p50: [50, 100], p99: [99, 100], p999: [999, 1000] } as const;
 export type Statistic = keyof typeof STATISTICS;

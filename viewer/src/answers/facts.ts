@@ -1,7 +1,7 @@
 /** Facts about runs: the readings from which answers are derived, as `python/incast/answers/facts.py` has them. */
 
 import { namesOf, type Compared, type Run } from "./compared";
-import { ENOUGH, valuesOf, type Part, type Reading } from "./completions";
+import { ENOUGH, valuesOf, type Began, type Reading } from "./completions";
 import { ACTIVE, measuresOf, readingAt, throughputOf, type Measure } from "./measures";
 import type { Waits } from "./resolved";
 import type { Readings } from "./ranking";
@@ -29,8 +29,8 @@ export interface Facts {
   readings: Map<string, Readings>;
   /** The throughput that says how much a controller carries. */
   throughput: Readings;
-  /** Finished and begun flows, queries and writes. */
-  began: Map<string, Partial<Record<Part, [number, number]>>>;
+  /** Finished and begun flows, queries and writes, and iterations of jobs. */
+  began: Map<string, Began>;
   /** Groups of controllers with the same figures in every run. */
   alike: string[][];
   /** Timers of the run with the largest share of waiting flows; null if no flow waits for so long. */
@@ -66,14 +66,15 @@ export function factsOf(compared: Compared): Facts {
     measures,
     readings: new Map(measures.map((measure) => [measure.key, byName((text) => (
       isKnown(text, measure.key) ? readingAt(compared, measure, text) : null))])),
-    throughput: byName((text) => compared.reading(text, throughputOf(compared))),
+    throughput: byName((text) => (
+      compared.isJudgedByJobs ? null : compared.reading(text, throughputOf(compared)))),
     began: new Map(began.map(([text, name]) => [name, compared.began(text)])),
     alike,
     timers: timersOf(compared.runs),
   };
 }
 
-function isAllButFew(began: Partial<Record<Part, [number, number]>>): boolean {
+function isAllButFew(began: Began): boolean {
   return Object.values(began).every(([finished, count]) => finished >= ENOUGH * count);
 }
 

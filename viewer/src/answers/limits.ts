@@ -1,7 +1,7 @@
 /** Limits of the data: what the runs cannot show, as `python/incast/answers/limits.py` has them. */
 
 import { valueText, type Answer, type Kind } from "./answer";
-import { COMPLETIONS, ENOUGH, NAMES, STATISTICS, type Part, type Reading } from "./completions";
+import { ENDING, ENOUGH, NAMES, STATISTICS, type Reading } from "./completions";
 import { readingsOf, waiting, type Facts } from "./facts";
 import { isDelivery, type Measure } from "./measures";
 import { counted, duration, grouped, joined, percent, SPACE } from "./numbers";
@@ -59,7 +59,7 @@ export function qualified(facts: Facts, measure: Measure, controller: string): s
 /** The answer about transfers that did not finish; a warning if that is more than a few. */
 function unfinished({ began, controllers }: Facts): Answer | null {
   const late = [...began].flatMap(([name, parts]) => (
-    Object.entries(parts) as [Part, [number, number]][]).flatMap(([part, [finished, count]]) => (
+    Object.entries(parts) as [keyof typeof ENDING, [number, number]][]).flatMap(([part, [finished, count]]) => (
     finished < count ? [{ name, part, finished, count, share: finished / count }] : [])));
   if (!late.length) return null;
   const { name, part, finished, count, share } = least(late, (one) => one.share);
@@ -68,9 +68,10 @@ function unfinished({ began, controllers }: Facts): Answer | null {
     : where ? ` (${where})` : "";
   return {
     kind: share < ENOUGH ? "lead-warning" : "bound",
-    lead: `${percent(1 - share)} of ${COMPLETIONS[part]} did not finish`,
+    lead: `${percent(1 - share)} of ${ENDING[part]} did not finish`,
     rest: `${several}: ${grouped(count - finished)} of ${grouped(count)}. `
-      + "Figures that they could still change are bounds (≥).",
+      + (part === "jobs" ? "Iteration times are those of the others."
+        : "Figures that they could still change are bounds (≥)."),
   };
 }
 

@@ -85,11 +85,13 @@ export function measuresOf(compared: Compared): Measure[] {
 function measuresUnder(compared: Compared): Measure[] {
   const { runs } = compared;
   const parts = PARTS.filter((part) => runs.some((run) => run.figure(`${part}.count`)));
-  if (!parts.length) return ENDLESS;
+  const ofJobs = jobMeasures(compared.jobs);
+  if (!parts.length) return ofJobs.length ? ofJobs : ENDLESS;
   const bySize = sizeMeasures(compared.bands);
-  const times = parts.filter((part) => part !== "fct" || !bySize.length).flatMap(completionMeasures);
+  const isTold = ofJobs.length + bySize.length > 0;
+  const times = parts.filter((part) => part !== "fct" || !isTold).flatMap(completionMeasures);
   const nouns = parts.map((part) => COMPLETIONS[part]).join(" and ");
-  const found = [...bySize, ...times, plain(SHARE, `share of ${nouns} finished`, "%", "higher")];
+  const found = [...ofJobs, ...bySize, ...times, plain(SHARE, `share of ${nouns} finished`, "%", "higher")];
   if (parts.includes("fct")) found.push(runs.some((run) => run.figure(ACTIVE) !== null) ? OF_ACTIVE : OF_RATES);
   if (runs.some((run) => run.figure(PAUSES))) found.push(plain(PAUSES, "pauses by flow control", "", "lower"));
   return found;
@@ -98,6 +100,14 @@ function measuresUnder(compared: Compared): Measure[] {
 /** Key of the throughput that says how much controllers carry. */
 export function throughputOf({ runs, sizes }: Compared): string {
   return sizes.length && runs.some((run) => run.figure(ACTIVE) !== null) ? ACTIVE : THROUGHPUT;
+}
+
+/** Figures of training jobs: iteration time, then exposed communication. */
+function jobMeasures(jobs: readonly string[]): Measure[] {
+  return [
+    ...jobs.map((job) => plain(`jobs.${job}.iteration_mean_s`, `iteration time of ${job}`, "s", "lower")),
+    ...jobs.map((job) => plain(`jobs.${job}.exposed_mean_s`, `exposed communication of ${job}`, "s", "lower")),
+  ];
 }
 
 const STATISTICS = ["p99", "mean"] as const;

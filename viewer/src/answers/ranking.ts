@@ -13,7 +13,7 @@ export const CARRIES = 0.9;
 /** Least difference that is marked or told, as a fraction of the larger mean. */
 export const MATTERS = 0.01;
 
-const DELIVERS = ["flows.throughput", "fct.", "queries.", "writes.", "sizes.", "slowdown.", "share"];
+const DELIVERS = ["flows.throughput", "fct.", "queries.", "writes.", "jobs.", "sizes.", "slowdown.", "share"];
 
 /** Whether a figure is bad for a controller that sends nothing; delay, loss and queue are good for it. */
 export function delivers(key: string): boolean {

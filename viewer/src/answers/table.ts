@@ -6,7 +6,7 @@ import {
 } from "./completions";
 import { ACTIVE, measuresOf, THROUGHPUT } from "./measures";
 import { between, percent, tinyNumber } from "./numbers";
-import { best, carrying, delivers, meansOf, undominated, type Better, type Readings } from "./ranking";
+import { best, carrying, delivers, meansOf, undominated, type Better, type Objective, type Readings } from "./ranking";
 
 /** Mark of an undominated controller. */
 const UNDOMINATED = "◆";
@@ -72,6 +72,12 @@ const OF_PAUSES = [
   figure("queues.pauses", "paus", "Pauses by flow control", "per run", 1, "lower"),
   figure("queues.paused_s", "paus", "Time paused, all ports", "ms", 1e3, "lower"),
 ];
+/** Figures of a training job. */
+const jobFigures = (job: string): Figure[] => [
+  figure(`jobs.${job}.iteration_mean_s`, "job", `Mean iteration time of ${job}`, "ms", 1e3, "lower"),
+  figure(`jobs.${job}.exposed_mean_s`, "job", `Exposed communication of ${job}, mean over ranks`, "ms", 1e3, "lower"),
+  figure(`jobs.${job}.idle_mean_s`, "job", `Idle time of ${job}, mean over ranks`, "ms", 1e3, "lower"),
+];
 const ONE: Record<Part, string> = { fct: "flow", queries: "query", writes: "write" };
 
 function completionFigures(part: Part): Figure[] {
@@ -84,8 +90,9 @@ function completionFigures(part: Part): Figure[] {
 }
 
 /** Kinds of figures in their order, by whether all flows have a size. */
-const SIZED = ["fct", "queries", "writes", "throughput", "loss", "queue", "delay", "timeouts", "paus"];
-const ENDLESS = ["fct", "queries", "writes", "throughput", "delay", "loss", "queue", "fairness", "timeouts", "paus"];
+const SIZED = ["job", "fct", "queries", "writes", "throughput", "loss", "queue", "delay", "timeouts", "paus"];
+const ENDLESS = ["job", "fct", "queries", "writes", "throughput", "delay", "loss", "queue", "fairness", "timeouts",
+  "paus"];
 
 /** Units of a figure by its usual one, each with its smallest largest value in SI units, and the factor to it. */
 const UNITS: Record<string, [number, string, number][]> = {
@@ -161,7 +168,8 @@ function figuresOf(compared: Compared): Figure[] {
   const parts = PARTS.filter((part) => runs.some((run) => run.figure(`${part}.count`)));
   const there = parts.filter((part) => part !== "fct" || isOneSize(sizes)); // else slowdowns by size say more
   const isActive = sizes.length > 0 && runs.some((run) => run.figure(ACTIVE) !== null);
-  const all = [isActive ? OF_ACTIVE : OF_RATES, ...FIGURES, ...there.flatMap(completionFigures)];
+  const all = [...compared.jobs.flatMap(jobFigures),
+    isActive ? OF_ACTIVE : OF_RATES, ...FIGURES, ...there.flatMap(completionFigures)];
   if (runs.some((run) => run.figure("queues.pauses"))) all.push(...OF_PAUSES);
   const isSized = runs.every((run) => {
     const sized = run.figure("fct.count") ?? 0;
@@ -209,12 +217,15 @@ function standingOf(compared: Compared): Standing {
   const active = of(ACTIVE);
   const throughput = active.size ? active : of(THROUGHPUT);
   const shares = byController(compared, (name) => compared.share(name));
-  const front = undominated(compared.controllers, [
+  const { isJudgedByJobs: isOfJobs, jobs } = compared;
+  const front = undominated(compared.controllers, isOfJobs ? jobs.map((job): Objective => (
+    { readings: of(`jobs.${job}.iteration_mean_s`), better: "lower" })) : [
     { readings: throughput, better: "higher" },
     { readings: of("flows.delay_p99_s"), better: "lower" },
     { readings: shares, better: "higher" },
   ]);
-  const [rates, carries] = [meansOf(throughput), carrying(throughput)];
+  const rates = isOfJobs ? new Map<string, number>() : meansOf(throughput);
+  const carries = isOfJobs ? new Set(compared.controllers) : carrying(throughput);
   const most = Math.max(0, ...rates.values());
   const little = new Map([...rates].flatMap(([name, rate]) => (
     most > 0 && !carries.has(name) ? [[name, rate / most] as const] : [])));

@@ -14,7 +14,7 @@ const LARGE: Steps = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
 
 /** Prefixes by unit; shares, slowdowns and packets are plain numbers. */
 const STEPS: Record<string, Steps> = {
-  s: [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]], B: LARGE, "b/s": LARGE,
+  s: [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]], B: LARGE, "b/s": LARGE, "B/s": LARGE,
 };
 
 /** A figure with its unit, as `tests/numbers.txt` has it: so many figures, an SI prefix, a no-break space. */

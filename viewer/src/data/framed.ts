@@ -17,9 +17,11 @@ export class Framed {
   private constructor(readonly blocks: Columns[], private readonly size: number) {}
 
   /** Rows that are read from a source. */
-  static told({ size, blocks, columns }: InBlocks, source: Source): Framed {
-    return new Framed(Array.from({ length: blocks }, (_, block) => new Columns(
-      Object.fromEntries(Object.entries(columns).map(([name, at]) => [name, at + block])), source)), size);
+  static told({ size, blocks, columns }: InBlocks, source: Source, called = ""): Framed {
+    const parts = (block: number) => (
+      Object.fromEntries(Object.entries(columns).map(([name, at]) => [name, at + block])));
+    return new Framed(
+      Array.from({ length: blocks }, (_, block) => new Columns(parts(block), source, null, called)), size);
   }
 
   /** Rows that are all there, in one block. */

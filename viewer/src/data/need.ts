@@ -53,6 +53,13 @@ export const OF_RANKS: Need = {
   tasks: ["job", "rank", "iteration", "task", "kind", "stream", "peer", "tag", "bytes", "start_s", "finish_s",
     "message_start_s", "message_finish_s"],
 };
+/** Collectives of jobs, and where their members are. */
+export const OF_COLLECTIVES: Need = {
+  ranks: ["job", "rank", "host"],
+  collectives: ["job", "iteration", "collective", "pattern", "algorithm", "members", "bytes", "first_start_s",
+    "last_finish_s", "time_s", "skew_s", "busbw_Bps", "efficiency", "slowest_rank", "slowest_from", "slowest_to",
+    "slowest_message_s"],
+};
 const OF_STRETCH: Need = {
   records: ["marks", "drops", "pauses", "queue_max_bytes"], by_flow: ["flow", "delivered_bytes"],
 };

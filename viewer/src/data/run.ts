@@ -40,9 +40,11 @@ export interface Tables<Table, Rows> {
   levels?: Table | null;
   /** Pauses of flow control with their causes, where they are recorded. */
   pauses?: Table | null;
-  /** Tasks and iterations of ranks of jobs, where tasks are recorded. */
+  /** Tasks of ranks of jobs, where they are recorded, and iterations of ranks. */
   tasks?: Table | null;
   ranks?: Table | null;
+  /** Collectives of jobs. */
+  collectives?: Table | null;
 }
 
 type Names = { readonly [Name in keyof Tables<Columns, Framed>]?: readonly string[] };
@@ -456,17 +458,30 @@ function checked(timeline: Timeline, label: string): Timeline {
   return timeline;
 }
 
+/** Tables of a run folder whose rows the page has under another name. */
+const FILES: Partial<Record<keyof Described, string>> = {
+  records: "timeline_ports", by_flow: "timeline_flows", events: "timeline_events", paths: "timeline_paths",
+  series: "samples", packets: "trace",
+};
+
 /** A run whose columns are read when they are needed: its timeline, of which all is shown, is read at once. */
 export async function opened(source: Source, run: Described): Promise<Run> {
   const [timeline, told] = await Promise.all([json(source, run.timeline), json(source, run.told)]);
   const { label, missing, about } = told as { label: string; missing: string[]; about?: About };
-  const table = (own: Listed) => new Columns(own.columns, source, own.rows);
-  const maybe = (own: Listed | null) => own && table(own);
-  const levels = run.levels ? table(run.levels) : null;
+  const table = (own: Listed, name: string) => new Columns(own.columns, source, own.rows, `${name} of ${label}`);
+  const maybe = (name: keyof Described) => {
+    const own = run[name] as Listed | null | undefined;
+    return own ? table(own, FILES[name] ?? name) : null;
+  };
+  const framed = (name: "records" | "by_flow") => {
+    const own = run[name];
+    return own && Framed.told(own, source, `${FILES[name]!} of ${label}`);
+  };
+  const levels = maybe("levels");
   return new Run(checked(timeline as Timeline, label), label, missing, {
-    ports: table(run.ports), records: Framed.told(run.records, source), flows: maybe(run.flows),
-    by_flow: run.by_flow && Framed.told(run.by_flow, source), events: maybe(run.events), paths: maybe(run.paths),
-    series: maybe(run.series), packets: maybe(run.packets), levels,
-    pauses: maybe(run.pauses ?? null), tasks: maybe(run.tasks ?? null), ranks: maybe(run.ranks ?? null),
+    ports: table(run.ports, "ports"), records: framed("records")!, flows: maybe("flows"),
+    by_flow: framed("by_flow"), events: maybe("events"), paths: maybe("paths"),
+    series: maybe("series"), packets: maybe("packets"), levels,
+    pauses: maybe("pauses"), tasks: maybe("tasks"), ranks: maybe("ranks"), collectives: maybe("collectives"),
   }, about, levels && new Levels(run.levels!.metric, levels));
 }

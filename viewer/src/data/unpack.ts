@@ -125,10 +125,10 @@ export class Columns {
   private readonly there = new Map<string, Column>();
   private readonly coming = new Map<string, Promise<void>>();
 
-  /** `rows` is null of a table that is told of before it is made. */
+  /** `rows` is null of a table that is told of before it is made; errors name the table as `called`. */
   constructor(
     private readonly parts: Record<string, number>, private readonly source: Source,
-    readonly rows: number | null = null,
+    readonly rows: number | null = null, private readonly called = "",
   ) {}
 
   /** A table whose columns are all there. */
@@ -156,12 +156,20 @@ export class Columns {
   private one(name: string): Promise<void> {
     let coming = this.coming.get(name);
     if (!coming) {
-      coming = inflated(this.source, this.parts[name]!).then((bytes) => { this.there.set(name, column(bytes)); })
-        .catch((error: unknown) => {
-          // a server may answer again, what is damaged stays so
-          if (!(error instanceof Damaged)) this.coming.delete(name);
-          throw error;
-        });
+      coming = inflated(this.source, this.parts[name]!).then((bytes) => {
+        const found = column(bytes);
+        if (this.rows !== null && found.values.length !== this.rows) {
+          throw new Damaged(`it has ${found.values.length} rows of ${this.rows}`);
+        }
+        this.there.set(name, found);
+      }).catch((error: unknown) => {
+        // a server may answer again, what is damaged stays so
+        if (error instanceof Damaged) {
+          throw new Damaged(`column ${name}${this.called && ` of ${this.called}`}: ${error.message}`);
+        }
+        this.coming.delete(name);
+        throw error;
+      });
       this.coming.set(name, coming);
     }
     return coming;

@@ -17,6 +17,9 @@ export class Stopped extends Error {}
 /** A run without progress for so long is ended, ms: an endless loop in a controller. */
 export const SILENT = 15_000;
 
+/** Memory of an engine, in bytes, above which its worker ends with its run: only so is memory given back. */
+export const HELD = 128 * 2 ** 20;
+
 interface Job {
   id: number;
   task: Task;
@@ -107,6 +110,7 @@ export class Pool {
       if (!told.refused && job.task.do !== "class") this.end(seat);
       job.failed(told.refused ? new Refused(told.error, told.problems) : new Error(told.error));
     } else {
+      if ((told.held ?? 0) > HELD) this.end(seat);
       job.done(told.answer);
     }
     this.assign();

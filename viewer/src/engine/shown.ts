@@ -11,6 +11,8 @@ export const SHOWN = [
   "flows", "ports", "queries", "writes", "samples", "timeline_ports", "timeline_flows", "timeline_events",
   "timeline_paths",
 ];
+/** Those that panes of training jobs show. */
+export const OF_JOBS = ["ranks", "tasks", "collectives"];
 
 /** A column as panes read it. */
 function columnOf(column: TableColumn): Column {
@@ -64,10 +66,12 @@ export function runOf({ timeline, tables }: Ran, label: string): Run | null {
   if (timeline === null || !tables.ports || !tables.timeline_ports) return null;
   const told = JSON.parse(timeline) as Timeline;
   const maybe = (table: Table | undefined) => (table ? columnsOf(table) : null);
+  const some = (table: Table | undefined) => (table?.rows && tables.ranks ? columnsOf(table) : null);
   return new Run(told, label, [], {
     ports: columnsOf(tables.ports), records: framedOf(tables.timeline_ports, told.frames), flows: maybe(tables.flows),
     by_flow: tables.timeline_flows ? framedOf(tables.timeline_flows, told.frames) : null,
     events: maybe(tables.timeline_events), paths: maybe(tables.timeline_paths),
     series: tables.samples ? seriesOf(tables.samples) : null, packets: null,
+    ranks: some(tables.ranks), tasks: some(tables.tasks), collectives: some(tables.collectives),
   });
 }

@@ -151,6 +151,11 @@ export class Engine {
     ({ version: this.version, protocol: this.protocol, tables: this.tables } = about);
   }
 
+  /** Bytes of the engine's memory. */
+  get held(): number {
+    return this.out.memory.buffer.byteLength;
+  }
+
   schema(): string {
     return this.ask<{ schema: string }>({ do: "schema" }).schema;
   }

@@ -16,6 +16,7 @@ export type Task =
   | { do: "begin"; module: WebAssembly.Module }
   | { do: "list"; kind: string }
   | { do: "describe"; kind: string; name: string }
+  | { do: "text"; name: string }
   | { do: "check"; scenario: Asked; sources: Source[] }
   | { do: "class"; source: Source }
   | { do: "run"; scenario: Asked; sources: Source[]; tables: string[] };
@@ -35,14 +36,16 @@ export interface Answers {
   begin: { version: string };
   list: Item[];
   describe: Description;
+  text: string;
   check: Checked;
-  class: { methods: string[]; params: string[]; state: string[] };
+  class: { methods: string[]; params: string[]; defaults: Record<string, number>; state: string[] };
   run: Ran;
 }
 
+/** A worker's message; `held` is the memory of its engine, in bytes. */
 export type Told =
   | { id: number; progress: Progress }
-  | { id: number; answer: unknown }
+  | { id: number; answer: unknown; held?: number }
   | { id: number; error: string; problems: Problem[]; refused: boolean };
 
 /** Time between two messages of progress, ms. */
@@ -81,6 +84,12 @@ export async function classOf({ name, text }: Source): Promise<Class> {
 /** Carries out tasks, one after the other. */
 export class Work {
   private engine: Engine | null = null;
+
+  /** Bytes of the engine's memory, which never shrinks. */
+  get held(): number {
+    return this.engine?.held ?? 0;
+  }
+
   private known = "";
 
   async done(task: Task, heard: (progress: Progress) => void): Promise<unknown> {
@@ -92,9 +101,12 @@ export class Work {
     switch (task.do) {
       case "list": return engine.list(task.kind);
       case "describe": return engine.describe(task.kind, task.name);
+      case "text": return engine.text(task.name);
       case "class": {
-        const { about } = await classOf(task.source);
-        return { methods: about.methods, params: about.params, state: about.state };
+        const { about, make } = await classOf(task.source);
+        const { methods, params, state } = about;
+        const defaults = (make as unknown as { params?: Record<string, number> }).params ?? {};
+        return { methods, params, defaults, state } satisfies Answers["class"];
       }
       case "check":
         await this.register(task.sources);

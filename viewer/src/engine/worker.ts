@@ -11,7 +11,7 @@ onmessage = ({ data: { id, task } }: MessageEvent<{ id: number; task: Task }>) =
     try {
       const answer = await work.done(task, (progress) => { tell({ id, progress }); });
       const tables = (answer as { tables?: Record<string, { bytes: ArrayBuffer }> } | null)?.tables ?? {};
-      tell({ id, answer }, Object.values(tables).map(({ bytes }) => bytes));
+      tell({ id, answer, held: work.held }, Object.values(tables).map(({ bytes }) => bytes));
     } catch (error) {
       tell(failureOf(id, error));
     }

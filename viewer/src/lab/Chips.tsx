@@ -1,7 +1,7 @@
 /** Controllers that are compared, as chips; a click edits parameters. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { Description, Item } from "../engine/wasm";
+import type { Description, Item, Key } from "../engine/wasm";
 import type { Source } from "../engine/work";
 import { MOST_CONTROLLERS, nameOf, sourceOf } from "./experiment";
 import { Marker } from "./Marker";
@@ -22,13 +22,18 @@ export function joined(name: string, params: [string, string][]): string {
   return params.length ? `${name}:${params.map(([key, value]) => `${key}=${value}`).join(",")}` : name;
 }
 
+/** What a chip says of a controller and its parameters. */
+export interface About extends Pick<Description, "title" | "what"> {
+  keys: Pick<Key, "name" | "default" | "doc" | "source" | "expected" | "unit">[];
+}
+
 interface Props {
   controllers: string[];
   own: Source[];
   known: Item[];
   /** Why a controller is refused, by its text. */
   wrong: Map<string, string>;
-  describe: (name: string) => Promise<Description>;
+  describe: (name: string) => Promise<About>;
   onChange: (controllers: string[]) => void;
   onOwn: () => void;
 }
@@ -88,7 +93,7 @@ export function Chips({ controllers, own, known, wrong, describe, onChange, onOw
 interface ParametersProps {
   controller: string;
   own: Source[];
-  describe: (name: string) => Promise<Description>;
+  describe: (name: string) => Promise<About>;
   onChange: (controller: string) => void;
   onClose: () => void;
 }
@@ -96,13 +101,11 @@ interface ParametersProps {
 /** Parameters of a controller, with what `describe` says of them. */
 function Parameters({ controller, own, describe, onChange, onClose }: ParametersProps) {
   const { name, params } = partsOf(controller, own);
-  const [about, setAbout] = useState<Description | null>(null);
+  const [about, setAbout] = useState<About | null>(null);
   useEffect(() => {
     let gone = false;
     setAbout(null);
-    if (!own.some((source) => source.name === name)) {
-      void describe(name).then((found) => { if (!gone) setAbout(found); }, () => undefined);
-    }
+    void describe(name).then((found) => { if (!gone) setAbout(found); }, () => undefined);
     return () => { gone = true; };
   }, [name]);
   const given = new Map(params);

@@ -24,13 +24,13 @@ const HIDDEN = /^(name|description|run\.seed|run\.threads)$/;
 
 const GROUPS: [string, string][] = [
   ["run", "Run"], ["topology", "Network"], ["links", "Links"], ["queue", "Queues"], ["buffer", "Buffers"],
-  ["transport", "Transport"], ["routing", "Routing"], ["traffic", "Traffic"], ["hosts", "Hosts"],
+  ["transport", "Transport"], ["routing", "Routing"], ["traffic", "Traffic"], ["job", "Jobs"], ["hosts", "Hosts"],
 ];
 
 /** A key's path in words, within its group. */
 export function label(path: string, several: boolean): string {
   const parts = path.split(".");
-  const own = parts[0] === "traffic" && !several ? parts.slice(2) : parts.slice(1);
+  const own = ["traffic", "job"].includes(parts[0]!) && !several ? parts.slice(2) : parts.slice(1);
   return (own.length ? own : parts).join(" ").replaceAll("_", " ");
 }
 
@@ -41,8 +41,7 @@ export function Form({ given, typed, changed, problems, onChange, onReset }: Pro
     const group = one.path.split(".")[0]!;
     groups.set(group, [...groups.get(group) ?? [], one]);
   }
-  const several = new Set(shown.filter(({ path }) => path.startsWith("traffic.")).map(
-    ({ path }) => path.split(".")[1])).size > 1;
+  const entries = (group: string) => new Set(groups.get(group)?.map(({ path }) => path.split(".")[1])).size;
   const order = [...groups.keys()].sort((a, b) => at(a) - at(b));
   return (
     <div class="form">
@@ -51,7 +50,7 @@ export function Form({ given, typed, changed, problems, onChange, onReset }: Pro
           <legend>{GROUPS.find(([own]) => own === group)?.[1] ?? group}</legend>
           {groups.get(group)!.map((one) => (
             <Field key={one.path} given={{ ...one, value: typed.get(one.path) ?? one.value }}
-              words={label(one.path, several)} changed={changed.has(one.path)}
+              words={label(one.path, entries(group) > 1)} changed={changed.has(one.path)}
               problem={problems.find(({ key }) => key === one.path)} onChange={onChange} onReset={onReset} />
           ))}
         </fieldset>

@@ -7,8 +7,8 @@ import type { Source } from "../engine/work";
 import { quantityOf } from "./size";
 import { Answer } from "./Answer";
 import { Cards, type Card } from "./cards";
-import { useChecked, type Told } from "./checked";
-import { Chips } from "./Chips";
+import { hasJobs, useChecked, type Told } from "./checked";
+import { Chips, type About } from "./Chips";
 import {
   comparedOf, FIRST, MOST_CONTROLLERS, MOST_SEEDS, nameOf, namedBy, read, sourceOf, withKey, written, type Experiment,
 } from "./experiment";
@@ -34,7 +34,7 @@ const MOST_HOST_SECONDS = 20_000;
 
 /** Key of the path of a given key among differences: two spellings of one key are one. */
 const sameKey = (key: string, path: string) => (
-  key === path || path.replace(/^traffic\.[^.]+\./, "traffic.") === key);
+  key === path || path.replace(/^(traffic|job)\.[^.]+\./, "$1.") === key);
 
 export function Lab({ pool, version }: Props) {
   const [experiment, setExperiment] = useState<Experiment>(FIRST);
@@ -110,7 +110,7 @@ export function Lab({ pool, version }: Props) {
       return;
     }
     setAsks("");
-    setState(start(pool, { ...experiment, own }, told.notes, setState));
+    setState(start(pool, { ...experiment, own }, { notes: told.notes, hasJobs: hasJobs(told) }, setState));
     // on a narrow screen the answer lies below
     if (innerWidth <= 900) requestAnimationFrame(() => { results.current?.scrollIntoView(); });
   };
@@ -136,6 +136,14 @@ export function Lab({ pool, version }: Props) {
   const choose = (card: Card) => {
     history.pushState(null, "", location.href);
     change((old) => ({ ...old, scenario: card.scenario, text: null, set: card.set }));
+  };
+  const describe = async (name: string): Promise<About> => {
+    const source = experiment.own.find((one) => one.name === name);
+    if (!source) return await pool.ask({ do: "describe", kind: "controllers", name });
+    if (!own.includes(source)) return { title: nameOf(name), what: "is not allowed to run.", keys: [] };
+    const { params, defaults } = await pool.ask({ do: "class", source });
+    return { title: nameOf(name), what: "is a class of yours.", keys: params.map((param) => (
+      { name: param, default: String(defaults[param]!), doc: "", source: "", expected: "a number", unit: "" })) };
   };
   const compare = (source: Source) => {
     setTheirs((old) => old.filter((text) => text !== source.text));
@@ -216,7 +224,7 @@ export function Lab({ pool, version }: Props) {
                 </div>
                 <Chips controllers={experiment.controllers} own={experiment.own} known={known}
                   wrong={said?.refused ?? new Map()}
-                  describe={(name) => pool.ask({ do: "describe", kind: "controllers", name })}
+                  describe={describe}
                   onChange={(controllers) => { change((old) => ({ ...old, controllers })); }}
                   onOwn={() => { setTab("Own controller"); }} />
                 {wrong && !problems.length && <p class="wrong" role="alert">{wrong}</p>}
@@ -234,7 +242,7 @@ export function Lab({ pool, version }: Props) {
                       onChange={(path, value) => { change((old) => withKey(without(old, path), path, value)); }}
                       onReset={(path) => { change((old) => without(old, path)); }} />
                     <Toml wrong={problems.length ? wrong : ""} before={said?.plain ?? ""}
-                      text={experiment.text !== null && !experiment.set.length ? experiment.text : told?.written ?? ""}
+                      text={experiment.text !== null && !experiment.set.length ? experiment.text : told?.shown ?? ""}
                       onChange={(text) => { change((old) => ({ ...old, text, set: [] })); }} />
                   </div>
                 </details>
@@ -292,7 +300,7 @@ export function Lab({ pool, version }: Props) {
               {state.notes.map((note) => <p class="note">{note}</p>)}
             </>
           )}
-          <Take experiment={experiment} text={current && !wrong ? told?.written ?? "" : ""} />
+          <Take experiment={experiment} text={current && !wrong ? told?.shown ?? "" : ""} />
           <p class="faint">Incast {version}. A scenario and a seed give the same bytes in this tab and in the installed
             program, under its own controllers.</p>
         </div>

@@ -3,7 +3,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { TITLES } from "../data/format";
 import type { Metric, Run } from "../data/run";
+import { CollectivesTab } from "../panes/Collectives";
+import { LanesTab } from "../panes/Lanes";
 import { Plot } from "../panes/Plot";
+import { Tabs } from "../panes/Tabs";
 import { Fabric } from "../scene/Fabric";
 import { fieldOf } from "../scene/field";
 import { HeatMap } from "../scene/HeatMap";
@@ -97,7 +100,41 @@ export function Seen({ finished, controllers, dark }: Props) {
         <HeatMap key={own.controller} field={fieldOf(run, most, largest)} time_s={now_s} pinned={pinned} dark={dark}
           span={span} onSeek={seek} onSpan={select} onPin={setPinned} />
       </div>
+      <Jobs key={`j${own.controller}`} run={run} now_s={now_s} seen={span ?? all} pinned={pinned} dark={dark}
+        onSeek={seek} onSpan={select} onPin={setPinned} />
     </section>
+  );
+}
+
+interface JobsProps {
+  run: Run;
+  now_s: number;
+  seen: Span;
+  pinned: number | null;
+  dark: boolean;
+  onSeek: (time_s: number) => void;
+  onSpan: (one_s: number, other_s: number) => void;
+  onPin: (port: number) => void;
+}
+
+/** Lanes of the ranks of training jobs, and their collectives; nothing without jobs. */
+function Jobs({ run, now_s, seen, pinned, dark, onSeek, onSpan, onPin }: JobsProps) {
+  const [asked, setTab] = useState("ranks");
+  const tabs: [string, string][] = [
+    ...(run.tables.tasks ? [["ranks", "Ranks"] as [string, string]] : []),
+    ...(run.tables.collectives ? [["collectives", "Collectives"] as [string, string]] : []),
+  ];
+  if (!tabs.length) return null;
+  const tab = (tabs.find(([one]) => one === asked) ?? tabs[0]!)[0];
+  const shared = { run, now_s, name: "", onSpan, onPin };
+  return (
+    <div class="jobs">
+      <Tabs label="Jobs" tabs={tabs} shown={tab} onChoose={setTab} />
+      <div class={`tab ${tab}`} role="tabpanel" aria-label={tab}>
+        {tab === "ranks" ? <LanesTab {...shared} port={pinned} seen={seen} dark={dark} onSeek={onSeek} />
+          : <CollectivesTab {...shared} />}
+      </div>
+    </div>
   );
 }
 

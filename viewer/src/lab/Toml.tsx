@@ -59,7 +59,9 @@ export function Toml({ text, before, wrong, onChange }: Props) {
         <textarea aria-label="Scenario as TOML" spellcheck={false} value={draft} wrap="off"
           rows={lines.length + 1} onInput={(event) => { typed(event.currentTarget.value); }} />
       </div>
-      {wrong && <p class="wrong" role="alert">{wrong}</p>}
+      {wrong && (
+        <ul class="wrong" role="alert">{wrong.split("\n").map((own) => <li>{own}</li>)}</ul>
+      )}
     </div>
   );
 }

@@ -46,6 +46,13 @@ const pause = <>
     fill="currentColor" />
 </>;
 
+const ring = <>
+  <circle cx="40" cy="20" r="14" fill="none" stroke="currentColor" />
+  {[0, 1, 2, 3, 4, 5, 6, 7].map((at) => at * Math.PI / 4).map((angle) => (
+    dot(40 + 14 * Math.cos(angle), 20 + 14 * Math.sin(angle))))}
+  <polyline points="51,6 54,10 49,11" fill="none" stroke="currentColor" />
+</>;
+
 const SHORT: [string, string][] = [["run.duration", "100ms"]];
 
 export const CARDS: Card[] = [
@@ -55,11 +62,12 @@ export const CARDS: Card[] = [
   { scenario: "leaf-spine", title: "Leaf-spine", size: "64 hosts", set: [["run.duration", "50ms"]], drawing: leaf },
   { scenario: "random-pairs", title: "Fat tree", size: "k = 4", set: [["run.duration", "20ms"], ["run.warmup", "5ms"]],
     drawing: tree },
-  { scenario: "permutation", title: "Permutation", size: "sprayed, k = 4", set: [], drawing: tree },
   { scenario: "websearch", title: "Web search", size: "fat tree, load 0.5", set: [], drawing: leaf },
   { scenario: "link-failure", title: "Link failure", size: "fat tree", set: [], drawing: tree },
   { scenario: "pfc-incast", title: "PFC victim", size: "pauses", set: [], drawing: pause },
   { scenario: "sccp-incast", title: "SCCP", size: "windows by switch", set: [], drawing: star },
+  { scenario: "two-jobs", title: "Training jobs", size: "two rings of 8",
+    set: [["job.train.collective.size", "2MB"], ["job.other.collective.size", "2MB"]], drawing: ring },
   { scenario: "wireless-cell", title: "Radio cell", size: "802.15.4", set: [], drawing: radio },
 ];
 

@@ -5,11 +5,16 @@ import type { Pool } from "../engine/pool";
 import { Refused, type Checked, type Problem } from "../engine/wasm";
 import type { Source } from "../engine/work";
 import { askedOf, MOST_TEXT, sourceOf, type Experiment } from "./experiment";
+import { edited } from "./edited";
 import type { Given } from "./Form";
-import { mostBytes } from "./runs";
+import { mostBytes, recording } from "./runs";
 import { quantityOf } from "./size";
 
-export type Told = Checked & { written: string; given: Given[] };
+/** `shown` is the text with comments, where its changes have places in it. */
+export type Told = Checked & { written: string; given: Given[]; shown: string };
+
+/** Whether a scenario has training jobs. */
+export const hasJobs = ({ given }: Told) => given.some(({ path }) => path.startsWith("job."));
 
 export interface Said {
   /** The experiment that this is said of. */
@@ -44,13 +49,24 @@ export function useChecked(pool: Pool, experiment: Experiment, own: Source[], re
   return said;
 }
 
+/** The text with the changes in their places, if it is the same scenario; else the engine's, without comments. */
+async function shownOf(pool: Pool, text: string, before: Told, found: Told, own: Source[]): Promise<string> {
+  const made = edited(text, before.written, found.written);
+  if (made === null || made === text) return made ?? found.written;
+  try {
+    const again = await pool.ask({ do: "check", scenario: { name: found.name, text: made }, sources: own });
+    return again.hash === found.hash ? made : found.written;
+  } catch {
+    return found.written;
+  }
+}
+
 async function check(
   pool: Pool, of: Experiment, own: Source[], last: { told: Told | null; plain: string },
 ): Promise<Said> {
   const most_bytes = mostBytes(pool.size);
   const { told, plain } = last;
   const said: Said = { of, told, plain, problems: [], wrong: "", refused: new Map() };
-  const timeline: [string, string] = ["measure.timeline", "auto"];
   const asked = { ...askedOf(of, null, null), most_bytes };
   if (of.text !== null && new TextEncoder().encode(of.text).length > MOST_TEXT) {
     said.wrong = `The text has more than ${MOST_TEXT.toLocaleString("en-US")} bytes, which no address holds.`;
@@ -61,7 +77,7 @@ async function check(
       pool.ask({ do: "check", scenario: asked, sources: own }) as Promise<Told>,
       pool.ask({ do: "check", scenario: { ...asked, set: [] }, sources: own }) as Promise<Told>,
       // seed 1 is recorded over time
-      pool.ask({ do: "check", scenario: { ...asked, set: [...asked.set ?? [], timeline] }, sources: own }),
+      pool.ask({ do: "check", scenario: { ...asked, set: [...asked.set ?? [], ...recording(false)] }, sources: own }),
     ]);
     const large = [found, drawn].find(({ text }) => text === undefined);
     if (large) {
@@ -69,7 +85,9 @@ async function check(
         quantityOf(most_bytes, "B")}. Choose fewer hosts, or the installed program.`;
       return said;
     }
-    [said.told, said.plain] = [found, before.written];
+    const text = of.text ?? await pool.ask({ do: "text", name: of.scenario });
+    said.told = { ...found, shown: await shownOf(pool, text, before, found, own) };
+    said.plain = text;
   } catch (error) {
     said.problems = error instanceof Refused ? error.problems : [];
     said.wrong = (error as Error).message;

@@ -1,5 +1,6 @@
 /** Curves of an experiment: one a controller, of its first seed. */
 
+import { lanesOf, type Job } from "../data/lanes";
 import type { Run } from "../data/run";
 import { spread } from "../data/rates";
 import type { Curve } from "../panes/Plot";
@@ -68,6 +69,25 @@ function distribution(table: Table | undefined, name: string): [Float64Array, Fl
   return [times, Float64Array.from(times, (_, i) => (100 * (i + 1)) / all.length)];
 }
 
+/** Iteration times of a job, each at the end of its iteration. */
+function iterations({ iterations: all }: Job): [Float64Array, Float64Array] {
+  const ended = all.filter((own) => own.ended);
+  return [Float64Array.from(ended, (own) => own.to_s), Float64Array.from(ended, (own) => own.to_s - own.from_s)];
+}
+
+/** Iteration times of the jobs of all runs; the second job of a run is dashed. */
+function overIterations(runs: (Finished & { run: Run })[], place: (controller: string) => number): Drawn | null {
+  const curves = runs.flatMap(({ controller, run }) => {
+    const { jobs } = lanesOf(run);
+    return jobs.map((job, at): Curve => {
+      const [time_s, values] = iterations(job);
+      const label = jobs.length > 1 ? `${nameOf(controller)}, ${job.name}` : nameOf(controller);
+      return { label, time_s, values, stepped: false, colour: place(controller), dashed: at > 0 };
+    });
+  });
+  return curves.length ? { key: "iterations", title: "Iteration time", unit: "s", curves } : null;
+}
+
 /** Curves that the finished runs carry. `place` is that of each controller among the chips. */
 export function drawn(finished: Finished[], place: (controller: string) => number): Drawn[] {
   const first = finished.filter((own): own is Finished & { run: Run } => own.run !== null);
@@ -88,6 +108,7 @@ export function drawn(finished: Finished[], place: (controller: string) => numbe
   };
   const queries = first.some(({ tables }) => tables.queries?.rows);
   return [
+    overIterations(first, place),
     queries ? made("queries", "Complete answers", "", ({ run, tables }) => (
       completed(tables.queries, "finish_s", run.end_s)))
       : made("flows", "Complete flows", "", ({ run, tables }) => completed(tables.flows, "finish_s", run.end_s)),

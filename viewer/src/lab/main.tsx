@@ -8,14 +8,14 @@ import { Boundary, Refused } from "../app/Boundary";
 import { Pool, type Thread } from "../engine/pool";
 import Threads from "../engine/worker?worker&inline";
 import { Lab } from "./Lab";
+import { unlzma } from "./lzma";
 
-/** The module: gzip in base64, as `vite.lab.config.ts` puts it into the page. */
+/** The module: LZMA in base64, as `vite.lab.config.ts` puts it into the page. */
 async function carried(): Promise<WebAssembly.Module> {
   const text = document.getElementById("incast-engine")?.textContent?.trim();
   if (!text) throw new Error("there is no engine in this page");
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+  return WebAssembly.compile(unlzma(bytes));
 }
 
 async function begin(): Promise<void> {

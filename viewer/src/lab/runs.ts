@@ -2,7 +2,7 @@
 
 import type { Pool } from "../engine/pool";
 import { Stopped } from "../engine/pool";
-import { runOf, SHOWN } from "../engine/shown";
+import { OF_JOBS, runOf, SHOWN } from "../engine/shown";
 import type { Table } from "../engine/wasm";
 import type { Run } from "../data/run";
 import { AS_IT_IS, askedOf, comparedOf, type Experiment } from "./experiment";
@@ -69,8 +69,21 @@ export function share({ finished, total, parts, failed }: State): number {
   return total ? Math.min(1, (finished.length + under + failed.size) / total) : 0;
 }
 
+/** Settings of a run whose tables panes show; with training jobs it records what their ranks do. */
+export const recording = (hasJobs: boolean): [string, string][] => [
+  ["measure.timeline", "auto"], ...(hasJobs ? [["measure.tasks", "all"] as [string, string]] : [])];
+
+/** What the page knows of an experiment that runs. */
+interface Known {
+  /** Notes of the program on the scenario. */
+  notes: string[];
+  hasJobs: boolean;
+}
+
 /** Runs an experiment. `changed` is called with what there is, at most once a frame, until another one starts. */
-export function start(pool: Pool, of: Experiment, notes: string[], changed: (state: State) => void): State {
+export function start(
+  pool: Pool, of: Experiment, { notes, hasJobs }: Known, changed: (state: State) => void,
+): State {
   forget(pool);
   const mine = latest;
   const controllers = comparedOf(of);
@@ -92,18 +105,19 @@ export function start(pool: Pool, of: Experiment, notes: string[], changed: (sta
     const key = keyOf(controller, seed);
     const scenario = askedOf(of, controller === AS_IT_IS ? null : controller, seed);
     const drawn = seed === 1;
-    if (drawn) scenario.set = [...scenario.set ?? [], ["measure.timeline", "auto"]];
+    if (drawn) scenario.set = [...scenario.set ?? [], ...recording(hasJobs)];
     scenario.most_bytes = mostBytes(pool.size);
     try {
-      const task = { do: "run" as const, scenario, sources: of.own, tables: drawn ? SHOWN : ANSWERED };
+      const tables = drawn ? [...SHOWN, ...(hasJobs ? OF_JOBS : [])] : ANSWERED;
+      const task = { do: "run" as const, scenario, sources: of.own, tables };
       const ran = await pool.ask(task, ({ now_s, end_s }) => {
         state.parts.set(key, end_s > 0 ? now_s / end_s : 0);
         tell();
       });
       const summary = JSON.parse(ran.summary) as Record<string, unknown>;
-      const tables = Object.fromEntries(ANSWERED.map((name) => [name, ran.tables[name]!]));
+      const answered = Object.fromEntries(ANSWERED.map((name) => [name, ran.tables[name]!]));
       const run = drawn ? runOf(ran, controller) : null;
-      state.finished = [...state.finished, { controller, seed, summary, text: ran.text, tables, run }];
+      state.finished = [...state.finished, { controller, seed, summary, text: ran.text, tables: answered, run }];
       state.hops += (summary.run as { hops: number }).hops;
       state.first ??= performance.now() - state.began;
     } catch (error) {

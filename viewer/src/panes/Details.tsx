@@ -10,11 +10,12 @@ import { stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
 import type { Span } from "../data/stretch";
 import { endsOf } from "../data/summary";
 import { PortFigures } from "../scene/Fabric";
-import { useRead } from "../scene/read";
+import { readingSaid, useRead } from "../scene/read";
 import { useSize } from "../scene/size";
 import { MOST_PINS, type Tab } from "../time/link";
 import { beside, panesOfFlow, panesOfPins, panesOfPort, panesOfTotals, whyOf, whySaid, type Measure,
   type Pane } from "./curves";
+import { CollectivesTab } from "./Collectives";
 import { FlowTable } from "./FlowTable";
 import { Ladder } from "./Ladder";
 import { LanesTab } from "./Lanes";
@@ -63,7 +64,8 @@ const IN_SIGHT = 3;
 const [LEAST, MOST, HEAD, HEAD_OF_TWO, ABOVE] = [60, 190, 48, 82, 88];
 
 /** Tabs that stay as a stretch of time is chosen. */
-const STAYING: ReadonlySet<Tab> = new Set(["flow", "packets", "port", "plot", "pauses", "ranks"]);
+const STAYING: ReadonlySet<Tab> = new Set(["flow", "packets", "port", "plot", "pauses", "ranks",
+  "collectives"]);
 const NO_PINS: Pin[] = [];
 const NONE: Pane[] = [];
 
@@ -107,6 +109,7 @@ export function Details(props: Props) {
     ["range", "Time range", span !== null],
     ["plot", `Plot of ${pins.length}`, pins.length > 0], ["flows", "All flows", true], ["totals", "Totals", true],
     ["pauses", "Pauses", Boolean(run.tables.pauses)], ["ranks", "Ranks", Boolean(run.tables.tasks)],
+    ["collectives", "Collectives", Boolean(run.tables.collectives)],
   ];
   const there = all.filter(([, , has]) => has);
   const shown = there.some(([own]) => own === tab) ? tab : there[0]![0];
@@ -128,6 +131,12 @@ export function Details(props: Props) {
       {...(strips && i === 0 ? { strips } : {})} log={logs[pane.title]}
       onLog={(log) => { setLogs((old) => ({ ...old, [pane.title]: log })); }} />
   ));
+  /** Pins a port of one of the runs and stays in the tab. */
+  const pinOf = (at: number) => (to: number) => {
+    stays.current = at ? null : to;
+    if (at) other!.onPin(to);
+    else props.onPin(to);
+  };
   const hasMeasure = run.about.packet_bytes !== undefined;
   const kept = (what: Pin["what"], at: number) => onPins && (
     <Keep pins={pins} pin={{ what, at }} onPins={onPins} />
@@ -190,11 +199,11 @@ export function Details(props: Props) {
         )}
         {shown === "ranks" && [run, ...(other?.run.tables.tasks ? [other.run] : [])].map((own, i) => (
           <LanesTab key={i} run={own} port={i ? other!.port : port} name={other?.names[i] ?? ""} {...shared}
-            onPin={(to) => {
-              stays.current = i ? null : to;
-              if (i) other!.onPin(to);
-              else props.onPin(to);
-            }} />
+            onPin={pinOf(i)} />
+        ))}
+        {shown === "collectives" && [run, ...(other?.run.tables.collectives ? [other.run] : [])].map((own, i) => (
+          <CollectivesTab key={i} run={own} name={other?.names[i] ?? ""} now_s={time_s} onSpan={onSpan}
+            onPin={pinOf(i)} />
         ))}
         {shown === "totals" && <OfAll run={run} other={other} plots={plots} />}
       </div>
@@ -328,7 +337,7 @@ function OfAll({ run, other, plots }: { run: Run; other: Other; plots: Plots }) 
     const own = panesOfTotals(run);
     return other ? beside(own, panesOfTotals(other.run), other.names) : own;
   }, [run, other?.run, ready]);
-  if (!ready) return <p class="told">{[first, second].includes("failed") ? "This cannot be read." : "reading …"}</p>;
+  if (!ready) return <p class="told">{readingSaid(first, second)}</p>;
   return (
     <section aria-label="Totals">
       {panes.length ? plots(panes, "all") : <p class="told">Nothing is recorded.</p>}

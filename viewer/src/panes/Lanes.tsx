@@ -9,7 +9,7 @@ import type { Run } from "../data/run";
 import type { Span } from "../data/stretch";
 import { Ruler } from "../scene/Axes";
 import { drawLane, laneColours, OVERLAPPED } from "../scene/lanes";
-import { useRead } from "../scene/read";
+import { readingSaid, useRead } from "../scene/read";
 import { letterSize, smallLetters, useSize } from "../scene/size";
 
 interface Props {
@@ -38,7 +38,7 @@ const BEYOND = 2;
 
 export function LanesTab(props: Props) {
   const read = useRead(props.run, OF_RANKS, props.run);
-  if (read !== "ready") return <p class="told">{read === "failed" ? "This cannot be read." : "reading …"}</p>;
+  if (read !== "ready") return <p class="told">{readingSaid(read)}</p>;
   return <Ranks {...props} />;
 }
 

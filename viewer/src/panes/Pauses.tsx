@@ -9,7 +9,7 @@ import { arrivalsSaid, beginnings, heldSaid, isRoot, pausedSaid, sentenceOf, sin
   whySaid } from "../data/reasons";
 import type { Run } from "../data/run";
 import type { Span } from "../data/stretch";
-import { useRead } from "../scene/read";
+import { readingSaid, useRead } from "../scene/read";
 import { Ring } from "./Ring";
 
 interface Props {
@@ -32,7 +32,7 @@ const NAMED = 6;
 export function PausesTab(props: Props) {
   const { run } = props;
   const read = useRead(run, BLAMED, run);
-  if (read !== "ready") return <p class="told">{read === "failed" ? "This cannot be read." : "reading …"}</p>;
+  if (read !== "ready") return <p class="told">{readingSaid(read)}</p>;
   return <Blamed {...props} />;
 }
 

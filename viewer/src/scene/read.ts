@@ -24,10 +24,21 @@ export function useReading(
 /** Between the pointer's last move and what is read for where it is: it crosses much on its way. */
 const REST_MS = 200;
 
+/** Whether what is needed is there, or why it cannot be read. */
+export type Reading = "ready" | "reading" | Error;
+
 /** Whether what is needed of what is pointed at is there; it is read where the pointer rests. Null needs nothing. */
-export function useRead(run: Run, need: Need | null, pointed: unknown): "ready" | "reading" | "failed" {
-  const [failed, setFailed] = useState(false);
+export function useRead(run: Run, need: Need | null, pointed: unknown): Reading {
+  const [failed, setFailed] = useState<Error | null>(null);
   const ready = !need || run.isRead(need);
-  useReading(ready, () => run.read(need!), () => { setFailed(true); }, [run, need, pointed], REST_MS);
-  return ready ? "ready" : failed ? "failed" : "reading";
+  useReading(ready, () => run.read(need!), (error) => {
+    setFailed(error instanceof Error ? error : new Error(String(error)));
+  }, [run, need, pointed], REST_MS);
+  return ready ? "ready" : failed ?? "reading";
+}
+
+/** What is said in place of a pane that is not there yet, or cannot be. */
+export function readingSaid(...all: Reading[]): string {
+  const failed = all.find((one): one is Error => one instanceof Error);
+  return failed ? `This cannot be read: ${failed.message}.` : "reading …";
 }

@@ -23,7 +23,8 @@ export interface Moment {
 }
 
 /** Tabs of the details. */
-export const TABS = ["flow", "packets", "port", "range", "plot", "flows", "totals", "pauses", "ranks"] as const;
+export const TABS = ["flow", "packets", "port", "range", "plot", "flows", "totals", "pauses", "ranks",
+  "collectives"] as const;
 export type Tab = (typeof TABS)[number];
 
 export interface Note {

@@ -306,3 +306,14 @@ fn only_plain_files_are_read() {
     );
     std::fs::remove_dir_all(&dir).unwrap();
 }
+
+#[test]
+fn every_line_that_is_no_toml_is_told() {
+    let text = "[run]\nduration = 10ms\nwarmup = \"1ms\"\n[topology\nkind = \"star\"\n= 3\n";
+    let errors = Scenario::from_toml(text, Path::new("."), "test").map(drop).expect_err("no TOML");
+    let lines: Vec<&str> = errors.0.iter().map(|problem| problem.message.lines().next().unwrap()).collect();
+    let at = |line: u32, column: u32| format!("TOML parse error at line {line}, column {column}");
+    assert_eq!(lines, [at(2, 12), at(4, 10), at(6, 1)]);
+    let garbage = Scenario::from_toml(&"= \n".repeat(1_000), Path::new("."), "test").map(drop).expect_err("no TOML");
+    assert!((2..=21).contains(&garbage.0.len()), "{}", garbage.0.len());
+}

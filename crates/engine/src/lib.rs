@@ -48,7 +48,7 @@ pub mod testing {
     pub use crate::event::packet::{Blocks, Ext, Kind, Packet, flag};
     pub use crate::hash::{purpose, uniform};
     pub use crate::host::messages::Tcb;
-    pub use crate::ids::{HostIx, PoolIx, PortIx, QueryId, SenderIx};
+    pub use crate::ids::{HostIx, PoolIx, PortIx, QueryId, ReceiverIx, SenderIx};
     pub use crate::node::context::Env;
     pub use crate::port::buffer::{Account, Pool, SharedBuffer};
     pub use crate::port::explicit::Offered;

@@ -89,7 +89,8 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             | Timer::Receiver(flow)
             | Timer::WindowUpdate(flow)
             | Timer::SinkStop(flow)
-            | Timer::SynAck(flow) => net.ends[flow].receiver_domain,
+            | Timer::SynAck(flow)
+            | Timer::Closing(flow) => net.ends[flow].receiver_domain,
             Timer::Start(flow)
             | Timer::Stop(flow)
             | Timer::Retransmit(flow)
@@ -97,7 +98,8 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             | Timer::Sender(flow)
             | Timer::Wake(flow)
             | Timer::App(flow)
-            | Timer::RunQueue(flow) => net.ends[flow].sender_domain,
+            | Timer::RunQueue(flow)
+            | Timer::Closed(flow) => net.ends[flow].sender_domain,
         },
     }
 }

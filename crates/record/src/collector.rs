@@ -109,7 +109,7 @@ impl Collector {
             if let Some(record) = outcome.flows.get_mut(direction[0].flow as usize) {
                 let entry = entry(direction, rule, until_ps);
                 if direction[0].reverse {
-                    record.fm_acks = Some(entry);
+                    record.fm_acks = Some(Box::new(entry));
                 } else {
                     record.take_monitored(entry);
                 }

@@ -471,7 +471,7 @@ fn data_entries(outcome: &Outcome) -> Vec<Entry> {
 /// Both directions, or the first of them; `None` if ACK directions were not counted. FlowMonitor's rules apply to
 /// both.
 fn all_entries(outcome: &Outcome) -> Option<Vec<Entry>> {
-    let acks: Vec<&MonitorEntry> = outcome.flows.iter().filter_map(|f| f.fm_acks.as_ref()).collect();
+    let acks: Vec<&MonitorEntry> = outcome.flows.iter().filter_map(|f| f.fm_acks.as_deref()).collect();
     let counted = !acks.is_empty() || outcome.flows.iter().any(|f| f.fm_lost_packets.is_some());
     let sent = acks.iter().filter(|entry| entry.tx_packets > 0).map(|entry| Entry::of(entry));
     let mut all: Vec<Entry> = data_entries(outcome).into_iter().chain(sent).collect();

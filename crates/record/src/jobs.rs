@@ -5,6 +5,7 @@ use crate::figure::{Column, Figure, Quantity, columns, rows};
 use crate::statistics::{PS, ratio, seconds};
 use crate::{JobRecord, Outcome, RankRecord, TransferRecord};
 use serde_json::{Map, Value};
+use std::ops::Range;
 
 /// An iteration of a job.
 pub(crate) struct Iteration<'o> {
@@ -180,7 +181,12 @@ pub(crate) fn ranks(outcome: &Outcome) -> Vec<Column> {
 
 /// `messages.parquet`: one row per message that has arrived, by job and start.
 pub(crate) fn messages(outcome: &Outcome) -> Vec<Column> {
-    columns(&MESSAGES, &outcome.transfers.iter().collect::<Vec<_>>(), outcome)
+    rows_of_messages(outcome, 0..outcome.transfers.len())
+}
+
+/// Some rows of `messages.parquet`.
+pub(crate) fn rows_of_messages(outcome: &Outcome, rows: Range<usize>) -> Vec<Column> {
+    columns(&MESSAGES, &outcome.transfers[rows].iter().collect::<Vec<_>>(), outcome)
 }
 
 /// Iterations of one job.

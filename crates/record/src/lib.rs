@@ -8,6 +8,7 @@ mod collectives;
 mod collector;
 mod entries;
 mod figure;
+mod flow_end;
 mod flow_frame;
 mod flows;
 mod histogram;
@@ -357,7 +358,7 @@ pub struct FlowRecord {
     pub fm_last_rx_ps: Option<u64>,
     /// FlowMonitor: the ACK direction, an entry of its own; `None` if not asked for, and for a two-way connection,
     /// whose directions are both flows here.
-    pub fm_acks: Option<MonitorEntry>,
+    pub fm_acks: Option<Box<MonitorEntry>>,
     /// FlowMonitor: lost packets of the data direction by its own rule; `None` without such a rule: packets dropped
     /// by a queue or a host, or lost on a link.
     pub fm_lost_packets: Option<u64>,

@@ -9,6 +9,7 @@ use crate::packed::{FrameTable, Framed};
 use crate::{
     Outcome, collectives, entries, flows, hosts, job_tasks, jobs, messages, pauses, ports, radios, series, timeline,
 };
+use std::ops::Range;
 
 /// Function that makes a table.
 pub type Make = fn(&Outcome) -> Vec<Column>;
@@ -49,16 +50,21 @@ pub fn named(name: &str) -> Result<Make, String> {
 /// `flows.parquet`: one row per flow, in flow order. The label columns follow `dst`; with failures
 /// of links a last column says which flows crossed one.
 pub fn flows(outcome: &Outcome) -> Vec<Column> {
-    let mut columns = of(flows::COLUMNS, &outcome.flows, outcome);
+    rows_of_flows(outcome, 0..outcome.flows.len())
+}
+
+fn rows_of_flows(outcome: &Outcome, rows: Range<usize>) -> Vec<Column> {
+    let records = &outcome.flows[rows.clone()];
+    let mut columns = of(flows::COLUMNS, records, outcome);
     let ends = columns.iter().take_while(|c| c.name != "hops").count();
     let labels = outcome.labels.iter().map(|label| {
         let names = label.values.iter().map(|&name| name.to_owned()).collect();
-        let values = Values::Dict { codes: label.of.clone(), names };
+        let values = Values::Dict { codes: label.of[rows.clone()].to_vec(), names };
         Column { name: label.name, unit: "", doc: label.definition, values }
     });
     columns.splice(ends..ends, labels);
     if !outcome.failed_links.is_empty() {
-        columns.extend(of(flows::CROSSED, &outcome.flows, outcome));
+        columns.extend(of(flows::CROSSED, records, outcome));
     }
     columns
 }
@@ -108,10 +114,22 @@ pub fn timeline_flows(outcome: &Outcome) -> Vec<Column> {
     of(timeline::FLOWS, &outcome.flow_frames.rows().collect::<Vec<_>>(), outcome)
 }
 
-/// Passes a table of frames to `show` in parts of `most` rows (the last may be shorter). Returns false for other
-/// tables.
+/// Most rows of flows and messages that are one part.
+const MANY: usize = 1 << 17;
+/// Rows of a part of more.
+const PART: usize = 1 << 15;
+
+/// Passes a table of frames to `show` in parts of `most` rows (the last may be shorter), and one of more than [`MANY`]
+/// flows or messages in parts of at most [`PART`]. Returns false for other tables.
 pub fn parts(name: &str, outcome: &Outcome, most: usize, show: &mut dyn FnMut(Vec<Column>)) -> bool {
+    let (flows, messages, part) = (outcome.flows.len(), outcome.transfers.len(), most.clamp(1, PART));
     match name {
+        "flows" if flows > MANY => {
+            (0..flows).step_by(part).for_each(|i| show(rows_of_flows(outcome, i..flows.min(i + part))));
+        }
+        "messages" if messages > MANY => {
+            (0..messages).step_by(part).for_each(|i| show(jobs::rows_of_messages(outcome, i..messages.min(i + part))));
+        }
         "timeline_ports" => parts_of(timeline::PORTS, &outcome.port_frames, outcome, most, show),
         "timeline_flows" => parts_of(timeline::FLOWS, &outcome.flow_frames, outcome, most, show),
         _ => return false,

@@ -31,6 +31,8 @@ TABLES = (
 OPTIONAL = tuple(name for name in TABLES if name not in ("flows", "ports", "samples"))
 """Tables that are written only if they have rows."""
 FRAMES = ("timeline_ports", "timeline_flows")
+"""Tables of frames."""
+IN_PARTS = ("flows", "messages", *FRAMES)
 """Tables that may be too large for memory."""
 GROUP = 1 << 20
 """Rows of a row group in a file, and of a part."""
@@ -85,7 +87,7 @@ def write(
 ) -> None:
     """Write the files of a run into an existing folder; ``timeline`` is the text of ``timeline.json``, if any.
 
-    ``parts`` yields tables of frames part by part, if possible, and returns whether it did. ``copies`` are the
+    ``parts`` yields large tables part by part, if possible, and returns whether it did. ``copies`` are the
     scenario's files by their names in the folder.
     """
     import pyarrow.parquet as pq
@@ -99,7 +101,7 @@ def write(
     if timeline is not None:
         write_through(folder / TIMELINE, timeline)
     for name in TABLES:
-        if parts is not None and name in FRAMES and _write_parts(folder / f"{name}.parquet", name, parts):
+        if parts is not None and name in IN_PARTS and _write_parts(folder / f"{name}.parquet", name, parts):
             continue
         rows = table(name)
         if name in OPTIONAL and rows.num_rows == 0:
@@ -112,7 +114,7 @@ def write(
 
 
 def _write_parts(path: Path, name: str, parts: Callable[[str, int, Callable[[pa.Table], None]], bool]) -> bool:
-    """Write a table of frames part by part, unless it is empty; return whether it comes in parts."""
+    """Write a large table part by part, unless it is empty; return whether it comes in parts."""
     import pyarrow.parquet as pq
 
     with writing(path), ExitStack() as stack:
@@ -122,10 +124,11 @@ def _write_parts(path: Path, name: str, parts: Callable[[str, int, Callable[[pa.
         def take(rows: pa.Table) -> None:
             if not writers:
                 files.append(stack.enter_context(path.open("wb")))
-                words = [column for column in rows.column_names if column not in RISING]
-                steps = {column: "DELTA_BINARY_PACKED" for column in rows.column_names if column in RISING}
-                encoded = {"compression": "zstd", "use_dictionary": words, "column_encoding": steps}
-                writers.append(pq.ParquetWriter(files[0], rows.schema, **encoded))
+                rising = [column for column in rows.column_names if name in FRAMES and column in RISING]
+                words = [column for column in rows.column_names if column not in rising]
+                steps = dict.fromkeys(rising, "DELTA_BINARY_PACKED")
+                encoded = {"use_dictionary": words, "column_encoding": steps} if rising else {}
+                writers.append(pq.ParquetWriter(files[0], rows.schema, compression="zstd", **encoded))
             writers[0].write_table(rows, row_group_size=GROUP)
 
         known = parts(name, GROUP, take)

@@ -16,7 +16,7 @@ use crate::program::Programs;
 use crate::radio::repeated::RepeatedArrivals;
 use crate::spec::TimelineSpec;
 use crate::transport::timer::Task;
-use crate::transport::{Pacers, ReceiveEndpoint, SendEndpoint, nearby, on_pacer};
+use crate::transport::{EndTable, Pacers, ReceiveEndpoint, SendEndpoint, nearby, on_pacer};
 use incast_cc::Time;
 use incast_record::Recorder;
 use incast_record::store::Store;
@@ -25,15 +25,17 @@ use incast_record::store::Store;
 #[derive(Debug, Default)]
 pub struct Endpoints {
     /// Senders.
-    pub senders: Vec<SendEndpoint>,
+    pub senders: EndTable<SendEndpoint>,
     /// Receivers.
-    pub receivers: Vec<ReceiveEndpoint>,
+    pub receivers: EndTable<ReceiveEndpoint>,
     /// Pacers of the hosts.
     pub pacers: Pacers,
     /// Queries.
     pub queries: Vec<Query>,
     /// Ranks of jobs, if any.
     pub jobs: Option<Box<DomainJobs>>,
+    /// True without fast paths: also ends of connections of jobs stay.
+    pub(super) plain: bool,
     pub(super) probes: Vec<FlowProbe>,
     /// Frames of receivers, with a timeline.
     pub(super) arrivals: Vec<ReceiverFrames>,
@@ -59,15 +61,18 @@ impl Endpoints {
         self.receivers[receiver].tcp().map_or(0, |tcp| tcp.make_duplex(net, tcb, size))
     }
 
-    /// Starts a time series of `flow`, whose local sender is `sender`.
-    pub fn probe(&mut self, sender: SenderIx, flow: FlowId) {
-        self.probe_of(sender).record_series(flow);
+    /// Starts a time series of `flow`, whose sender is here.
+    pub fn probe(&mut self, net: &FabricMap, flow: FlowId) {
+        if self.used_sender(net, flow).is_some() {
+            self.probe_of(net.ends[flow].sender).into_iter().for_each(|probe| probe.record_series(flow));
+        }
     }
 
     /// Counts all flows by frames. Their probes come first, one for each sender.
     pub fn frame(&mut self, spec: &TimelineSpec, net: &FabricMap, store: &Store) {
-        for sender in (0..self.senders.len() as u32).map(SenderIx) {
-            self.probe_of(sender).frames = Some(SenderFrames::new(spec, store));
+        for sender in (0..self.senders.count_own() as u32).map(SenderIx) {
+            let frames = || SenderFrames::new(spec, store);
+            self.probe_of(sender).into_iter().for_each(|probe| probe.frames = Some(frames()));
         }
         let size = |receiver: &ReceiveEndpoint| net.flow(receiver.flow()).app.size();
         let frames = |receiver| ReceiverFrames::new(spec, size(receiver), store);
@@ -76,10 +81,10 @@ impl Endpoints {
 
     /// Closes the frames of flows at the end of the run.
     pub(super) fn end_frames(&mut self, end: Time, repeated: &RepeatedArrivals) {
-        for (probe, sender) in self.probes.iter_mut().zip(&self.senders) {
+        for (probe, sender) in self.probes.iter_mut().zip(self.senders.iter()) {
             probe.frames.iter_mut().for_each(|frames| frames.end(sender, end));
         }
-        for (frames, receiver) in self.arrivals.iter_mut().zip(&self.receivers) {
+        for (frames, receiver) in self.arrivals.iter_mut().zip(self.receivers.iter()) {
             frames.end(frames.delivered(receiver, repeated), end);
         }
     }
@@ -94,13 +99,13 @@ impl Endpoints {
         self.probes.get(sender.ix())?.frames.as_ref()
     }
 
-    fn probe_of(&mut self, sender: SenderIx) -> &mut FlowProbe {
-        let own = self.senders[sender].probe();
+    fn probe_of(&mut self, sender: SenderIx) -> Option<&mut FlowProbe> {
+        let own = self.senders.at_mut(sender.ix())?.probe();
         let place = *own.get_or_insert(self.probes.len() as u32) as usize;
         if place == self.probes.len() {
             self.probes.push(FlowProbe::default());
         }
-        &mut self.probes[place]
+        self.probes.get_mut(place)
     }
 
     /// Closes frames before the flow's next connection replaces that of a sender.
@@ -111,7 +116,7 @@ impl Endpoints {
 
     /// Completes time series of flows, and records of messages, at the end of the run.
     pub fn finish<R: Recorder>(&mut self, end: Time, net: &FabricMap, rec: &mut R) {
-        for sender in &mut self.senders {
+        for sender in self.senders.iter_mut() {
             if let Some(probe) = *sender.probe() {
                 self.probes[probe as usize].before(sender, end, end, net, rec);
             }
@@ -130,9 +135,9 @@ impl Endpoints {
     pub fn prefetch(&self, packet: &Packet, net: &FabricMap) {
         let ends = net.ends[packet.flow];
         if packet.is_reverse() {
-            nearby::sender(&self.senders[ends.sender]);
+            self.senders.at(ends.sender.ix()).into_iter().for_each(nearby::sender);
         } else {
-            nearby::receiver(&self.receivers[ends.receiver]);
+            self.receivers.at(ends.receiver.ix()).into_iter().for_each(nearby::receiver);
         }
     }
 
@@ -145,11 +150,12 @@ impl Endpoints {
         }
         let ends = ctx.net.ends[packet.flow];
         if packet.is_reverse() {
-            let sender = &mut self.senders[ends.sender];
+            let Some(sender) = self.senders.at_mut(ends.sender.ix()) else { return };
             let pacers = &mut self.pacers;
             observed(&mut self.probes, sender, ctx, |s, ctx| s.on_packet(ctx, pacers, packet, ext.as_deref()));
         } else {
-            self.receivers[ends.receiver].on_packet(ctx, &mut self.pacers, packet, ext);
+            let Some(receiver) = self.receivers.at_mut(ends.receiver.ix()) else { return };
+            receiver.on_packet(ctx, &mut self.pacers, packet, ext);
         }
     }
 
@@ -166,10 +172,15 @@ impl Endpoints {
         if ext.as_ref().is_some_and(|ext| ext.again) {
             ctx.shared.repeated.count(packet, ctx.now, &ctx.net.interval);
         }
-        self.deliver(ctx, packet, ext);
-        if self.jobs.is_some() {
-            self.job_progress(ctx, packet);
+        if self.jobs.is_none() {
+            return self.deliver(ctx, packet, ext);
         }
+        if !self.is_there(ctx.net, packet) {
+            ctx.counts.delivered += 1;
+            return;
+        }
+        self.deliver(ctx, packet, ext);
+        self.job_progress(ctx, packet);
     }
 
     /// Delivers a packet of a two-way connection.
@@ -240,19 +251,19 @@ impl Endpoints {
     #[cold]
     fn run_queued(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId) {
         let net = ctx.net;
-        let Some(host) = self.senders[net.ends[flow].sender].tcp().map(|tcp| tcp.ip.host) else { return };
+        let host = net.place[net.flow(flow).src as usize].node.of_host();
         let queue = &mut ctx.hosts[host].run_queue;
         let (mut due, woken) = (std::mem::take(&mut queue.due), std::mem::take(&mut queue.woken));
         due.sort_unstable_by(|a, b| b.cmp(a));
         for (_, flow, delayed_ack) in due {
             if delayed_ack {
                 let receiver = net.duplex(flow).map_or(flow, |duplex| duplex.other);
-                run(&mut self.receivers[net.ends[receiver].receiver], ctx, Task::Timer);
+                run(self.receivers.at_mut(net.ends[receiver].receiver.ix()), ctx, Task::Timer);
                 self.run_closing(ctx, receiver, true);
                 release(&mut self.receivers, ctx, host);
                 continue;
             }
-            let sender = &mut self.senders[net.ends[flow].sender];
+            let Some(sender) = self.senders.at_mut(net.ends[flow].sender.ix()) else { continue };
             observed_tcp(&mut self.probes, sender, ctx, |tcp, ctx| tcp.run(ctx, Task::Timer));
             self.run_closing(ctx, flow, false);
         }
@@ -295,8 +306,8 @@ impl Endpoints {
         ctx.serve(host);
         self.watch_service(ctx, host);
         if let Some(flow) = flow {
-            let sender = &mut self.senders[net.ends[flow].sender];
-            let waits = sender.tcp().is_some_and(|tcp| {
+            let sender = self.senders.at_mut(net.ends[flow].sender.ix());
+            let waits = sender.and_then(SendEndpoint::tcp).is_some_and(|tcp| {
                 tcp.begin();
                 tcp.on_room(ctx);
                 tcp.waits_for_room()
@@ -324,7 +335,7 @@ impl Endpoints {
     /// Returns whether a sender might act when the NIC of its host has sent something.
     #[inline]
     fn waits_for_room(&mut self, sender: SenderIx) -> bool {
-        self.senders[sender].tcp().is_some_and(|tcp| tcp.waits_for_room())
+        self.senders.at_mut(sender.ix()).and_then(SendEndpoint::tcp).is_some_and(|tcp| tcp.waits_for_room())
     }
 
     /// Called when a pacer of host `node` is due.
@@ -335,6 +346,7 @@ impl Endpoints {
 
     /// Disables the prediction of ACKs and segments.
     pub fn disable_fast_paths(&mut self) {
+        self.plain = true;
         self.senders.iter_mut().filter_map(SendEndpoint::tcp).for_each(|tcp| tcp.disable_fast_paths());
         self.receivers.iter_mut().filter_map(ReceiveEndpoint::tcp).for_each(|tcp| tcp.disable_fast_paths());
     }
@@ -353,7 +365,9 @@ impl Endpoints {
             | Timer::Message(_)
             | Timer::Again(_)
             | Timer::ScaleUpSent(_)
-            | Timer::ScaleUpArrived(_) => self.job_timer(ctx, timer),
+            | Timer::ScaleUpArrived(_)
+            | Timer::Closing(_)
+            | Timer::Closed(_) => self.job_timer(ctx, timer),
             Timer::Opening(opening) => {
                 for flow in net.triggers.flows(opening) {
                     let sender = &mut self.senders[net.ends[*flow].sender];
@@ -365,7 +379,7 @@ impl Endpoints {
             | Timer::WindowUpdate(flow)
             | Timer::SinkStop(flow)
             | Timer::SynAck(flow) => {
-                let receiver = &mut self.receivers[net.ends[flow].receiver];
+                let Some(receiver) = self.receivers.at_mut(net.ends[flow].receiver.ix()) else { return };
                 receiver.on_timer(ctx, timer);
                 if let Some(host) = receiver.tcp().map(|tcp| tcp.ip.host) {
                     release(&mut self.receivers, ctx, host);
@@ -378,7 +392,7 @@ impl Endpoints {
             | Timer::Sender(flow)
             | Timer::Wake(flow)
             | Timer::App(flow) => {
-                let sender = &mut self.senders[net.ends[flow].sender];
+                let Some(sender) = self.senders.at_mut(net.ends[flow].sender.ix()) else { return };
                 observed(&mut self.probes, sender, ctx, |s, ctx| s.on_timer(ctx, timer));
             }
             _ => {}
@@ -401,20 +415,20 @@ fn on_segment(
 }
 
 /// Runs a task of the host's run queue.
-fn run(receiver: &mut ReceiveEndpoint, ctx: &mut NodeCtx<impl Effects>, task: Task) {
-    if let Some(tcp) = receiver.tcp() {
+fn run(receiver: Option<&mut ReceiveEndpoint>, ctx: &mut NodeCtx<impl Effects>, task: Task) {
+    if let Some(tcp) = receiver.and_then(ReceiveEndpoint::tcp) {
         tcp.run(ctx, task);
     }
 }
 
 /// Sends compressed SACKs that a timer of the host released, in the order of their own timers.
-fn release(receivers: &mut [ReceiveEndpoint], ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
+fn release(receivers: &mut EndTable<ReceiveEndpoint>, ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
     if ctx.hosts[host].run_queue.released.is_empty() {
         return;
     }
     let mut released = std::mem::take(&mut ctx.hosts[host].run_queue.released);
     released.sort_unstable();
     for (at, flow) in released {
-        run(&mut receivers[ctx.net.ends[flow].receiver], ctx, Task::Compressed(at));
+        run(receivers.at_mut(ctx.net.ends[flow].receiver.ix()), ctx, Task::Compressed(at));
     }
 }

@@ -12,6 +12,7 @@ use crate::map::fabric::FabricMap;
 use crate::map::jobs::Connection;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::ScaleUp;
+use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
 use incast_record::{Recorder, TransferRecord};
 use incast_workload::Task;
@@ -34,6 +35,8 @@ impl Endpoints {
                 self.tell(ctx, rank, |state, tasks, now, acts| state.sent(tasks, task, now, acts));
             }
             Timer::ScaleUpArrived(task) => self.arrived_inside(ctx, task),
+            Timer::Closing(flow) => self.on_end(ctx, flow, false),
+            Timer::Closed(flow) => self.on_end(ctx, flow, true),
             _ => {}
         }
     }
@@ -113,9 +116,16 @@ impl Endpoints {
     /// Takes account of a packet of a connection that has just been delivered.
     pub(super) fn job_progress(&mut self, ctx: &mut NodeCtx<impl Effects>, packet: &Packet) {
         let Some(number) = ctx.net.jobs.of_flow(packet.flow) else { return };
-        match packet.is_reverse() {
-            true => self.end_sends(ctx, number),
-            false => self.take_messages(ctx, number),
+        let pair = &ctx.net.jobs.pairs[ctx.net.jobs.connections[number as usize].pair as usize];
+        let Some(jobs) = &mut self.jobs else { return };
+        if packet.is_reverse() {
+            jobs.outgoing[pair.outgoing()][pair.place(number)].arrived += 1;
+            self.end_sends(ctx, number);
+            self.end_connection(ctx, number);
+        } else {
+            jobs.incoming[pair.incoming()][pair.place(number)].arrived += 1;
+            self.take_messages(ctx, number);
+            self.close_receiver(ctx, number);
         }
     }
 
@@ -124,7 +134,7 @@ impl Endpoints {
         let net = ctx.net;
         let Connection { pair: of, flow, .. } = net.jobs.connections[number as usize];
         let pair = &net.jobs.pairs[of as usize];
-        let acked = self.senders[net.ends[flow].sender].acked();
+        let acked = self.senders.at(net.ends[flow].sender.ix()).map_or(0, SendEndpoint::acked);
         loop {
             let Some(jobs) = &mut self.jobs else { return };
             let outgoing = &mut jobs.outgoing[pair.outgoing()][pair.place(number)];
@@ -141,7 +151,7 @@ impl Endpoints {
         let net = ctx.net;
         let Connection { pair: of, flow, .. } = net.jobs.connections[number as usize];
         let pair = &net.jobs.pairs[of as usize];
-        let delivered = self.receivers[net.ends[flow].receiver].delivered();
+        let delivered = self.receivers.at(net.ends[flow].receiver.ix()).map_or(0, ReceiveEndpoint::delivered);
         loop {
             let Some(jobs) = &mut self.jobs else { return };
             let incoming = &mut jobs.incoming[pair.incoming()][pair.place(number)];
@@ -300,12 +310,17 @@ impl Endpoints {
         let outgoing = &mut jobs.outgoing[pair.outgoing()][pair.place(number)];
         outgoing.bytes += bytes;
         outgoing.messages.push_back(Written { end: outgoing.bytes, ..written });
+        outgoing.written += 1;
         let opens = !std::mem::replace(&mut outgoing.is_open, true);
         self.write(ctx, connection.flow, bytes, opens);
     }
 
     fn write(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId, bytes: u64, opens: bool) {
-        let sender = &mut self.senders[ctx.net.ends[flow].sender];
+        let net = ctx.net;
+        if self.used_sender(net, flow).is_none() {
+            return;
+        }
+        let Some(sender) = self.senders.at_mut(net.ends[flow].sender.ix()) else { return };
         observed(&mut self.probes, sender, ctx, |sender, ctx| {
             if opens {
                 sender.on_timer(ctx, Timer::Start(flow));

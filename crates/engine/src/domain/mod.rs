@@ -8,6 +8,7 @@ pub mod endpoints;
 mod fast_paths;
 mod flow_frames;
 mod jobs;
+mod late_ends;
 pub mod late_marking;
 mod nic_slots;
 mod outcome;
@@ -117,7 +118,7 @@ impl Domain {
         let (packet, node) = packet();
         if let Node::Host(host) = node.get() {
             if packet.is_reverse() {
-                nearby::board(&self.endpoints.senders[net.ends[packet.flow].sender]);
+                self.endpoints.senders.at(net.ends[packet.flow].sender.ix()).into_iter().for_each(nearby::board);
             }
             let host = &self.nodes.hosts[host];
             prefetch::lines(&self.nodes.ports[host.port], 2);

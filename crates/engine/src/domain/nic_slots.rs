@@ -23,7 +23,7 @@ impl Endpoints {
                 None => return,
                 Some(Next::Packet(packet, ext)) => ctx.put_on_wire(host, &packet, ext.map(|ext| *ext)),
                 Some(Next::Sender(flow)) => {
-                    let sender = &mut self.senders[ctx.net.ends[flow].sender];
+                    let Some(sender) = self.senders.at_mut(ctx.net.ends[flow].sender.ix()) else { continue };
                     observed(&mut self.probes, sender, ctx, |s, ctx| s.on_tx_ready(ctx));
                 }
             }

@@ -5,6 +5,7 @@ use crate::domain::build::Simulation;
 use crate::domain::crossings;
 use crate::domain::deadlock::deadlocked;
 use crate::domain::flow_frames::joined;
+use crate::domain::late_ends::{receiver, sender};
 use crate::domain::timeline_events::{Traces, events};
 use crate::event::interval::Interval;
 use crate::event::packet::{Kind, Packet, flag};
@@ -19,6 +20,7 @@ use crate::node::pause_record::record_standing;
 use crate::port::Port;
 use crate::spec::{Governor, Limit, RunError, Spec};
 use crate::threads::thread_pool::split;
+use crate::transport::Known;
 use incast_cc::Time;
 use incast_record::packed::{FrameSeries, FrameTable};
 use incast_record::store::Store;
@@ -242,7 +244,7 @@ impl Simulation<'_> {
             let record = |f: usize| {
                 let governor = spec.governor(&spec.flows[f]);
                 let controller = governors.iter().position(|g| *g == governor).unwrap_or_default() as u32;
-                self.flow_record(FlowId(f as u32), controller, &self.ideals[f], segments[f])
+                self.flow_record(FlowId(f as u32), controller, &self.ideals.of(FlowId(f as u32)), segments[f])
             };
             range.map(record).collect()
         });
@@ -254,8 +256,8 @@ impl Simulation<'_> {
         let spec = self.net.spec;
         let flow = &spec.flows[f];
         let ends = self.net.ends[f];
-        let sender = &self.domains[ends.sender_domain].endpoints.senders[ends.sender];
-        let receiver = &self.domains[ends.receiver_domain].endpoints.receivers[ends.receiver];
+        let senders = &self.domains[ends.sender_domain].endpoints.senders;
+        let receivers = &self.domains[ends.receiver_domain].endpoints.receivers;
         let size = flow.app.size();
         let mut record = FlowRecord {
             flow: f.0,
@@ -279,8 +281,16 @@ impl Simulation<'_> {
             // drops in hosts are counted by the collector
             ..FlowRecord::default()
         };
-        sender.record(&mut record);
-        receiver.record(&mut record);
+        match senders.known(ends.sender.ix()) {
+            Known::End(own) => own.record(&mut record),
+            Known::Left(left) => _ = record.unpack(left),
+            Known::Unused => sender(&self.net, f).record(&mut record),
+        }
+        match receivers.known(ends.receiver.ix()) {
+            Known::End(own) => own.record(&mut record),
+            Known::Left(left) => _ = record.unpack(left),
+            Known::Unused => receiver(&self.net, f).record(&mut record),
+        }
         let max = size.unwrap_or(u64::MAX);
         record.written = record.written.min(max);
         record.delivered = record.delivered.min(max);

@@ -22,6 +22,26 @@ pub(super) struct Outgoing {
     pub is_open: bool,
     /// Turns that messages take.
     pub turns: Turns,
+    /// Number of messages so far.
+    pub written: u32,
+    /// Packets of the receiver that have arrived.
+    pub arrived: u32,
+    /// End of the connection.
+    pub closing: Closing,
+}
+
+/// End of a connection, as a host knows it.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(super) enum Closing {
+    /// Messages may follow.
+    #[default]
+    No,
+    /// The sender's host has told the receiver's how many packets there were.
+    Told,
+    /// The receiver is gone, and the sender's host knows how many packets it has sent.
+    Answered,
+    /// This end is gone.
+    Gone,
 }
 
 /// Messages of a connection that are coming.
@@ -33,6 +53,10 @@ pub(super) struct Incoming {
     pub bytes: u64,
     /// Turns that messages take.
     pub turns: Turns,
+    /// Packets of the sender that have arrived.
+    pub arrived: u32,
+    /// End of the connection.
+    pub closing: Closing,
 }
 
 impl Incoming {

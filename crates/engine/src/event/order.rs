@@ -179,12 +179,16 @@ timers! {
     25 ScaleUpArrived(TaskId),
     /// A message to a rank is coming again, over another plane.
     26 Again(TaskId),
+    /// All messages of a job's connection are acknowledged.
+    27 Closing(FlowId),
+    /// The receiver of a job's connection is gone.
+    28 Closed(FlowId),
 }
 
 impl Timer {
     /// True if the simulation must go on while this timer is pending.
     pub fn keeps_going(self) -> bool {
-        !matches!(self, Timer::Transition(_))
+        !matches!(self, Timer::Transition(_) | Timer::Closing(_) | Timer::Closed(_))
     }
 }
 

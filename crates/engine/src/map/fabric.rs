@@ -9,6 +9,7 @@ use crate::map::cells::CellMap;
 use crate::map::jobs::Jobs;
 use crate::map::mirror::Mirror;
 use crate::map::paths::Numbered;
+use crate::map::per_flow::PerFlow;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
 use crate::spec::{FlowSpec, Spec, TransportSpec};
@@ -24,7 +25,7 @@ pub struct Place {
 }
 
 /// Locations of the two ends of a flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub struct Ends {
     /// Domain of the sender.
     pub sender_domain: DomainId,
@@ -57,7 +58,7 @@ pub struct FabricMap<'a> {
     /// Ends of every flow.
     pub ends: Vec<Ends>,
     /// Controller environment of every flow.
-    pub envs: Vec<Env>,
+    pub envs: PerFlow<Env>,
     /// Role of every flow in a two-way connection. Empty where there is none.
     pub duplexes: Vec<Option<Duplex>>,
     /// True if hosts delay their packets.

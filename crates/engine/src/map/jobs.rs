@@ -6,6 +6,7 @@
 
 use crate::ids::{FlowId, NodeId, RankId, StreamId, TaskId};
 use crate::map::adjacency::Adjacency;
+use crate::map::packet_counts::PacketCounts;
 use crate::spec::{
     About, Channels, FlowSpec, JobConnection, JobSpec, MOST_PLANES, Opens, PlaneRule, Planes, RunError, ScaleUp,
     SendDone, Spec,
@@ -111,10 +112,12 @@ pub struct Connection {
     pub flow: FlowId,
     /// Kind of its messages.
     pub kind: u8,
+    /// Number of its messages, after which it is over; [`u32::MAX`]: it stays open.
+    pub messages: u32,
 }
 
 /// All jobs of a run.
-#[derive(Clone, Default, Debug)]
+#[derive(Default, Debug)]
 pub struct Jobs {
     /// Ranks of all jobs, job by job.
     pub ranks: Vec<RankPlace>,
@@ -126,6 +129,8 @@ pub struct Jobs {
     by_flow: Vec<u32>,
     /// By connection, if any may fail: intervals in which routing knows of no path.
     pub(super) down: Vec<Vec<(Time, Time)>>,
+    /// By connection: packets that the ends of connections have sent.
+    pub packets: PacketCounts,
 }
 
 impl Jobs {
@@ -141,7 +146,7 @@ impl Jobs {
         let outgoing = Adjacency::outgoing(spec);
         let mut tasks = 0u64;
         for (number, job) in (0u32..).zip(&spec.jobs) {
-            check(spec, job).map_err(|text| RunError::Refused(About::Job(number), text))?;
+            let channels = check(spec, job).map_err(|text| RunError::Refused(About::Job(number), text))?;
             let first = jobs.ranks.len() as u32;
             for (rank, host) in (0..).zip(&job.hosts) {
                 let place =
@@ -158,7 +163,7 @@ impl Jobs {
                 );
                 return Err(RunError::Refused(About::Job(number), text));
             }
-            jobs.connect(job, first, |from, targets| earliest(spec, &outgoing, latencies, from, targets));
+            jobs.connect((job, &channels), first, |from, targets| earliest(spec, &outgoing, latencies, from, targets));
         }
         jobs.by_flow = vec![NONE; spec.flows.len()];
         for (i, connection) in (0..).zip(&jobs.connections) {
@@ -171,12 +176,19 @@ impl Jobs {
             *own = i;
         }
         jobs.find_planes_down(spec);
+        jobs.find_lasting(spec);
         Ok(jobs)
     }
 
     /// Adds the pairs and the connections of a job whose ranks begin with `first`. `latencies` gives the earliest
     /// arrivals at hosts of what leaves a host.
-    fn connect(&mut self, job: &JobSpec, first: u32, latencies: impl Fn(u32, &[u32]) -> Vec<Time>) {
+    fn connect(
+        &mut self,
+        (job, channels): (&JobSpec, &[Channels]),
+        first: u32,
+        latencies: impl Fn(u32, &[u32]) -> Vec<Time>,
+    ) {
+        let mut messages = channels.iter().flat_map(Channels::messages_each);
         for own in job.connections.chunk_by(|a, b| a.from == b.from) {
             let pairs = || own.chunk_by(|a, b| a.to == b.to);
             let in_plane = |plane| {
@@ -190,7 +202,12 @@ impl Jobs {
             }
             for (pair, latency) in pairs().zip(found) {
                 let (number, start) = (self.pairs.len() as u32, self.connections.len() as u32);
-                let connections = pair.iter().map(|c| Connection { pair: number, flow: FlowId(c.flow), kind: c.kind });
+                let connections = pair.iter().zip(&mut messages).map(|(c, messages)| Connection {
+                    pair: number,
+                    flow: FlowId(c.flow),
+                    kind: c.kind,
+                    messages,
+                });
                 self.connections.extend(connections);
                 let [from, to] = [pair[0].from, pair[0].to].map(|rank| RankId(first + rank));
                 let count = pair.len() as u32;
@@ -198,6 +215,29 @@ impl Jobs {
                 self.pairs.push(Pair { from, to, first: start, count, outgoing: 0, incoming: 0, latency, planes });
             }
         }
+    }
+
+    /// Lets connections stay open whose ends are observed, or whose packets are not counted at both ends alike.
+    fn find_lasting(&mut self, spec: &Spec) {
+        self.packets = PacketCounts::new(self.connections.len());
+        let uncounted = spec.turns_back() || !spec.cells.is_empty() || !spec.host_costs.is_empty();
+        let fragments = |flow: &FlowSpec| spec.transports[flow.transport as usize].makes_fragments();
+        for connection in &mut self.connections {
+            let several = self.pairs[connection.pair as usize].planes.count > 1;
+            if uncounted || several || fragments(&spec.flows[connection.flow]) {
+                connection.messages = u32::MAX;
+            }
+        }
+        for flow in &spec.observe.flows {
+            if let Some(own) = self.of_flow(FlowId(*flow)) {
+                self.connections[own as usize].messages = u32::MAX;
+            }
+        }
+    }
+
+    /// Returns whether the ends of a flow are made when they are used first.
+    pub fn is_late(&self, spec: &Spec, flow: FlowId) -> bool {
+        spec.observe.timeline.is_none() && self.of_flow(flow).is_some()
     }
 
     /// Connection of a flow.
@@ -272,7 +312,7 @@ impl Jobs {
 }
 
 /// Checks a job against its hosts and connections.
-fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
+fn check(spec: &Spec, job: &JobSpec) -> Result<Vec<Channels>, String> {
     let (ranks, hosts) = (job.tasks.graph().ranks(), job.hosts.len());
     if ranks != hosts || ranks == 0 {
         return Err(format!("{ranks} ranks on {hosts} hosts; expected a host for each of at least one rank"));
@@ -324,9 +364,9 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
     }
     let same = |a: &JobConnection, b: &JobConnection| (a.from, a.to, a.kind) == (b.from, b.to, b.kind);
     let own = job.connections.chunk_by(same);
-    let own = own.map(|c| Channels { from: c[0].from, to: c[0].to, kind: c[0].kind, count: c.len() as u64 });
+    let own = own.map(|c| (c[0].from, c[0].to, c[0].kind, c.len() as u64));
     let channels = job.channels();
-    if !own.eq(channels.iter().copied()) {
+    if !own.eq(channels.iter().map(|own| (own.from, own.to, own.kind, own.count))) {
         let expected: u64 = channels.iter().map(|own| own.count).sum();
         return Err(format!(
             "{} connections; expected {expected}, of each pair with messages and each kind, in order",
@@ -350,7 +390,7 @@ fn check(spec: &Spec, job: &JobSpec) -> Result<(), String> {
             ));
         }
     }
-    Ok(())
+    Ok(channels)
 }
 
 /// Checks the planes of a job.

@@ -142,7 +142,7 @@ pub struct Buckets {
     visits: BTreeMap<u64, Vec<LinkId>>,
     spare_visits: Vec<Vec<LinkId>>,
     /// Messages to domains, by thread. Delivered when the window closes.
-    messages: Vec<Vec<NodeMessage>>,
+    pub(super) messages: Vec<Vec<NodeMessage>>,
     /// Span in which the current domain may run by itself.
     pub solo: SoloSpan,
 }

@@ -91,6 +91,16 @@ pub struct Channels {
     pub kind: u8,
     /// Number of connections, at least 1.
     pub count: u64,
+    /// Number of messages.
+    pub messages: u64,
+}
+
+impl Channels {
+    /// Number of messages of each connection, if all take turns; too many are as [`u32::MAX`].
+    pub(crate) fn messages_each(&self) -> impl Iterator<Item = u32> + use<> {
+        let Channels { count, messages, .. } = *self;
+        (0..count).map(move |i| u32::try_from((messages.saturating_sub(i)).div_ceil(count)).unwrap_or(u32::MAX))
+    }
 }
 
 /// End of a send.
@@ -235,7 +245,7 @@ impl JobSpec {
                     Opens::Kept(most) => messages.min(most.into()) * u64::from(self.count_planes()),
                     Opens::Each => messages,
                 };
-                Channels { from, to, kind, count }
+                Channels { from, to, kind, count, messages }
             })
         };
         (0..self.tasks.graph().ranks() as u32).flat_map(sends).collect()

@@ -4,8 +4,10 @@
 //! timelines. The number of outstanding packets depends on the controllers: per receiving host, one bandwidth-delay
 //! product of its link plus the part of the last queue that its flows can fill.
 
-use super::{App, Discipline, FlowSpec, Limit, LinkSpec, QueueSpec, Spec, TIMELINE_NEAR, TransportSpec};
+use super::{App, Discipline, FlowSpec, JobSpec, Limit, LinkSpec, QueueSpec, Spec, TIMELINE_NEAR, TransportSpec};
 use incast_cc::{Ecn, Rate, Time};
+use incast_workload::collective::{Algorithm, Method};
+use incast_workload::{Kind, Rank};
 
 /// Bytes per port.
 const PORT: u64 = 1_200;
@@ -13,6 +15,12 @@ const PORT: u64 = 1_200;
 const CLASS: u64 = 600;
 /// Bytes per flow, including its record.
 const FLOW: u64 = 4_500;
+/// Bytes per connection of a job, including its record, a message, and the pair of ranks that it joins; its ends come on
+/// top while they are open.
+const CONNECTION: u64 = 1_100;
+/// Connections of a rank that are open at once, at most, where collectives go in rounds: those of the round, and those
+/// whose last packets are under way.
+const ROUND: u64 = 4;
 /// Bytes per open flow: state of its window, and room that a single burst leaves in rings.
 const OPEN: u64 = 3_000;
 /// Bytes per outstanding segment: the packet in its page, its slot in the ring of a port, its entry at the sender and
@@ -46,8 +54,10 @@ impl Spec {
         let classes =
             self.links.iter().map(|link| self.queues[link.queue as usize].classes().len() as u64).sum::<u64>();
         let load = Load::of(self);
+        let connections = self.jobs.iter().map(|job| job.connections.len() as u64).sum::<u64>();
         let parts = [
-            memory_of(self.links.len() as u64, self.flows.len() as u64),
+            memory_of(self.links.len() as u64, self.flows.len() as u64 - connections),
+            CONNECTION.saturating_mul(connections),
             CLASS * classes,
             OPEN.saturating_mul(load.open),
             SEGMENT.saturating_mul(load.segments),
@@ -127,12 +137,19 @@ impl Load {
         order.sort_by_key(|flow| spec.flows[*flow as usize].start);
         let (mut begins, mut ends) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
         let mut finite = spec.ends_when_finished;
-        for flow in order.iter().map(|flow| &spec.flows[*flow as usize]) {
+        let mut of_job = vec![false; spec.flows.len()];
+        spec.jobs.iter().flat_map(|job| &job.connections).for_each(|own| of_job[own.flow as usize] = true);
+        for number in order {
+            let (flow, of_job) = (&spec.flows[number as usize], of_job[number as usize]);
             let (Some(way), host) = (&ways[flow.dst as usize], &mut hosts[flow.dst as usize]) else { continue };
             let size = flow.app.size();
             let max = max_outstanding(spec, flow, way);
             host.asked = host.asked.saturating_add(size.map_or(max, |size| size.div_ceil(mss(spec, flow)).min(max)));
             host.room = host.room.max(max);
+            finite &= size.is_some();
+            if of_job {
+                continue;
+            }
             begins.push(flow.start);
             ends.push(match size {
                 Some(size) => {
@@ -141,15 +158,32 @@ impl Load {
                 }
                 None => flow.stop,
             });
-            finite &= size.is_some();
         }
         let last = hosts.iter().map(|host| host.busy.0.saturating_mul(SLOWER)).max().unwrap_or(0);
         Load {
-            open: overlap(&begins, ends),
+            open: spec.jobs.iter().map(open_at_once).fold(overlap(&begins, ends), u64::saturating_add),
             segments: hosts.iter().map(|host| host.asked.min(host.room)).fold(0, u64::saturating_add),
             end: if finite { spec.duration.min(Time(last)) } else { spec.duration },
         }
     }
+}
+
+/// Maximum number of connections of a job that are open at once.
+fn open_at_once(job: &JobSpec) -> u64 {
+    let (graph, methods) = (job.tasks.graph(), job.tasks.methods());
+    let all = job.connections.len() as u64;
+    let sends = |(_, tasks): (u32, &Rank)| tasks.iter().any(|(_, task)| task.kind == Kind::Send);
+    // the last iteration has the last message of a connection
+    if job.iterations > 1 || job.planes.is_some() || graph.iter().any(sends) {
+        return all;
+    }
+    let rounds = graph.collectives().iter().map(|what| match methods.of(what.pattern) {
+        Method { algorithm: Algorithm::AtOnce, .. } => u64::MAX,
+        Method { algorithm: Algorithm::Windowed, window, .. } => u64::from(*window),
+        _ => 1,
+    });
+    let at_once = rounds.max().unwrap_or(1).saturating_mul(ROUND).saturating_mul(graph.ranks() as u64);
+    all.min(at_once)
 }
 
 /// Maximum number of intervals that overlap at one instant; `begins` is sorted.

@@ -59,6 +59,12 @@ impl TransportSpec {
         to.expect(persist > Time::ZERO, "persist_timeout", persist, above_zero);
     }
 
+    /// Returns whether packets of a sender exceed the MTU.
+    pub(crate) fn makes_fragments(&self) -> bool {
+        let largest = self.sizes.mss.saturating_add(self.overhead()).max(self.sizes.syn_size).max(self.sizes.ack_size);
+        self.sizes.mtu > 0 && largest > self.sizes.mtu
+    }
+
     fn check_sizes(&self, to: &mut Refusals) {
         let (mss, header, mtu) = (self.sizes.mss, self.overhead(), self.sizes.mtu);
         let windows = &self.windows;

@@ -87,6 +87,19 @@ impl SendEndpoint {
         }
     }
 
+    /// IP packets so far; fragments are one.
+    pub fn packets(&self) -> u32 {
+        match self {
+            Self::Tcp(tcp) => tcp.ip.packets,
+            Self::Other(other) => other.packets(),
+        }
+    }
+
+    /// Returns whether the sender would do nothing more by itself. Nothing observes it then.
+    pub fn is_at_rest(&self) -> bool {
+        either!(self, end => end.is_at_rest())
+    }
+
     /// Called when the NIC is free for this sender, which has waited for it.
     pub fn on_tx_ready(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Self::Other(other) = self {
@@ -176,6 +189,16 @@ impl ReceiveEndpoint {
             Self::Tcp(tcp) => tcp.delivered_in_all(),
             Self::Other(other) => other.delivered(),
         }
+    }
+
+    /// Packets to the sender so far.
+    pub fn packets(&self) -> u32 {
+        either!(self, end => end.packets())
+    }
+
+    /// Returns whether the receiver would do nothing more by itself.
+    pub fn is_at_rest(&self) -> bool {
+        either!(self, end => end.is_at_rest())
     }
 
     /// Flow of the receiver.

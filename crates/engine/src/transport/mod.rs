@@ -3,6 +3,7 @@
 
 pub mod check;
 mod dcpim;
+mod end_table;
 mod ends;
 mod eqds;
 mod expresspass;
@@ -25,6 +26,7 @@ pub mod udp;
 mod uet;
 mod writes;
 
+pub use end_table::{EndTable, Known};
 pub use ends::{ReceiveEndpoint, SendEndpoint};
 pub use other::Pacers;
 pub use pacing::on_pacer;

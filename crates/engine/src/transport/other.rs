@@ -160,6 +160,16 @@ impl OtherSender {
         of_any!(self, _udp => 0, end => end.base().app.acked())
     }
 
+    /// IP packets so far.
+    pub fn packets(&self) -> u32 {
+        of_any!(self, udp => udp.ip.packets, end => end.base().ip.packets)
+    }
+
+    /// Returns whether the sender would do nothing more by itself.
+    pub fn is_at_rest(&self) -> bool {
+        of_any!(self, _udp => false, end => end.is_at_rest())
+    }
+
     /// Called when the NIC is free for this sender.
     pub fn on_tx_ready(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         of_any!(self, _udp => {}, end => {
@@ -211,6 +221,16 @@ impl OtherReceiver {
     /// Bytes delivered.
     pub fn delivered(&self) -> u64 {
         of_any!(self, udp => udp.delivered(), end => end.base().received.delivered())
+    }
+
+    /// Packets to the sender so far; none of datagrams.
+    pub fn packets(&self) -> u32 {
+        of_any!(self, _udp => 0, end => end.base().packets())
+    }
+
+    /// Returns whether the receiver would do nothing more by itself.
+    pub fn is_at_rest(&self) -> bool {
+        of_any!(self, _udp => false, end => end.is_at_rest())
     }
 
     /// Flow of the receiver.

@@ -4,6 +4,7 @@ use crate::ids::{FlowId, HostIx, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::packet_transports;
+use crate::transport::end_table::EndTable;
 use crate::transport::ends::{ReceiveEndpoint, SendEndpoint};
 use crate::transport::other::{Kept, OtherReceiver, Pacers};
 use crate::transport::packet::sender_base::SenderBase;
@@ -12,14 +13,14 @@ use crate::transport::packet::{PacketReceiver, Receivers};
 /// Endpoints of a domain.
 struct Ends<'e> {
     net: &'e FabricMap<'e>,
-    senders: &'e mut [SendEndpoint],
-    receivers: &'e mut [ReceiveEndpoint],
+    senders: &'e mut EndTable<SendEndpoint>,
+    receivers: &'e mut EndTable<ReceiveEndpoint>,
 }
 
 /// Gives credit to the next flow of a host, if credit is due.
 fn give_credit(ctx: &mut NodeCtx<impl Effects>, kept: &mut Kept, host: HostIx, ends: &mut Ends) {
     let Some((flow, list)) = kept.credits.due(ctx.now) else { return };
-    if let ReceiveEndpoint::Other(other) = &mut ends.receivers[ends.net.ends[flow].receiver]
+    if let Some(ReceiveEndpoint::Other(other)) = ends.receivers.at_mut(ends.net.ends[flow].receiver.ix())
         && let Some(granted) = other.grant(ctx, kept, list)
     {
         kept.credits.granted(ctx, host, flow, granted);
@@ -30,14 +31,14 @@ macro_rules! list {
     ($($(#[$doc:meta])+ $name:ident => $module:ident,)+) => {
         $(impl Receivers<crate::transport::$module::Receiver> for Ends<'_> {
             fn of(&mut self, flow: FlowId) -> Option<&mut crate::transport::$module::Receiver> {
-                match &mut self.receivers[self.net.ends[flow].receiver] {
+                match self.receivers.at_mut(self.net.ends[flow].receiver.ix())? {
                     ReceiveEndpoint::Other(OtherReceiver::$name(end)) => Some(end),
                     _ => None,
                 }
             }
 
             fn sender(&mut self, flow: FlowId) -> Option<&mut SenderBase> {
-                match &mut self.senders[self.net.ends[flow].sender] {
+                match self.senders.at_mut(self.net.ends[flow].sender.ix())? {
                     SendEndpoint::Other(other) => other.base_mut(),
                     SendEndpoint::Tcp(_) => None,
                 }
@@ -49,7 +50,7 @@ macro_rules! list {
         pub fn on_pacer(
             ctx: &mut NodeCtx<impl Effects>,
             pacers: &mut Pacers,
-            (senders, receivers): (&mut [SendEndpoint], &mut [ReceiveEndpoint]),
+            (senders, receivers): (&mut EndTable<SendEndpoint>, &mut EndTable<ReceiveEndpoint>),
             node: NodeId,
         ) {
             let net = ctx.net;

@@ -61,7 +61,7 @@ pub fn add_by(spec: &mut Spec, graph: Graph, methods: &Methods, placement: &[u32
 pub fn connect(spec: &mut Spec) {
     let job = spec.jobs.last_mut().unwrap();
     job.connections.clear();
-    for Channels { from, to, kind, count } in job.channels() {
+    for Channels { from, to, kind, count, .. } in job.channels() {
         for i in 0..count as u32 {
             let [src, dst] = [from, to].map(|rank| job.host(rank, i % job.count_planes()).unwrap());
             job.connections.push(JobConnection { from, to, kind, flow: spec.flows.len() as u32 });

@@ -58,11 +58,11 @@ fn ack_directions_are_entries_of_their_own() {
         first_tx_ps: Some(first),
         last_rx_ps: Some(first + 98 * MS + BACK),
     };
-    assert_eq!(outcome.flows[0].fm_acks, Some(entry));
+    assert_eq!(outcome.flows[0].fm_acks.as_deref(), Some(&entry));
     // packets sent inside an interval count, however it ends
     (spec.measure_from, spec.measure_to) = (Time::ms(20), Time(60 * MS + THERE + 1));
     spec.links[1].loss = Loss::None;
-    let entry = compared(&spec).flows[0].fm_acks.unwrap();
+    let entry = *compared(&spec).flows[0].fm_acks.clone().unwrap();
     assert_eq!((entry.tx_packets, entry.rx_packets, entry.lost_packets), (41, 41, 0));
     // counting changes nothing, also beside traced flows
     let counted = compared(&spec);
@@ -82,7 +82,7 @@ fn acks_under_way_at_the_end_are_neither_received_nor_lost() {
     run_for(&mut spec, Time::ms(300));
     spec.observe.acks = true;
     let outcome = compared(&spec);
-    let entry = outcome.flows[0].fm_acks.unwrap();
+    let entry = outcome.flows[0].fm_acks.clone().unwrap();
     assert!(entry.lost_packets > 5, "{entry:?}");
     let under_way = entry.tx_packets - entry.rx_packets - entry.lost_packets;
     assert!((1..10).contains(&under_way), "{entry:?}");

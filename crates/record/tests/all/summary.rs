@@ -425,7 +425,7 @@ fn flowmonitors_entries_are_both_directions() {
     assert_near(&s, "flowmonitor.drop_pct", 15.0);
     assert_eq!(figure(&s, "flowmonitor.entries.delay_s"), &Value::Null, "not asked for");
     // one has an ACK direction, one whose SYN never came has none, and one sent nothing
-    o.flows[0].fm_acks = Some(MonitorEntry {
+    o.flows[0].fm_acks = Some(Box::new(MonitorEntry {
         tx_packets: 50,
         rx_packets: 40,
         rx_bytes: 2_048,
@@ -433,8 +433,8 @@ fn flowmonitors_entries_are_both_directions() {
         delay_sum_ps: 40 * MS / 4,
         first_tx_ps: Some(SECOND / 4),
         last_rx_ps: Some(SECOND / 2),
-    });
-    o.flows[1].fm_acks = Some(MonitorEntry::default());
+    }));
+    o.flows[1].fm_acks = Some(Box::default());
     let s = summarize(&o, "s", "v");
     // 2 * 1000 Kibit/s of data, 64 of ACKs
     assert_near(&s, "flowmonitor.entries.throughput_kibps", (1000.0 + 1000.0 + 64.0) / 3.0);

@@ -4,8 +4,9 @@ use incast_record::packed::{FrameSeries, FrameTable};
 use incast_record::table::{self, Column, TABLES, Values};
 use incast_record::{
     ClassRecord, FlowRecord, Happening, Label, MessageKind, MessageRecord, Outcome, PacketEvent, PortFrame, PortRecord,
-    Sample,
+    Sample, TransferRecord,
 };
+use std::ops::Range;
 
 const SECOND: u64 = 1_000_000_000_000;
 const MS: u64 = SECOND / 1000;
@@ -156,6 +157,55 @@ fn parts_of_a_table_of_frames_are_the_whole_table() {
         assert!(joined.into_iter().eq(frames.iter().copied().zip(busy)), "parts of {most}");
         let last = lengths.pop().unwrap();
         assert!(lengths.iter().all(|length| *length == most) && last <= most, "{lengths:?} and {last} of {most}");
+    }
+}
+
+/// Some rows of a column.
+fn some(values: &Values, at: Range<usize>) -> Values {
+    match values {
+        Values::U64(own) => Values::U64(own[at].to_vec()),
+        Values::OptU64(own) => Values::OptU64(own[at].to_vec()),
+        Values::F64(own) => Values::F64(own[at].to_vec()),
+        Values::OptF64(own) => Values::OptF64(own[at].to_vec()),
+        Values::U32(own) => Values::U32(own[at].to_vec()),
+        Values::Str(own) => Values::Str(own[at].to_vec()),
+        Values::Dict { codes, names } => Values::Dict { codes: codes[at].to_vec(), names: names.clone() },
+    }
+}
+
+#[test]
+fn parts_of_many_flows_and_messages_are_the_whole_table() {
+    let few = (1 << 17) as u32;
+    let of = |count: u32| {
+        let flow = |flow| FlowRecord { flow, rtt_min_ps: (flow % 3 > 0).then_some(5), ..FlowRecord::default() };
+        let message = |task| TransferRecord { task, ..TransferRecord::default() };
+        let label =
+            Label { name: "colour", definition: "", values: &["red", "blue"], of: (0..count).map(|i| i % 2).collect() };
+        Outcome {
+            groups: vec!["a".to_owned()],
+            controllers: vec!["dctcp".to_owned()],
+            flows: (0..count).map(flow).collect(),
+            transfers: (0..count).map(message).collect(),
+            labels: vec![label],
+            ..Outcome::default()
+        }
+    };
+    let never = &mut |_| panic!("one part");
+    assert!(!table::parts("flows", &of(few), 1 << 20, never) && !table::parts("messages", &of(few), 1 << 20, never));
+    let many = of(few + 1);
+    for (name, whole, counted) in
+        [("flows", table::flows(&many), "flow"), ("messages", table::named("messages").unwrap()(&many), "task")]
+    {
+        let mut lengths = Vec::new();
+        assert!(table::parts(name, &many, 1 << 20, &mut |part| {
+            let Values::U32(numbers) = values(&part, counted) else { panic!("whole numbers") };
+            let from = lengths.iter().sum::<usize>();
+            lengths.push(numbers.len());
+            let own = |column: &Column| some(&column.values, from..from + numbers.len());
+            assert!(part.iter().zip(&whole).all(|(a, b)| a.name == b.name && a.values == own(b)), "{name}");
+            assert_eq!(part.len(), whole.len());
+        }));
+        assert_eq!(lengths, [1 << 15, 1 << 15, 1 << 15, 1 << 15, 1], "{name}");
     }
 }
 

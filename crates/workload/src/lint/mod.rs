@@ -14,7 +14,7 @@ mod servers;
 mod sizes;
 
 use crate::finding::{Code, Place, Report};
-use crate::graph::{ANY, Graph, Kind};
+use crate::graph::{ANY, Graph, Kind, Rank};
 
 pub use options::Options;
 pub use repeats::repeats;
@@ -25,6 +25,7 @@ pub fn lint(graph: &Graph, options: &Options, report: &mut Report) {
     let before = report.errors();
     places(graph, options, report);
     fields(graph, options, report);
+    nics(graph, report);
     order::check(graph, report);
     effect::check(graph, report);
     collectives::check(graph, report);
@@ -44,6 +45,19 @@ fn places(graph: &Graph, options: &Options, report: &mut Report) {
     if let Some(places) = options.places.filter(|places| *places != ranks) {
         let remedy = || "choose a topology of as many GPUs, or place the ranks on part of it".to_string();
         report.add(Code::W04, Place::Job, || (format!("{ranks} ranks, {places} GPUs"), remedy()));
+    }
+}
+
+/// W08: numbers of NICs, which runs leave out.
+fn nics(graph: &Graph, report: &mut Report) {
+    let first = |(rank, tasks): (u32, &Rank)| {
+        let (i, task) = tasks.iter().find(|(_, task)| task.nic > 0 && task.kind != Kind::Calc)?;
+        Some((Place::Task(rank, i), task.nic))
+    };
+    if let Some((place, nic)) = graph.iter().find_map(first) {
+        let remedy =
+            || "choose a topology with planes if a host has several links: messages take them in turn".to_string();
+        report.add(Code::W08, place, || (format!("NIC {nic}: runs send over the links of the rank's host"), remedy()));
     }
 }
 

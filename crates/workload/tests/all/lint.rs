@@ -39,7 +39,7 @@ fn each_code_fires_on_its_file_and_not_on_a_like_one() {
     use Code::*;
     let big = "send 1000000b to 1";
     let take = "recv 1000000b from 0";
-    let cases: [(Code, String, String); 15] = [
+    let cases: [(Code, String, String); 16] = [
         (E00, two("send 1000000b at 1", take), two(big, take)),
         (E01, two(&format!("a: {big}\na requires a"), take), two(&format!("a: {big}\nb: calc 1\nb requires a"), take)),
         (
@@ -62,6 +62,7 @@ fn each_code_fires_on_its_file_and_not_on_a_like_one() {
         (W02, two(&format!("calc 100000000\n{big}"), take), two(&format!("calc 1000000\n{big}"), take)),
         (W06, two("send 4095b to 1", "recv 4095b from 0"), two("send 4096b to 1", "recv 4096b from 0")),
         (W07, two("calc 5", ""), two("calc 5", "calc 5")),
+        (W08, two("send 9000b to 1 nic 1", take), two("send 9000b to 1 nic 0", take)),
         (W10, two(&format!("  {big}"), take), two(big, take)),
     ];
     for (code, fires, not) in cases {

@@ -1,5 +1,6 @@
 //! Ends of flows at their hosts, their connections, trigger counts, and time series.
 
+use crate::domain::late_ends::{receiver, sender};
 use crate::domain::timeline::frame;
 use crate::domain::{Domain, ranks};
 use crate::host::messages::{Query, Tcb};
@@ -7,7 +8,7 @@ use crate::ids::{FlowId, QueryId, ReceiverIx, SenderIx};
 use crate::map::fabric::{Ends, FabricMap};
 use crate::map::groups::Groups;
 use crate::threads::thread_pool::{ThreadPool, split};
-use crate::transport::{ReceiveEndpoint, SendEndpoint};
+use crate::transport::EndTable;
 use incast_cc::Time;
 
 /// Builds a sender and a receiver for every flow, unless `goes_on` returns false.
@@ -19,31 +20,25 @@ pub fn flows(
 ) -> Option<()> {
     let (flows, place) = (&net.spec.flows, &net.place);
     let mut counts = vec![(0, 0); domains.len()];
-    let next = |count: &mut u32| {
-        *count += 1;
-        *count - 1
-    };
-    let ends = flows.iter().map(|flow| {
-        let [sender_domain, receiver_domain] = [flow.src, flow.dst].map(|host| place[host as usize].domain);
+    let next = |count: &mut u32| std::mem::replace(count, *count + 1);
+    let (late, own): (Vec<FlowId>, Vec<FlowId>) =
+        (0..flows.len() as u32).map(FlowId).partition(|f| net.jobs.is_late(net.spec, *f));
+    net.ends = vec![Ends::default(); flows.len()];
+    for f in own.iter().chain(&late) {
+        let [sender_domain, receiver_domain] = [flows[*f].src, flows[*f].dst].map(|host| place[host as usize].domain);
         let sender = SenderIx(next(&mut counts[sender_domain].0));
         let receiver = ReceiverIx(next(&mut counts[receiver_domain].1));
-        Ends { sender_domain, sender, receiver_domain, receiver }
-    });
-    net.ends = ends.collect();
-    let number = |f: usize| FlowId(f as u32);
-    let sent = net.ends.iter().enumerate().map(|(f, ends)| (ends.sender_domain.ix(), number(f)));
-    let sent = Groups::new(domains.len(), sent);
-    let received = net.ends.iter().enumerate().map(|(f, ends)| (ends.receiver_domain.ix(), number(f)));
-    let received = Groups::new(domains.len(), received);
+        net.ends[*f] = Ends { sender_domain, sender, receiver_domain, receiver };
+    }
+    let sent = Groups::new(domains.len(), own.iter().map(|f| (net.ends[*f].sender_domain.ix(), *f)));
+    let received = Groups::new(domains.len(), own.iter().map(|f| (net.ends[*f].receiver_domain.ix(), *f)));
     let net = &*net;
-    let host = |host: u32| net.place[host as usize].node.of_host();
     let parts = split(domains, &thread_pool.short_ranges(domains.len()));
     let made = thread_pool.share_monitored(parts, goes_on, |(first, domains)| {
         for (d, domain) in (first..).zip(domains) {
-            let sender = |f: &FlowId| SendEndpoint::new(net, *f, host(net.flow(*f).src));
-            let receiver = |f: &FlowId| ReceiveEndpoint::new(net, *f, host(net.flow(*f).dst));
-            domain.endpoints.senders = sent.of(d).iter().map(sender).collect();
-            domain.endpoints.receivers = received.of(d).iter().map(receiver).collect();
+            let (senders, receivers) = (sent.of(d).iter(), received.of(d).iter());
+            domain.endpoints.senders = EndTable::new(senders.map(|f| sender(net, *f)).collect(), counts[d].0);
+            domain.endpoints.receivers = EndTable::new(receivers.map(|f| receiver(net, *f)).collect(), counts[d].1);
         }
     });
     made.map(|_| ())
@@ -83,7 +78,7 @@ pub fn counts_and_probes(net: &mut FabricMap, domains: &mut [Domain]) {
     frame(domains, net);
     for f in &spec.observe.flows {
         let ends = net.ends[*f as usize];
-        domains[ends.sender_domain].endpoints.probe(ends.sender, FlowId(*f));
+        domains[ends.sender_domain].endpoints.probe(net, FlowId(*f));
     }
     for l in &spec.observe.ports {
         let at = net.place[spec.links[*l as usize].from as usize];

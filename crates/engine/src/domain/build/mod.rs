@@ -20,6 +20,7 @@ use crate::map::latency;
 use crate::map::layout::Layout;
 use crate::map::mirror::Mirror;
 use crate::map::paths::Numbered;
+use crate::map::per_flow::{self, PerFlow};
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
 use crate::port::faults::Faults;
@@ -47,7 +48,7 @@ pub struct Simulation<'a> {
     /// Number of flows and queries of known size.
     finite: u64,
     /// Ideal figures of every flow on the empty network.
-    pub(super) ideals: Vec<FlowIdeal>,
+    pub(super) ideals: PerFlow<FlowIdeal>,
     /// Threads for set-up and outcome.
     pub thread_pool: Arc<ThreadPool>,
 }
@@ -108,7 +109,7 @@ impl<'a> Simulation<'a> {
         let facts = |range: Range<usize>| range.map(|f| fabric.facts(FlowId(f as u32))).collect();
         let facts =
             thread_pool.list_monitored(spec.flows.len(), &mut monitor.step(FACTS), facts).ok_or(RunError::Stopped)?;
-        let (envs, ideals) = facts.into_iter().unzip();
+        let (envs, ideals) = per_flow::of(spec, facts);
         // length of windows for a single domain without any delay
         let min = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY } else { Time::ns(1) };
         let Layout { place, port_of, .. } = layout;
@@ -141,10 +142,8 @@ impl<'a> Simulation<'a> {
             pfc,
         };
         endpoints::flows(&mut net, &mut domains, &thread_pool, &mut monitor.step(ENDS)).ok_or(RunError::Stopped)?;
-        // needed later only for connections yet to come and for segments bounded by the handshake; senders have a copy
-        let later = spec.queries.iter().any(|query| query.close.is_some());
-        if !later && spec.transports.iter().all(|t| !t.windows.half_window_mss) {
-            net.envs = Vec::new();
+        if !per_flow::keeps_envs(spec) {
+            net.envs = PerFlow::default();
         }
         endpoints::queries(&mut net, &mut domains);
         endpoints::counts_and_probes(&mut net, &mut domains);

@@ -150,7 +150,7 @@ impl Detached {
 
     /// True if nothing is left to happen.
     pub fn is_idle(&self) -> bool {
-        let posted = self.buckets.first_message() != Time::NEVER;
+        let posted = self.buckets.messages.iter().flatten().any(|(_, _, timer)| timer.keeps_going());
         !posted && self.under_way.is_empty() && !self.queues.list.iter().any(|q| q.keeps_going())
     }
 

@@ -118,6 +118,12 @@ pub trait PacketSender: Sized {
         None
     }
 
+    /// Returns whether the sender would do nothing more by itself: all is acknowledged, and no timer is set again.
+    /// False also if that is unknown.
+    fn is_at_rest(&self) -> bool {
+        false
+    }
+
     /// Visits the state for time series, beyond that of all senders.
     fn observe(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -146,6 +152,12 @@ pub trait PacketReceiver: Sized {
 
     /// Handles a packet, complete or trimmed.
     fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, host: &mut HostPacers<Self::Pacer>, p: &Packet);
+
+    /// Returns whether the receiver would do nothing more by itself: it answers packets only, and owes no answer. False
+    /// also if that is unknown.
+    fn is_at_rest(&self) -> bool {
+        false
+    }
 
     /// Handles [`Timer::Receiver`], set by the transport for itself.
     fn on_timer(&mut self, _ctx: &mut NodeCtx<impl Effects>) {}

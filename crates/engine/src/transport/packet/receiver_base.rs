@@ -168,6 +168,11 @@ impl ReceiverBase {
         packet
     }
 
+    /// Packets to the sender so far.
+    pub fn packets(&self) -> u32 {
+        self.packets
+    }
+
     /// Adds the receiver's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);

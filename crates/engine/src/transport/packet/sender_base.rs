@@ -163,6 +163,13 @@ impl SenderBase {
         }
     }
 
+    /// Returns whether nothing is outstanding, or left to be sent.
+    pub fn is_done(&self) -> bool {
+        !self.waits_for_nic
+            && self.outstanding.next() == self.outstanding.base()
+            && self.app.acked() == self.app.written()
+    }
+
     /// State, once the flow has opened.
     pub fn state(&self) -> Option<FlowState> {
         self.opening.opened()?;

@@ -63,6 +63,10 @@ impl PacketReceiver for Receiver {
         }
     }
 
+    fn is_at_rest(&self) -> bool {
+        self.unacknowledged == 0
+    }
+
     fn on_metadata(&mut self, metadata: Box<Metadata>) {
         self.metadata = Some(metadata);
     }

@@ -79,7 +79,7 @@ impl PacketSender for Sender {
         let own = parameters::<Rdma>(t);
         let config = &net.spec.controllers[net.flow(flow).controller as usize];
         let profile = config.profile();
-        let env = net.envs[flow];
+        let env = net.envs.env(flow);
         let base_rtt = own.base_rtt.unwrap_or(env.base_rtt);
         let ecn = t.marks.ecn.unwrap_or(profile.ecn);
         // where departures are stamped, ports keep explicit queues, and look at every packet
@@ -219,6 +219,10 @@ impl PacketSender for Sender {
         });
         self.go_back(ctx.now);
         self.after_event(ctx);
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.base.is_done() && self.flight == 0 && self.cc.wake_at() == Time::NEVER
     }
 
     fn window(&self) -> Option<u64> {

@@ -55,7 +55,7 @@ impl PacketReceiver for Receiver {
 
     fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         let uet = parameters::<Uet>(net.transport(net.flow(flow).transport));
-        let env = &net.envs[flow];
+        let env = net.envs.env(flow);
         let rtt = uet.rtt.unwrap_or(env.base_rtt);
         Receiver {
             base: ReceiverBase::new(net, flow, host),

@@ -63,7 +63,7 @@ impl PacketSender for Sender {
 
     fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
         let t = net.transport(net.flow(flow).transport);
-        let (uet, env) = (parameters::<Uet>(t), &net.envs[flow]);
+        let (uet, env) = (parameters::<Uet>(t), net.envs.env(flow));
         let rtt = uet.rtt.unwrap_or(env.base_rtt);
         let uncut = || net.spec.queues.iter().any(QueueSpec::drops_uncut);
         let target = uet.target_delay.unwrap_or_else(|| if uncut() { rtt } else { rtt.saturating_mul(3) / 4 });

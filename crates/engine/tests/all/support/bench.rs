@@ -3,8 +3,8 @@
 
 use super::*;
 use incast_engine::testing::{
-    Blocks, Env, Ext, Instant, Kind, Outbox, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation, Stamp, Timer,
-    flag,
+    Blocks, Env, Ext, Instant, Kind, Outbox, Packet, Planned, ReceiveEndpoint, ReceiverIx, SendEndpoint, SenderIx,
+    Simulation, Stamp, Timer, flag,
 };
 use incast_engine::{FlowId, LinkId, NodeId};
 use incast_record::Collector;
@@ -240,7 +240,7 @@ impl Bench {
     /// A value of the sender's state, by its name in time series.
     pub fn state(&self, name: &str) -> f64 {
         let mut found = None;
-        self.simulation.domains[0].endpoints.senders[0].observe(&mut |n, value| {
+        self.simulation.domains[0].endpoints.senders[SenderIx(0)].observe(&mut |n, value| {
             if n == name {
                 found = Some(value);
             }
@@ -250,7 +250,7 @@ impl Bench {
 
     /// The receiver.
     pub fn receiver(&self) -> &incast_engine::testing::Receiver {
-        match &self.simulation.domains[0].endpoints.receivers[0] {
+        match &self.simulation.domains[0].endpoints.receivers[ReceiverIx(0)] {
             ReceiveEndpoint::Tcp(receiver) => receiver,
             _ => panic!("no TCP receiver"),
         }
@@ -258,7 +258,7 @@ impl Bench {
 
     /// The sender.
     pub fn sender(&self) -> &incast_engine::testing::Sender {
-        match &self.simulation.domains[0].endpoints.senders[0] {
+        match &self.simulation.domains[0].endpoints.senders[SenderIx(0)] {
             SendEndpoint::Tcp(sender) => sender,
             _ => panic!("no TCP sender"),
         }

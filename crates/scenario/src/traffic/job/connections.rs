@@ -71,7 +71,7 @@ pub(super) fn kinds(
 
 /// Gives a job its connections; `flow` is one of them.
 pub(super) fn connect(job: &mut JobSpec, kinds: &Kinds, flow: &FlowSpec, flows: &mut Flows) {
-    for Channels { from, to, kind, count } in job.channels() {
+    for Channels { from, to, kind, count, .. } in job.channels() {
         let Common { controller, transport, class, ack_class } = kinds.settings[kind as usize];
         for i in 0..count {
             // of a pair's connections each plane has one in turn

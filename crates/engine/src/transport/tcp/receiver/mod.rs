@@ -290,6 +290,17 @@ impl Receiver {
         self.next.min(end) + self.ooo.bytes_below(end)
     }
 
+    /// Packets to the sender so far.
+    pub fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// Returns whether all that has arrived is in order, read and acknowledged.
+    pub fn is_at_rest(&self) -> bool {
+        let acknowledged = self.acks.pending == 0 && self.acks.deadline == NEVER && self.compression.waiting == 0;
+        acknowledged && self.ooo.is_empty() && self.window.is_read_at_once()
+    }
+
     /// Adds the receiver's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);

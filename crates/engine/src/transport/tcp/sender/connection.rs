@@ -87,7 +87,8 @@ impl Sender {
         let mss = self.peer.bound(t.sizes.mss, t.sizes.header);
         if mss < t.sizes.mss {
             self.mss = mss;
-            let env = Env { mss, initial_window: t.windows.initial_window * mss as f64, ..ctx.net.envs[self.ip.flow] };
+            let env =
+                Env { mss, initial_window: t.windows.initial_window * mss as f64, ..ctx.net.envs.env(self.ip.flow) };
             self.cc = ctx.net.spec.controllers[ctx.net.flow(self.ip.flow).controller as usize].build(&env);
         }
     }

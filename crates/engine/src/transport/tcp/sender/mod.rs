@@ -304,7 +304,7 @@ impl Sender {
             app: AppState::new(spec.app, start),
             samples: Samples::new(spec.group, of_segments),
             board: scoreboard(t, &profile, of_segments),
-            cc: config.build(&net.envs[flow]),
+            cc: config.build(&net.envs.env(flow)),
             profile,
             connection: Connection::Closed,
             duplex: Duplex::default(),
@@ -344,6 +344,12 @@ impl Sender {
     /// Bytes of the application that are acknowledged in order.
     pub fn acked(&self) -> u64 {
         self.stats.written + self.snd.una
+    }
+
+    /// Returns whether all that was sent is acknowledged, and no timer is set again.
+    pub fn is_at_rest(&self) -> bool {
+        let quiet = self.timer.is_off() && self.timers.wake.is_off() && self.cc.wake_at() == NEVER;
+        quiet && self.connection == Connection::Open && self.snd.una >= self.snd.nxt
     }
 
     /// Visits the state for time series: sizes in bytes, times in seconds.

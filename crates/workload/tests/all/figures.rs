@@ -31,6 +31,16 @@ fn counts_are_those_of_the_file() {
 }
 
 #[test]
+fn a_job_ends_with_its_last_task_also_if_that_is_a_calculation_beside_messages() {
+    // htsim's loop prints the end of the last message, 14,022 ns, and its clock stands at 50,000
+    let job = graph("num_ranks 2\nrank 0 {\ncalc 50000\nsend 4096b to 1\n}\nrank 1 {\nrecv 4096b from 0\n}\n");
+    for send_done in [SendDone::Written, SendDone::Acked, SendDone::Matched] {
+        let rules = Rules { network: NETWORK, send_done, streams: true, path: false };
+        assert_eq!(run(&job, rules).outcome.end, Time::ns(50_000));
+    }
+}
+
+#[test]
 fn an_empty_job_has_counts_and_a_bound_of_zero() {
     let job = Builder::new(0).unwrap().finish();
     assert_eq!(stats(&job).total(), 0);

@@ -35,11 +35,14 @@ struct Detour {
     tag: u32,
 }
 
-/// Numbers of servers, rails and tags, for tags that differ by server, rail and old tag.
+/// Numbers of servers, rails, ranks of a GPU and tags, for tags that differ by all of them.
 struct Numbers<'a> {
     places: Places<'a>,
-    /// Rank on a rail of a server.
+    /// First rank on a rail of a server.
     ranks: BTreeMap<(u32, u32), u32>,
+    /// Number of each rank among those of its server and rail, and the most that share these.
+    shared: Vec<u32>,
+    most: u32,
     /// Servers and rails from 0 on.
     server: BTreeMap<u32, u32>,
     rail: BTreeMap<u32, u32>,
@@ -65,8 +68,14 @@ impl Numbers<'_> {
         let count = self.server.len() as u32;
         let [a, b] = [from, to].map(|rank| self.server[&servers[rank as usize]]);
         let distance = (b + count - a) % count;
-        let own = (self.tag.get(&tag)? * count + distance) * self.rail.len() as u32 + self.rail[&rails[from as usize]];
-        Some(Detour { by, tag: self.first + own })
+        let rail = (self.tag.get(&tag)? * count + distance) * self.rail.len() as u32 + self.rail[&rails[from as usize]];
+        let [a, b] = [from, to].map(|rank| self.shared[rank as usize]);
+        Some(Detour { by, tag: self.first + (rail * self.most + a) * self.most + b })
+    }
+
+    /// New tags of an old one.
+    fn width(&self) -> u64 {
+        self.server.len() as u64 * self.rail.len() as u64 * u64::from(self.most).pow(2)
     }
 }
 
@@ -88,7 +97,7 @@ pub fn forward(graph: &Graph, places: Places) -> Result<Forwarded, Refused> {
     }
     let ranks = graph.iter().map(|(own, rank)| rebuilt(own, rank, &numbers, &passing[own as usize]));
     let graph = Builder::of(ranks.collect::<Result<_, Refused>>()?)?;
-    let width = (numbers.server.len() * numbers.rail.len()) as u32;
+    let width = numbers.width() as u32;
     let tags = numbers.tag.iter().map(|(old, number)| (numbers.first + number * width, *old)).collect();
     Ok(Forwarded { graph, tags })
 }
@@ -98,8 +107,17 @@ fn numbers<'a>(graph: &Graph, places: Places<'a>) -> Result<Numbers<'a>, Refused
     let numbered = |all: &[u32]| all.iter().copied().collect::<BTreeSet<u32>>().into_iter().zip(0..).collect();
     let place = |rank: usize| (places.servers[rank], places.rails[rank]);
     let count = graph.ranks().min(places.servers.len()).min(places.rails.len());
+    let mut ranks_at: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    let mut number = |rank: usize| {
+        let next = ranks_at.entry(place(rank)).or_default();
+        *next += 1;
+        *next - 1
+    };
+    let shared: Vec<u32> = (0..count).map(&mut number).collect();
     let mut numbers = Numbers {
         places,
+        most: ranks_at.into_values().max().unwrap_or(1),
+        shared,
         ranks: (0..count).rev().map(|rank| (place(rank), rank as u32)).collect(),
         server: numbered(places.servers),
         rail: numbered(places.rails),
@@ -133,8 +151,8 @@ fn numbers<'a>(graph: &Graph, places: Places<'a>) -> Result<Numbers<'a>, Refused
         }
     }
     numbers.first = last.map_or(0, |tag: u32| tag.saturating_add(1));
-    let needed = old.len() as u64 * numbers.server.len() as u64 * numbers.rail.len() as u64;
-    if u64::from(numbers.first) + needed >= u64::from(ANY) {
+    let needed = (old.len() as u64).saturating_mul(numbers.width());
+    if u64::from(numbers.first).saturating_add(needed) >= u64::from(ANY) {
         let text = format!("{needed} more tags after tag {}; expected fewer than {ANY} in all", numbers.first);
         return Err(Refused(text));
     }

@@ -82,7 +82,7 @@ impl Sizes {
 /// Facts that a file does not say.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// GPUs; `None` for the number that the file names, or one group of it.
+    /// GPUs where the file names no number; `None` for one group of it.
     pub gpus: Option<u64>,
     /// Rules of SimAI's run on ns-3 (aliyun/SimAI cef83f9d, `Sys.cc`, `Workload.cc`): one pipeline stage, whatever the
     /// file says, and forward collectives of 1 to 4,095 B have 4,096 B.
@@ -198,24 +198,46 @@ fn parse(text: &str, options: Options, report: &mut Report) -> Result<(bool, Siz
     Ok((policy == "MICRO", sizes, rows))
 }
 
-/// Reads `key: value` pairs of the first line; a key may stand without its colon.
-fn head_sizes(head: &[(u64, &str)], options: Options, report: &mut Report) -> Result<Sizes, Stop> {
+/// Reads `key: value` pairs of the first line; a key may stand without its colon. Checkpoints are counted, and the rows
+/// that have them may follow.
+fn head_values<'t>(head: &[(u64, &'t str)]) -> Result<HashMap<&'t str, (u64, &'t str)>, Stop> {
     let mut values: HashMap<&str, (u64, &str)> = HashMap::new();
-    let mut key = None;
-    for &(column, word) in head {
+    let mut words = head.iter().copied().peekable();
+    while let Some((column, word)) = words.next() {
+        let place = Place::Line(1, column);
         let name = word.strip_suffix(':').unwrap_or(word);
-        if KEYS.contains(&name) {
-            key = Some(name);
+        if !KEYS.contains(&name) {
+            let expected = format!("expected one of {}", KEYS.join(", "));
+            return stop(Code::E00, place, format!("key {}", shown(word)), expected);
+        }
+        let is_value = |(_, word): &(u64, &str)| !KEYS.contains(&word.strip_suffix(':').unwrap_or(word));
+        let Some((column, word)) = words.next_if(is_value) else {
+            return stop(Code::E00, place, format!("{name} without a value"), "expected a number behind it");
+        };
+        let at = Place::Line(1, column);
+        if values.insert(name, (column, word)).is_some() {
+            return stop(Code::E00, place, format!("{name} twice"), "expected each key once");
+        }
+        if name == "pp_comm" {
+            let bytes = word.parse::<f64>().ok().filter(|bytes| bytes.is_finite() && *bytes >= 0.0);
+            if bytes.is_none() {
+                return stop(Code::E00, at, format!("{name} = {}", shown(word)), "expected a number of bytes");
+            }
             continue;
         }
-        match key {
-            Some(key) => drop(values.entry(key).or_insert((column, word))),
-            None => {
-                let expected = format!("expected one of {}", KEYS.join(", "));
-                return stop(Code::E00, Place::Line(1, column), format!("key {}", shown(word)), expected);
-            }
+        let count = number(word, at, name, u64::MAX)?;
+        let rows = if matches!(name, "checkpoints" | "checkpoint_initiates") { count } else { 0 };
+        for _ in 0..rows {
+            let Some((column, word)) = words.next_if(is_value) else { break };
+            number(word, Place::Line(1, column), "row of a checkpoint", u64::MAX)?;
         }
     }
+    Ok(values)
+}
+
+/// Sizes of the groups, by the first line.
+fn head_sizes(head: &[(u64, &str)], options: Options, report: &mut Report) -> Result<Sizes, Stop> {
+    let values = head_values(head)?;
     let value = |key: &str, usual: u64, least: u64| match values.get(key) {
         None => Ok(usual),
         Some((column, word)) => {
@@ -229,7 +251,7 @@ fn head_sizes(head: &[(u64, &str)], options: Options, report: &mut Report) -> Re
     let (gpus, pp) = (options.gpus, if options.as_simai { 1 } else { pp });
     let named = value("all_gpus", 0, 0)?;
     let group = tp.saturating_mul(ep).saturating_mul(pp);
-    let ranks = gpus.unwrap_or(if named > 0 { named } else { group });
+    let ranks = if named > 0 { named } else { gpus.unwrap_or(group) };
     let place = Place::Line(1, 1);
     if ranks == 0 || ranks > MOST_RANKS {
         return stop(Code::E10, place, format!("{ranks} GPUs"), format!("expected 1 to {MOST_RANKS}"));
@@ -237,6 +259,10 @@ fn head_sizes(head: &[(u64, &str)], options: Options, report: &mut Report) -> Re
     if gpus.is_none() && named == 0 {
         let remedy = || "name the number of GPUs".to_string();
         report.add(Code::W04, place, || (format!("no all_gpus: {ranks} GPUs, one group"), remedy()));
+    }
+    if let Some(gpus) = gpus.filter(|gpus| named > 0 && *gpus != named) {
+        let remedy = || "leave one of the numbers out".to_string();
+        report.add(Code::W04, place, || (format!("all_gpus = {named}, which holds; {gpus} GPUs are named"), remedy()));
     }
     if ranks % group != 0 {
         let what = format!("TP {tp} x PP {pp} x EP {ep} of {ranks} GPUs");

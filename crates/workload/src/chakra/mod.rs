@@ -86,12 +86,12 @@ impl<'r> Reader<'r> {
         self.groups.entry(name).or_insert_with(|| job.group(ranks));
     }
 
-    /// Reads the file of a rank. Nodes are read three times rather than kept: groups and ids, tasks, dependencies.
+    /// Reads the file of a rank. Nodes are read again rather than kept: groups and ids, tasks, then dependencies alone.
     pub fn rank(&mut self, rank: u32, bytes: &[u8]) {
         let Some(messages) = self.messages(rank, bytes) else { return };
-        let nodes = || (0u32..).zip(&messages).filter_map(|(i, message)| Some((i, Node::read(message)?)));
         let mut index = HashMap::with_capacity(messages.len());
-        for (i, node) in nodes() {
+        for (i, (at, message)) in (0u32..).zip(&messages) {
+            let Some(node) = Node::read(message) else { return self.broken(rank, *at) };
             if node.kind == kinds::METADATA && !node.inputs.is_empty() {
                 self.groups_of(&node);
             }
@@ -102,7 +102,8 @@ impl<'r> Reader<'r> {
             }
         }
         let mut counts = HashMap::new();
-        for (i, node) in nodes() {
+        let messages = || (0u32..).zip(messages.iter().map(|(_, message)| *message));
+        for (i, node) in messages().filter_map(|(i, message)| Some((i, Node::read(message)?))) {
             let place = Place::Task(rank, i);
             let task = self.task(rank, &node, place, &mut counts);
             if let Err(refused) = self.job.task(rank, task) {
@@ -110,13 +111,18 @@ impl<'r> Reader<'r> {
                 return;
             }
         }
-        for (i, node) in nodes() {
+        for (i, node) in messages().filter_map(|(i, message)| Some((i, Node::dependencies(message)?))) {
             self.dependencies(rank, i, &node, &index);
         }
     }
 
-    /// Splits a file into its nodes, each of which can be read.
-    fn messages<'b>(&mut self, rank: u32, bytes: &'b [u8]) -> Option<Vec<&'b [u8]>> {
+    fn broken(&mut self, rank: u32, at: usize) {
+        let expected = || "expected a length and a message of an execution trace".to_string();
+        self.report.add(Code::E00, Place::Rank(rank), || (format!("a broken message at byte {at}"), expected()));
+    }
+
+    /// Splits a file into its nodes, with the bytes before each; the metadata before them can be read.
+    fn messages<'b>(&mut self, rank: u32, bytes: &'b [u8]) -> Option<Vec<(usize, &'b [u8])>> {
         let place = Place::Rank(rank);
         if bytes.starts_with(&[0x1f, 0x8b]) {
             self.report.add(Code::E00, place, || ("a file packed by gzip".into(), "unpack it: gunzip".into()));
@@ -129,15 +135,14 @@ impl<'r> Reader<'r> {
             let at = bytes.len() - rest.len();
             let split = wire::varint(rest)
                 .and_then(|(length, rest)| rest.split_at_checked(usize::try_from(length).ok()?))
-                .filter(|(message, _)| Node::read(message).is_some() && (is_metadata || !message.is_empty()));
+                .filter(|(message, _)| if is_metadata { Node::read(message).is_some() } else { !message.is_empty() });
             let Some((message, behind)) = split else {
-                let expected = || "expected a length and a message of an execution trace".to_string();
-                self.report.add(Code::E00, place, || (format!("a broken message at byte {at}"), expected()));
+                self.broken(rank, at);
                 return None;
             };
             rest = behind;
             if !std::mem::replace(&mut is_metadata, false) {
-                found.push(message);
+                found.push((at, message));
             }
         }
         if is_metadata {

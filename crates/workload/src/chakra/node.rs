@@ -17,7 +17,6 @@ pub(super) mod kinds {
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(super) struct Node {
     pub id: u64,
-    pub name: String,
     pub kind: u64,
     pub control: Vec<u64>,
     pub data: Vec<u64>,
@@ -41,7 +40,6 @@ impl Node {
         for field in Fields(bytes) {
             match field? {
                 (1, Value::Number(id)) => node.id = id,
-                (2, Value::Part(name)) => node.name = text(name),
                 (3, Value::Number(kind)) => node.kind = kind,
                 (4, value) => numbers(value, &mut node.control)?,
                 (5, value) => numbers(value, &mut node.data)?,
@@ -54,6 +52,20 @@ impl Node {
                     }
                 }
                 (10, Value::Part(attribute)) => node.attribute(attribute)?,
+                _ => {}
+            }
+        }
+        Some(node)
+    }
+
+    /// Reads what a message says of dependencies, without attributes.
+    pub fn dependencies(bytes: &[u8]) -> Option<Node> {
+        let mut node = Node::default();
+        for field in Fields(bytes) {
+            match field? {
+                (1, Value::Number(id)) => node.id = id,
+                (4, value) => numbers(value, &mut node.control)?,
+                (5, value) => numbers(value, &mut node.data)?,
                 _ => {}
             }
         }

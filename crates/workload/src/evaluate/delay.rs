@@ -2,43 +2,21 @@
 //! starts, whatever else is under way.
 //!
 //! The meaning of tasks is the engine's: a receive ends when its message has arrived and it is posted; calculations of
-//! a stream exclude each other; communication takes no cpu. A message to the own rank arrives at once. A collective
-//! ends for all members a lower bound of its time after the last of them has started it.
+//! a stream exclude each other; communication takes no cpu. A message to the own rank arrives at once. A member of a
+//! collective ends when the data that it needs can be there, so not before those that it needs data of have started;
+//! where sends wait, all members end together.
 //!
 //! Without [`Rules::streams`] and with [`SendDone::Written`] the end is the critical path: no network of this latency
 //! and rate is faster.
 
-use super::least;
+use super::gathering::{End, Gathering};
+pub use super::network::Network;
 use super::started::{NAMED, Outcome, Stuck, Waits};
-use crate::graph::{Collective, Graph, Kind};
+use crate::graph::{Graph, Kind};
 use crate::matching::Mailbox;
-use incast_cc::{Bytes, Rate, Time};
+use incast_cc::Time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
-
-/// Network of one latency and one rate for all pairs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Network {
-    /// Latency of a message.
-    pub latency: Time,
-    /// Rate of a host.
-    pub rate: Rate,
-}
-
-impl Network {
-    /// Network that takes no time.
-    pub const NONE: Network = Network { latency: Time::ZERO, rate: Rate::INFINITE };
-
-    /// Time of a message between two ranks.
-    pub fn message(self, bytes: Bytes) -> Time {
-        self.latency.saturating_add(self.rate.serialize(bytes.0))
-    }
-
-    /// Lower bound of the time of a collective of n members: one latency, and the bytes of [`least::moved`].
-    pub fn collective(self, what: &Collective, n: u64) -> Time {
-        if n < 2 { Time::ZERO } else { self.message(least::moved(what, n)) }
-    }
-}
 
 /// End of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,6 +91,8 @@ enum Event {
     End(u32, u32),
     /// Arrival of the message of this send.
     Arrival(u32, u32),
+    /// Earliest end of some member of a collective that this one started.
+    Late(u32, u32),
 }
 
 struct State<'g> {
@@ -122,17 +102,18 @@ struct State<'g> {
     mail: Vec<Mailbox<(u32, u32)>>,
     /// Time at which a stream is free, and its last calculation.
     streams: HashMap<(u32, u8), (Time, u32)>,
-    /// Members of collectives that have come.
-    gathered: HashMap<u32, Vec<(u32, u32)>>,
+    /// Collectives under way.
+    gathered: HashMap<u32, Gathering>,
     time: Time,
     now: VecDeque<Event>,
     later: BinaryHeap<Reverse<(Time, u64, Event)>>,
     events: u64,
     outcome: Outcome,
-    last: (u32, u32),
+    /// Task that decides the end, true for its own end, false for its start.
+    last: ((u32, u32), bool),
     /// Task of the rank whose end, or start, came last before the start of each task.
     before: Vec<Vec<u32>>,
-    /// Task whose start let each task end: the send of a receive, the last member of a collective.
+    /// Task whose start let each task end: the send of a receive, a member of a collective.
     causes: Vec<Vec<(u32, u32)>>,
 }
 
@@ -151,7 +132,7 @@ impl<'g> State<'g> {
             later: BinaryHeap::new(),
             events: 0,
             outcome: Outcome { tasks: graph.total(), ..Outcome::default() },
-            last: NOBODY,
+            last: (NOBODY, true),
             before: graph.iter().map(|(_, rank)| vec![u32::MAX; tasks(rank)]).collect(),
             causes: graph.iter().map(|(_, rank)| vec![NOBODY; tasks(rank)]).collect(),
         }
@@ -181,7 +162,7 @@ impl<'g> State<'g> {
             Event::End(rank, task) => {
                 self.outcome.ended += 1;
                 self.outcome.end = self.time;
-                self.last = (rank, task);
+                self.last = ((rank, task), true);
                 self.release(rank, task, self.graph.successors(rank, task).0);
             }
             Event::Arrival(rank, task) => {
@@ -190,6 +171,12 @@ impl<'g> State<'g> {
                 if let Some(receive) = mail.arrive((rank, sent.tag), (rank, task)) {
                     self.caused(receive, (rank, task));
                     self.matched((rank, task), receive);
+                }
+            }
+            Event::Late(rank, task) => {
+                if self.time > self.outcome.end {
+                    self.outcome.end = self.time;
+                    self.last = ((rank, task), false);
                 }
             }
         }
@@ -249,26 +236,34 @@ impl<'g> State<'g> {
                     self.matched(sent, (rank, index));
                 }
             }
-            Kind::Collective => self.join(rank, index, task.tag),
+            Kind::Collective => self.join((rank, index), task.tag, task.peer.into()),
         }
     }
 
-    /// Lets a member join a collective; the last one ends it for all.
-    fn join(&mut self, rank: u32, index: u32, collective: u32) {
+    /// Lets the member at a position join a collective.
+    fn join(&mut self, task: (u32, u32), collective: u32, position: u64) {
         let Some(what) = self.graph.collective(collective) else { return };
-        let members = self.graph.group(what.group).len();
-        let here = self.gathered.entry(collective).or_default();
-        here.push((rank, index));
-        if here.len() < members {
-            return;
-        }
-        let here = self.gathered.remove(&collective).unwrap_or_default();
-        let end = self.time.saturating_add(self.rules.network.collective(what, members as u64));
-        for member in here {
-            if member != (rank, index) {
-                self.caused(member, (rank, index));
+        let members = self.graph.group(what.group).len() as u64;
+        let Rules { network, send_done, .. } = self.rules;
+        let here = self.gathered.entry(collective).or_insert_with(|| Gathering::new(what, members));
+        let (ends, late) = match send_done {
+            SendDone::Written => {
+                let ends = here.join(what, network, self.time, (position, task));
+                (ends, here.late(what, network))
             }
-            self.at(end, Event::End(member.0, member.1));
+            SendDone::Acked | SendDone::Matched => (here.join_all(what, network, self.time, task), None),
+        };
+        if here.is_over() {
+            self.gathered.remove(&collective);
+        }
+        for End { task, time, cause } in ends {
+            if let Some(by) = cause {
+                self.caused(task, by);
+            }
+            self.at(time, Event::End(task.0, task.1));
+        }
+        if let Some((time, (rank, first))) = late.filter(|(time, _)| *time > self.time) {
+            self.at(time, Event::Late(rank, first));
         }
     }
 
@@ -280,7 +275,8 @@ impl<'g> State<'g> {
             stuck[1].extend(messages.into_iter().map(|(rank, task)| Stuck::Send(rank, task)));
             stuck.iter_mut().for_each(|kind| kind.truncate(NAMED));
         }
-        let mut waiting: Vec<_> = self.gathered.values().flatten().map(|(r, i)| Stuck::Collective(*r, *i)).collect();
+        let mut waiting: Vec<_> =
+            self.gathered.values().flat_map(Gathering::waiting).map(|(r, i)| Stuck::Collective(*r, *i)).collect();
         waiting.sort_unstable();
         waiting.truncate(NAMED);
         stuck[2] = waiting;
@@ -288,7 +284,7 @@ impl<'g> State<'g> {
         let mut path = Vec::new();
         // from the end of a task to its start or to that of its cause, and from there to what came before: each lies
         // earlier among the events of the run
-        let (mut task, mut at_end) = (self.last, true);
+        let (mut task, mut at_end) = self.last;
         let mut path_calc = Time::ZERO;
         while self.rules.path && task != NOBODY {
             if path.last() != Some(&task) {

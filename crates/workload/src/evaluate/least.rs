@@ -4,7 +4,7 @@ use crate::graph::{Collective, Pattern};
 use incast_cc::Bytes;
 
 /// Bytes that a pair of an all-to-all exchanges.
-fn pair(what: &Collective, n: u64, from: u64, to: u64) -> u64 {
+pub(super) fn pair(what: &Collective, n: u64, from: u64, to: u64) -> u64 {
     match &what.sizes {
         Some(sizes) => sizes.get((from * n + to) as usize).copied().unwrap_or(0),
         None => what.bytes.0 / n.max(1),
@@ -54,4 +54,29 @@ pub fn own(what: &Collective, n: u64, position: u64) -> (Bytes, Bytes) {
         Pattern::Barrier => (0, 0),
     };
     (Bytes(sends), Bytes(receives))
+}
+
+/// Bytes that a member of a collective without a root and without sizes of pairs receives at least after the last of
+/// the others has started. Parts of a reduce-scatter or an all-gather may be empty.
+pub(super) fn from_last(what: &Collective, n: u64) -> Bytes {
+    Bytes(match what.pattern {
+        Pattern::AllReduce => what.bytes.0,
+        Pattern::AllToAll => what.bytes.0 / n.max(1),
+        _ => 0,
+    })
+}
+
+/// Bytes that a member of such a collective receives at least, whatever its part: parts of a ring are rounded up to
+/// 16 B.
+pub(super) fn received(what: &Collective, n: u64) -> Bytes {
+    let all = what.bytes.0;
+    Bytes(match what.pattern {
+        Pattern::AllReduce => all,
+        Pattern::AllGather => {
+            let part = all.div_ceil(n.max(1));
+            all - part.checked_next_multiple_of(16).map_or(all, |part| part.min(all))
+        }
+        Pattern::AllToAll => (all / n.max(1)).saturating_mul(n.saturating_sub(1)),
+        _ => 0,
+    })
 }

@@ -5,6 +5,7 @@
 
 use crate::finding::{Code, Place, Report};
 use crate::graph::{ANY, Graph, Kind};
+use std::collections::HashMap;
 
 /// Most messages that are compared at once, 32 B each.
 const AT_ONCE: u64 = 1 << 22;
@@ -108,10 +109,15 @@ fn destination(ends: &[End], report: &mut Report) {
     }
     // necessary, not sufficient: for each source and each tag, receives that take only these need as many messages
     let fits = |of: fn(&End) -> u32, other: fn(&End) -> u32| {
-        let bound: Vec<&End> = wild.iter().filter(|end| of(end) != ANY && other(end) == ANY).collect();
-        bound.iter().copied().find(|end| {
-            let taken = bound.iter().filter(|b| of(b) == of(end)).count();
-            spare.iter().filter(|s| of(s) == of(end)).count() < taken
+        let mut left: HashMap<u32, usize> = HashMap::new();
+        spare.iter().for_each(|end| *left.entry(of(end)).or_default() += 1);
+        let mut bound = wild.iter().filter(|end| of(end) != ANY && other(end) == ANY);
+        bound.find(|end| match left.get_mut(&of(end)) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                false
+            }
+            _ => true,
         })
     };
     if let Some(end) = fits(|e| e.from, |e| e.tag).or_else(|| fits(|e| e.tag, |e| e.from)) {

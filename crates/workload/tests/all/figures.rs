@@ -6,6 +6,7 @@ use incast_workload::bound::bound;
 use incast_workload::collective::{Algorithm, Method, Methods, alone, expand};
 use incast_workload::evaluate::delay::{Network, Rules, SendDone, run};
 use incast_workload::evaluate::least;
+use incast_workload::evaluate::loggops::{self, Parameters, Variant};
 use incast_workload::stats::{Pair, stats};
 use incast_workload::{ANY, Builder, Collective, Graph, Pattern, RankBuilder, Task};
 
@@ -27,6 +28,16 @@ fn counts_are_those_of_the_file() {
     assert_eq!((found.pairs.len(), found.pairs[0]), (2, pair));
     assert_eq!((found.dependencies, found.depth), ((2, 1), 3));
     assert_eq!((found.memory, found.run_memory), (job.memory(), Bytes(32)));
+}
+
+#[test]
+fn a_job_ends_with_its_last_task_also_if_that_is_a_calculation_beside_messages() {
+    // htsim's loop prints the end of the last message, 14,022 ns, and its clock stands at 50,000
+    let job = graph("num_ranks 2\nrank 0 {\ncalc 50000\nsend 4096b to 1\n}\nrank 1 {\nrecv 4096b from 0\n}\n");
+    for send_done in [SendDone::Written, SendDone::Acked, SendDone::Matched] {
+        let rules = Rules { network: NETWORK, send_done, streams: true, path: false };
+        assert_eq!(run(&job, rules).outcome.end, Time::ns(50_000));
+    }
 }
 
 #[test]
@@ -156,6 +167,122 @@ fn no_expansion_has_a_smaller_bound_than_its_collective() {
             assert!(parts.host_bytes >= whole.host_bytes, "{algorithm:?} {pattern:?}");
         }
     }
+}
+
+/// A collective whose members calculate before it, and one of them for a second after it: its end, whatever others do.
+fn with_starts(what: &Collective, starts: &[u64], watched: u32) -> Graph {
+    let mut job = Builder::new(starts.len() as u64).unwrap();
+    let group = job.group((0..starts.len() as u32).collect::<Vec<u32>>());
+    let index = job.collective(Collective { group, ..what.clone() });
+    for (rank, start) in (0u32..).zip(starts) {
+        let before = job.task(rank, Task::calc(Time::us(*start))).unwrap();
+        let member = job.task(rank, Task::collective(index, rank, what.bytes)).unwrap();
+        job.requires(rank, member, before).unwrap();
+        if rank == watched {
+            let after = job.task(rank, Task::calc(Time::ms(1000))).unwrap();
+            job.requires(rank, after, member).unwrap();
+        }
+    }
+    job.finish()
+}
+
+fn path_of(graph: &Graph, network: Network) -> Time {
+    let outcome = run(graph, Rules { network, send_done: SendDone::Written, streams: false, path: false }).outcome;
+    assert!(outcome.is_whole(), "{outcome:?}");
+    outcome.end
+}
+
+/// Methods of an algorithm for n members, with chunks and without.
+fn methods_of(algorithm: Algorithm, n: usize) -> Vec<Method> {
+    let one = Method { server: if n == 8 { 4 } else { 1 }, window: 2, ..Method::new(algorithm) };
+    let chunks = Method { channels: 3, chunk: Some(Bytes(4_096)), ..one.clone() };
+    if algorithm.has_chunks() { vec![one, chunks] } else { vec![one] }
+}
+
+#[test]
+fn no_member_of_any_algorithm_ends_before_it_does_in_the_collective_as_one_task() {
+    let mut random = Random(11);
+    // 1 us and 1 ns a byte, with messages that share the NIC of their receiver, each a byte too short
+    let network = Network { latency: Time::us(1), rate: Rate::gbps(8) };
+    let shared = Parameters {
+        latency: network.latency,
+        overhead: Time::ZERO,
+        gap: Time::ZERO,
+        gap_per_byte_ns: 1.0,
+        overhead_per_byte: Time::ZERO,
+        eager: Bytes(u64::MAX),
+    };
+    let all = Algorithm::ALL.into_iter().flat_map(|a| a.patterns().iter().map(move |p| (a, *p)));
+    let cases = all.flat_map(|(a, p)| [2usize, 3, 4, 8].map(|n| (p, n, methods_of(a, n)))).flat_map(|(p, n, all)| {
+        let fit = all.into_iter().filter(move |method| method.check(p, n as u64).is_ok());
+        fit.map(move |method| (p, n, method))
+    });
+    for (pattern, n, method) in cases {
+        let mut methods = Methods::default();
+        methods.choose(pattern, method);
+        for bytes in [0, 1, 17, 1_000, 100_000] {
+            let starts: Vec<u64> = (0..n).map(|_| random.next() % 300).collect();
+            let mut what = Collective::new(pattern, 0, Bytes(bytes));
+            what.root = random.below(n) as u32;
+            if pattern == Pattern::AllToAll && random.below(2) == 0 {
+                what.sizes = Some((0..n * n).map(|_| random.below(3) as u64 * bytes).collect::<Vec<_>>().into());
+            }
+            for watched in 0..n as u32 {
+                let one = with_starts(&what, &starts, watched);
+                let parts = expand(&one, &methods).unwrap();
+                let run = loggops::run(&parts, &shared, Variant::LogGopsim).unwrap();
+                assert!(run.is_whole());
+                let (least, found) = (path_of(&one, network), run.end.saturating_add(Time::ns(parts.total())));
+                assert!(found >= least, "{what:?} {methods:?} {starts:?} {watched}: {found:?} {least:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn members_wait_for_those_alone_whose_data_they_need() {
+    let ends = |what: &Collective| {
+        let end = |rank| path_of(&with_starts(what, &[0, 100, 20, 7], rank), NETWORK).saturating_sub(Time::ms(1000));
+        [0, 1, 2, 3].map(end).map(|time| time.as_us_f64())
+    };
+    let of = |pattern| Collective { root: 2, ..Collective::new(pattern, 0, Bytes(50_000)) };
+    // 1 us of latency, 4 us for all bytes at 100 Gb/s
+    assert_eq!(ends(&of(Pattern::Broadcast)), [25.0, 100.0, 20.0, 25.0]);
+    assert_eq!(ends(&of(Pattern::Reduce)), [0.0, 100.0, 105.0, 7.0]);
+    assert_eq!(ends(&of(Pattern::AllReduce)), [105.0, 100.0, 105.0, 105.0]);
+    assert_eq!(ends(&of(Pattern::AllToAll)), [102.0, 100.0, 102.0, 102.0]);
+    assert_eq!(ends(&of(Pattern::Barrier)), [101.0, 100.0, 101.0, 101.0]);
+    // rank 0 sends to rank 3, and rank 3 to rank 1
+    let mut sizes = vec![0; 16];
+    (sizes[3], sizes[3 * 4 + 1]) = (12_500, 25_000);
+    let pairs = Collective { sizes: Some(sizes.into()), ..of(Pattern::AllToAll) };
+    assert_eq!(ends(&pairs), [0.0, 100.0, 20.0, 7.0]);
+    let path = |starts: &[u64]| path_of(&with_starts(&pairs, starts, 3), NETWORK).saturating_sub(Time::ms(1000));
+    assert_eq!((path(&[9, 0, 0, 9]), path(&[9, 90, 90, 10])), (Time::us(11), Time::us(11)));
+}
+
+#[test]
+fn a_broadcast_whose_receivers_calculate_first_takes_no_longer_than_these() {
+    // both calculate for 10 ms: the root behind the broadcast, the other before it
+    let mut job = Builder::new(2).unwrap();
+    let group = job.group(vec![0, 1]);
+    let index = job.collective(Collective::new(Pattern::Broadcast, group, Bytes(1_000)));
+    let calc = |job: &mut Builder, rank| job.task(rank, Task::calc(Time::ms(10))).unwrap();
+    let root = job.task(0, Task::collective(index, 0, Bytes(1_000))).unwrap();
+    let (behind, before) = (calc(&mut job, 0), calc(&mut job, 1));
+    job.requires(0, behind, root).unwrap();
+    let other = job.task(1, Task::collective(index, 1, Bytes(1_000))).unwrap();
+    job.requires(1, other, before).unwrap();
+    let found = bound(&job.finish(), NETWORK).unwrap();
+    assert_eq!((found.time(), found.path_tasks), (Time::ms(10), 2));
+}
+
+#[test]
+fn an_all_reduce_alone_is_bound_by_the_bytes_that_some_member_receives() {
+    // 2 x 7/8 of 1 MB at 100 Gb/s
+    let what = Collective::new(Pattern::AllReduce, 0, Bytes(1_000_000));
+    let found = bound(&alone(&what, 8).unwrap(), NETWORK).unwrap();
+    assert_eq!((found.time(), found.cause(), found.path_tasks), (Time::us(141), "path", 1));
 }
 
 #[test]

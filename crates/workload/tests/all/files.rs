@@ -35,7 +35,10 @@ fn formats_are_told_apart_by_what_files_begin_with() {
     let forced = Options { format: Some(Format::Bin), ..Options::default() };
     assert_eq!(codes(&found(&text, forced).1), [Code::E00]);
     let four = simai::Options { gpus: Some(4), as_simai: false };
-    assert_eq!(found(&rows, Options { simai: four, ..Options::default() }).0.unwrap().ranks(), 4);
+    let ranks = |path| found(path, Options { simai: four, ..Options::default() }).0.unwrap().ranks();
+    assert_eq!(ranks(&rows), 1, "the file has a number");
+    std::fs::write(&rows, "MICRO ep: 1\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n").unwrap();
+    assert_eq!(ranks(&rows), 4);
     assert!(Format::ALL.iter().all(|format| Format::named(format.name()) == Some(*format)));
 }
 

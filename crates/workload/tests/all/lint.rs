@@ -4,7 +4,7 @@ use crate::support::{codes, graph, lines, text};
 use incast_cc::{Bytes, Time};
 use incast_workload::collective::Methods;
 use incast_workload::lint::{Options, lint, repeats, servers};
-use incast_workload::{Builder, Code, Collective, Graph, Kind, Pattern, Place, Report, Task};
+use incast_workload::{ANY, Builder, Code, Collective, Graph, Kind, Pattern, Place, Report, Task};
 
 /// Findings of a file: of its reader and, if it can be read, of the linter.
 fn found(source: &str) -> Report {
@@ -117,6 +117,21 @@ fn receives_from_any_take_what_is_left_and_their_sizes_are_a_warning() {
     assert_eq!(codes(&more), [Code::E05], "{}", lines(&more));
     let tag = found(&two(sends, "recv 9000b from -1 tag 7\nrecv 9000b from -1 tag 7"));
     assert!(tag.count(Code::E05) > 0, "{}", lines(&tag));
+}
+
+#[test]
+fn receives_of_a_tag_from_any_rank_are_counted_by_tag_not_one_by_one() {
+    // a pass over all messages for each receive would take minutes
+    let count = 200_000;
+    let mut job = Builder::new(2).unwrap();
+    for i in 0..count {
+        job.task(0, Task::send(Bytes(9_000), 1).tagged(5 + u32::from(i == count - 1))).unwrap();
+        job.task(1, Task::recv(Bytes(9_000), ANY).tagged(5)).unwrap();
+    }
+    let report = found_in(&job.finish(), &Options::default());
+    let finding = report.first_error().unwrap();
+    assert_eq!((finding.code, finding.place), (Code::E05, Place::Task(1, count - 1)), "{}", lines(&report));
+    assert_eq!(finding.what, "more receives of this source or tag than messages");
 }
 
 #[test]

@@ -42,6 +42,24 @@ fn four_stages_and_eight_micro_batches_take_33_of_which_24_are_calculations() {
 }
 
 #[test]
+fn the_formula_of_a_zero_bubble_needs_as_many_micro_batches_as_stages() {
+    let bubble = |pp, m| {
+        let time = iteration(&made(&pipeline(Schedule::ZeroBubble, pp, 1, m)).graph);
+        time.as_us_f64() / (3 * m) as f64 - 1.0
+    };
+    // (p-1)/3m of the calculations holds from m = p on; with fewer, stages wait for the first backward pass
+    for (pp, m, formula, found) in [(4, 4, 0.25, 0.25), (4, 8, 0.125, 0.125), (4, 2, 0.5, 5.0 / 6.0)] {
+        assert!((formula - (pp - 1) as f64 / (3 * m) as f64).abs() < 1e-9);
+        assert!((bubble(pp, m) - found).abs() < 1e-9, "{pp} {m}: {}", bubble(pp, m));
+    }
+    for pp in 2..=8 {
+        for m in 1..pp {
+            assert!(bubble(pp, m) > (pp - 1) as f64 / (3 * m) as f64, "{pp} {m}");
+        }
+    }
+}
+
+#[test]
 fn bubbles_are_those_of_the_formula_for_all_numbers_of_stages_and_micro_batches() {
     for pp in 1..=8 {
         for m in (1..=3 * pp).filter(|m| *m >= pp) {

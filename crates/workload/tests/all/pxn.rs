@@ -1,7 +1,9 @@
 //! Messages by way of the GPU on the receiver's rail.
 
-use incast_cc::{Bytes, Time};
+use crate::support::graph;
+use incast_cc::{Bytes, Rate, Time};
 use incast_workload::collective::{Methods, alone, expand};
+use incast_workload::evaluate::delay::{Network, Rules, SendDone, run};
 use incast_workload::lint::{Options, lint};
 use incast_workload::pxn::{Places, forward};
 use incast_workload::{ANY, Builder, Collective, Graph, Kind, Pattern, Report, Task};
@@ -36,6 +38,53 @@ fn a_message_to_another_rail_takes_two_hops_and_all_others_one() {
     assert_eq!((receive.tag, send.tag), (graph.task(0, 3).tag, graph.task(3, 0).tag));
     // tags differ by the distance between servers, of two rails each
     assert_eq!((forwarded.tags.as_slice(), receive.tag), (&[(8, 7)][..], 8 + 2));
+}
+
+/// First tag of each message, in the order of the tasks, by the rank that sends it.
+fn first_tags(graph: &Graph, from: u32) -> Vec<u32> {
+    let sends = graph.rank(from).unwrap().iter().filter(|(_, task)| task.kind == Kind::Send);
+    sends.map(|(_, task)| task.tag).collect()
+}
+
+#[test]
+fn ranks_that_share_a_gpu_get_their_own_messages_and_none_before_it_is_sent() {
+    // two servers of two GPUs, two ranks a GPU; both messages go by rank 2
+    let places = Places { servers: &[0, 0, 0, 0, 1, 1, 1, 1], rails: &[0, 0, 1, 1, 0, 0, 1, 1] };
+    let job = graph(
+        "num_ranks 8\nrank 0 {\nc: calc 1000000\ns: send 1000000b to 6 tag 1\nsend 1000b to 7 tag 1\n\
+         s requires c\n}\nrank 1 {\nsend 1000b to 6 tag 1\n}\nrank 2 {\n}\nrank 3 {\n}\nrank 4 {\n}\nrank 5 {\n}\n\
+         rank 6 {\nrecv 1000000b from 0 tag 1\nrecv 1000b from 1 tag 1\n}\nrank 7 {\nrecv 1000b from 0 tag 1\n}\n",
+    );
+    let forwarded = forward(&job, places).unwrap();
+    let made = &forwarded.graph;
+    assert_eq!((first_tags(made, 0), first_tags(made, 1)), (vec![2 + 8, 2 + 9], vec![2 + 10]));
+    assert_eq!(forwarded.tags, [(2, 1)]);
+    // rank 6 waits for the calculation, rank 7 does not
+    let network = Network { latency: Time::us(1), rate: Rate::gbps(100) };
+    let rules = Rules { network, send_done: SendDone::Written, streams: true, path: true };
+    let found = run(made, rules);
+    assert!(found.outcome.is_whole());
+    assert_eq!(found.outcome.end, Time::ms(1) + Time::us(2) + Rate::gbps(100).serialize(2_000_000));
+    assert_eq!(found.path, [(0, 0), (0, 1), (2, 0), (2, 1), (6, 0)]);
+}
+
+#[test]
+fn tags_of_ranks_on_one_gpu_are_counted_before_they_are_given() {
+    let places = Places { servers: &[0, 0, 1, 1], rails: &[0, 1, 0, 1] };
+    let mut job = Builder::new(4).unwrap();
+    job.task(0, Task::send(Bytes(5), 3).tagged(ANY - 6)).unwrap();
+    job.task(3, Task::recv(Bytes(5), 0).tagged(ANY - 6)).unwrap();
+    let job = job.finish();
+    assert_eq!(forward(&job, places).unwrap().tags, [(ANY - 5, ANY - 6)]);
+    // two ranks of GPU 0 need four times as many
+    let shared = Places { servers: &[0, 0, 1, 1], rails: &[0, 0, 1, 1] };
+    assert_eq!(forward(&job, shared).unwrap().tags, []);
+    let mut job = Builder::new(6).unwrap();
+    job.task(0, Task::send(Bytes(5), 4).tagged(ANY - 6)).unwrap();
+    job.task(4, Task::recv(Bytes(5), 0).tagged(ANY - 6)).unwrap();
+    let shared = Places { servers: &[0, 0, 0, 1, 1, 1], rails: &[0, 0, 1, 0, 1, 1] };
+    let error = forward(&job.finish(), shared).unwrap_err().to_string();
+    assert!(error.starts_with("16 more tags after tag"), "{error}");
 }
 
 #[test]

@@ -118,6 +118,14 @@ fn mistakes_are_named_with_line_and_column() {
             file("MICRO model_parallel_NPU_group: 3 all_gpus: 8", &[row]),
             "E08 line 1, column 1: TP 3 x PP 1 x EP 1 of 8 GPUs; ",
         ),
+        (file("MICRO ep: 1 2", &[row]), "E00 line 1, column 13: key \"2\"; "),
+        (file("MICRO ep: 4 all_gpus: 8 16 pp: 1 2 3 bogus", &[row]), "E00 line 1, column 25: key \"16\"; "),
+        (file("MICRO ep: 1 eep: 4", &[row]), "E00 line 1, column 13: key \"eep:\"; "),
+        (file("MICRO ep: pp: 1", &[row]), "E00 line 1, column 7: ep without a value; "),
+        (file("MICRO ep: 1 pp: 1 ep 2", &[row]), "E00 line 1, column 19: ep twice; "),
+        (file("MICRO ga: all", &[row]), "E00 line 1, column 11: ga = \"all\"; "),
+        (file("MICRO pp_comm: much", &[row]), "E00 line 1, column 16: pp_comm = \"much\"; "),
+        (file("MICRO checkpoints: 1 3 4", &[row]), "E00 line 1, column 24: key \"4\"; "),
         (file("MICRO all_gpus: 99999999999", &[row]), "E10 line 1, column 1: 99999999999 GPUs; "),
         (
             file("MICRO all_gpus: 4000000", &[row; 40]),
@@ -136,6 +144,18 @@ fn mistakes_are_named_with_line_and_column() {
         let (graph, report) = read(&text, None);
         assert!(lines(&report).starts_with(expected) && graph.is_none(), "{text}\n{}", lines(&report));
     }
+}
+
+#[test]
+fn the_number_of_gpus_in_the_file_holds_and_another_is_a_warning() {
+    let row = "a -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 64 1";
+    let of = |gpus| {
+        let (graph, report) = read(&file(HEAD, &[row]), gpus);
+        (graph.unwrap().ranks(), report.count(Code::W04), report.errors())
+    };
+    assert_eq!((of(None), of(Some(8)), of(Some(16))), ((8, 0, 0), (8, 0, 0), (8, 1, 0)));
+    let (graph, report) = read(&file("MICRO model_parallel_NPU_group: 2", &[row]), Some(16));
+    assert_eq!((graph.unwrap().ranks(), codes(&report)), (16, vec![]));
 }
 
 #[test]

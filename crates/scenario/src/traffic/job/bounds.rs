@@ -10,15 +10,15 @@ use incast_workload::evaluate::delay::Network;
 use incast_workload::{Collective, Graph};
 use std::collections::{BTreeSet, HashMap};
 
-/// Most tasks of a graph whose collectives are expanded for a bound. Above, a collective counts by its bytes and one
-/// latency, whatever its algorithm.
+/// Most tasks of a graph whose collectives are expanded for a bound. A larger one has none: a bound without the
+/// algorithm would give its efficiency another meaning.
 const MOST_EXPANDED: f64 = 1e6;
 
 /// Bounds of a job: of an iteration, and its part that holds of each even where iterations overlap; of each collective.
 type Bounds = (Option<[Time; 2]>, Vec<Option<Time>>);
 
-/// Bounds of a job. They are `None` with ranks that calculate faster than the tasks say, and where messages take links
-/// inside servers: of a collective, those of its own members.
+/// Bounds of a job. They are `None` with ranks that calculate faster than the tasks say, where messages take links
+/// inside servers (of a collective, those of its own members), and above [`MOST_EXPANDED`].
 pub(super) fn bounds(
     tasks: &Expansion,
     hosts: &[u32],
@@ -28,7 +28,8 @@ pub(super) fn bounds(
 ) -> Bounds {
     let graph = tasks.graph();
     let none = || (None, vec![None; graph.collectives().len()]);
-    let Some(network) = network(hosts, flows) else { return none() };
+    let all: BTreeSet<u32> = hosts.iter().copied().collect();
+    let Some(network) = network(|host| all.contains(&host), flows) else { return none() };
     if job.slow.iter().any(|slow| slow.calc < 1.0) {
         return none();
     }
@@ -69,15 +70,13 @@ fn alone_bound(tasks: &Expansion, what: &Collective, members: usize, network: Ne
 
 fn expanded_bound(graph: &Graph, tasks: &Expansion, count: f64, network: Network) -> Option<Bound> {
     if count > MOST_EXPANDED {
-        return bound(graph, network).ok();
+        return None;
     }
     bound(&expand(graph, tasks.methods()).ok()?, network).ok()
 }
 
-/// Network with the least latency and the highest rate of the links of hosts; planes add their rates.
-fn network(hosts: &[u32], flows: &Flows) -> Option<Network> {
-    let all: BTreeSet<u32> = hosts.iter().copied().collect();
-    let own = |host: u32| all.contains(&host);
+/// Network with the least latency and the highest rate of the links of these hosts; planes add their rates.
+pub(super) fn network(own: impl Fn(u32) -> bool, flows: &Flows) -> Option<Network> {
     let links = || flows.network.links.iter();
     let out = links().filter(|l| own(l.from)).map(|l| l.delay).min()?;
     let into = links().filter(|l| own(l.to)).map(|l| l.delay).min()?;

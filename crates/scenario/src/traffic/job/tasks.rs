@@ -1,5 +1,6 @@
 //! Tasks of a job: of a file, or of a collective.
 
+use super::bounds::network;
 use super::hosts::{check_hosts, gpus_of};
 use crate::document::job::{self as document, Job};
 use crate::files::{Tasks, tasks_named};
@@ -8,7 +9,6 @@ use crate::traffic::flows::Flows;
 use crate::traffic::shuffle::shuffled;
 use incast_engine::hash::{self, purpose};
 use incast_workload::collective::{Expansion, Methods, alone, expand, expanded_tasks, tags, zipf};
-use incast_workload::evaluate::delay::Network;
 use incast_workload::files::{self, Format};
 use incast_workload::lint::{Options, lint, servers};
 use incast_workload::{Collective, Graph, Pattern, Refused, Report};
@@ -55,16 +55,8 @@ pub(super) fn read(job: &Job, file: &str, flows: &mut Flows) -> Result<(Graph, M
 
 /// Network and packets of the scenario, for the linter: the shortest latency and the highest rate between hosts.
 fn looking(flows: &Flows) -> Options {
-    let links = || flows.network.links.iter();
-    let hosts = flows.network.hosts;
-    let out = links().filter(|l| l.from < hosts).map(|l| l.delay).min();
-    let into = links().filter(|l| l.to < hosts).map(|l| l.delay).min();
-    let rate = links().filter(|l| l.from < hosts || l.to < hosts).map(|l| l.rate).max();
-    let usual = Options::default();
-    let network = match (out, into, rate) {
-        (Some(out), Some(into), Some(rate)) => Network { latency: out.saturating_add(into), rate },
-        _ => usual.network,
-    };
+    let (usual, hosts) = (Options::default(), flows.network.hosts);
+    let network = network(|host| host < hosts, flows).unwrap_or(usual.network);
     Options { network, ..usual }
 }
 

@@ -38,8 +38,11 @@ table! {
     /// Need of a feature, met by the general path.
     Need:
     Departures "departure events",
+    EachDeparture "an event at each departure",
     Refill "a refill at departures",
     Decision "a decision at departures",
+    LateDecision "a decision as a transmission ends",
+    Room "room made for arrivals",
     Frames "frames closed at departures",
     LiveQueue "queues as of any instant",
     Order "packets in the order of time",
@@ -60,6 +63,9 @@ table! {
     LazyService "explicit queues are served when the port is next needed" [
         Departures Refill Decision Frames LiveQueue Leaving AtOnce EarlyArrival
     ],
+    EarlySending "packets are sent on as their transmission begins, and ends that nobody waits for are no events" [
+        EachDeparture Refill LateDecision Room Frames LiveQueue Leaving AtOnce
+    ],
     LateMarking "marks at departure are set when the next window opens" [
         Departures Leaving AtOnce EarlyArrival LaterBucket
     ],
@@ -72,26 +78,28 @@ table! {
 table! {
     /// Feature of a run, a port or an endpoint. Its row has its needs.
     Feature:
-    Trace "a packet trace" [Departures Order],
-    Monitor "counts of single packets" [Departures Order],
+    Trace "a packet trace" [Departures EachDeparture Order],
+    Monitor "counts of single packets" [Departures EachDeparture Order],
     Programs "programs at switches or hosts" [LiveQueue],
     Cells "radio cells" [LiveQueue],
     Comparison "routing that compares queues" [LiveQueue Order],
     FlowControl "priority flow control" [Departures],
     ShortLatency "latencies below the length of a window" [Feedback],
     TxSlots "a transport that waits for its host's wire" [Departures],
-    Probe "a time series of the queue" [Departures OwnQueues],
+    Probe "a time series of the queue" [Departures EachDeparture OwnQueues],
     OwnTies "scheduled ties" [Departures OwnQueues],
-    Failures "failures of the link" [Departures OwnQueues],
-    Programmed "programs at the port's node" [Departures OwnQueues],
+    Failures "failures of the link" [Departures EachDeparture OwnQueues],
+    Programmed "programs at the port's node" [Departures EachDeparture OwnQueues],
     Buffer "a shared buffer" [Departures Order],
-    Station "a radio station" [Departures],
+    Station "a radio station" [Departures EachDeparture],
     Timeline "a timeline" [Frames],
     Loss "random loss" [Leaving],
     Bucket "a token bucket" [Leaving],
     Returns "headers returned to their senders" [Leaving],
     DeviceQueue "a device queue of several packets" [Refill],
     AtDeparture "a discipline that decides at departures" [Decision OwnQueues],
+    AtEnd "a discipline that decides as a transmission ends" [LateDecision],
+    MakesRoom "trimming, ranks of packets, or shaped credits" [Room],
     StampedDepartures "telemetry stamped at departures" [Decision OwnQueues],
     Explicit "classes, priorities or trimming" [OwnQueues],
     NoTime "transmissions without duration" [AtOnce],

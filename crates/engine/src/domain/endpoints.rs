@@ -293,6 +293,7 @@ impl Endpoints {
     /// Ends a transmission at the port of a link, or at a host's fair NIC. `programs` are those of switches.
     #[inline]
     pub fn departure(&mut self, ctx: &mut NodeCtx<impl Effects>, link: LinkId, programs: &mut [Option<Box<Programs>>]) {
+        ctx.turn = Some((ctx.generation, Timer::Departure(link)));
         let net = ctx.net;
         let (host, nic) = match net.origins[link].get() {
             Node::Host(host) => (host, ctx.hosts[host].nic.as_mut()),

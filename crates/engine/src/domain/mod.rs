@@ -27,7 +27,7 @@ use crate::event::outbox::Instant;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::event::prefetch;
 use crate::host::nic::FairNic;
-use crate::ids::{Node, NodeId, NodeIx};
+use crate::ids::{Node, NodeId, NodeIx, PortIx};
 use crate::map::fabric::FabricMap;
 use crate::map::paths::given;
 use crate::node::context::{Effects, Env, Nodes};
@@ -146,6 +146,9 @@ impl Domain {
             }
             Some(port) if port.marks_late() && !packet.has(flag::SLOW_PATH) => {
                 pass_marking_late(port, at, packet, ext, &env.net.interval, &mut self.nodes.counts, env.out);
+            }
+            Some(port) if port.sends_early() && !packet.has(flag::SLOW_PATH) => {
+                self.nodes.ctx(at, packet.size, env).transmit_early(PortIx(planned.ix() as u32), packet, ext);
             }
             _ => self.deliver(at, packet, ext, planned, env),
         }

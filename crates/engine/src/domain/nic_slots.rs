@@ -2,6 +2,7 @@
 
 use crate::domain::endpoints::Endpoints;
 use crate::domain::probe::observed;
+use crate::event::order::Timer;
 use crate::host::nic_queue::Next;
 use crate::ids::NodeId;
 use crate::node::context::{Effects, NodeCtx};
@@ -11,6 +12,7 @@ impl Endpoints {
     #[cold]
     pub fn on_nic_slot(&mut self, ctx: &mut NodeCtx<impl Effects>, node: NodeId) {
         let host = ctx.net.place[node.ix()].node.of_host();
+        ctx.turn = Some((ctx.generation, Timer::NicSlot(node)));
         // like other departures: effects at this instant belong to its generation
         ctx.generation = ctx.generation.saturating_sub(1);
         ctx.shared.nic_queues[host.ix()].event_pending = false;

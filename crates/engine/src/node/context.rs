@@ -113,6 +113,7 @@ impl Nodes {
             generation: at.generation,
             cause,
             held: Time::ZERO,
+            turn: None,
             net: env.net,
             out: env.out,
             rec: env.rec,
@@ -135,6 +136,8 @@ pub struct NodeCtx<'a, E: Effects> {
     pub cause: u16,
     /// Time for which the current packet was in an engine of its host.
     pub held: Time,
+    /// Generation and timer of an event that precedes the arrivals of its instant.
+    pub turn: Option<(u16, Timer)>,
     /// The fabric map.
     pub net: &'a FabricMap<'a>,
     /// Packets and timers.

@@ -65,6 +65,9 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Ends a transmission of an explicit queue. `programs` are those of switches.
     pub fn depart(&mut self, port: PortIx, programs: &mut [Option<Box<Programs>>]) {
+        if self.ports[port].sends_early() && self.depart_early(port) {
+            return;
+        }
         let Some(mut departed) = self.end_service(port) else { return self.on_tokens_available(port) };
         let link = self.ports[port].link;
         if let Some(next) = departed.next {
@@ -73,6 +76,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             let generation = if next == self.now { self.generation } else { 0 };
             self.out.timer(next, generation, Timer::Departure(link));
         }
+        self.send_begun(port);
         if departed.lost {
             return self.counts.happened(self.now);
         }

@@ -3,6 +3,7 @@
 pub mod context;
 mod credits;
 mod departure;
+mod early_sending;
 pub mod host;
 pub mod late_marking;
 pub mod lazy_service;

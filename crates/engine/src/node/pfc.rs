@@ -25,8 +25,11 @@ impl<E: Effects> NodeCtx<'_, E> {
             self.record_request((at, account), port);
         }
         let frame = Packet::pause_frame(packet, class, !left, self.now);
-        if let Some(ends) = self.ports[port].send_frame(self.now, frame, &self.net.interval) {
-            self.timer(ends, Timer::Departure(back));
+        self.settle_early(port);
+        match self.ports[port].send_frame(self.now, frame, &self.net.interval) {
+            Some(ends) => self.timer(ends, Timer::Departure(back)),
+            None if self.ports[port].sends_early() => self.note_end(port),
+            None => {}
         }
     }
 
@@ -41,6 +44,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let port = self.net.port_of[link];
         self.watch(port);
         let before = self.paused_before(port);
+        self.settle_early(port);
         let ends = self.ports[port].obey(frame, self.now, &self.net.interval);
         self.record_obeyed(link, frame, &before);
         if pfc.nics
@@ -49,6 +53,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             self.pause_nic(host, frame.paused_class(), frame.pauses());
         }
         self.count_dropped(port);
+        self.send_begun(port);
         if let Some(ends) = ends {
             self.timer(ends, Timer::Departure(link));
         }
@@ -70,6 +75,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         if transition.is_some() {
             self.ports[port].keep_silent(pfc.silence(link, now).unwrap_or_default(), spec);
         }
+        self.settle_early(port);
         // an unused port is left alone: the run may be over
         if !self.ports[port].is_in_use() {
             return;
@@ -88,6 +94,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
         let ends = self.ports[port].go_on(now, &net.interval);
         self.count_dropped(port);
+        self.send_begun(port);
         if let Some(ends) = ends {
             self.timer(ends, Timer::Departure(link));
         }

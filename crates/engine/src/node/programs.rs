@@ -11,6 +11,23 @@ use crate::program::{Place, Programs, Sending, Step};
 use incast_record::Happening;
 
 impl<E: Effects> NodeCtx<'_, E> {
+    /// Offers a packet to a port that is observed or has an explicit queue, or one that is traced or stamped, or one
+    /// from the stack of a host that runs programs.
+    #[cold]
+    pub(super) fn transmit_with_features(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
+        let mut ext = ext;
+        let act = |ctx: &mut Self, programs: &mut Programs| {
+            ctx.pass_programs(programs, (None, port), packet, ext.as_deref_mut());
+        };
+        if self.ports[port].is_programmed()
+            && let Some(host) = self.programmed_host(port)
+            && self.with_programs_of_host(host, act).is_some()
+        {
+            return;
+        }
+        self.offer_with_features(port, packet, ext);
+    }
+
     /// Passes a packet that arrived by port `ingress` and is to leave by `egress` through the programs of a node. Then
     /// offers it to the port that they choose.
     pub fn pass_programs(

@@ -12,7 +12,6 @@ use crate::node::lazy_service::pass_lazily;
 use crate::port::buffer::SharedBuffer;
 use crate::port::explicit::Offered;
 use crate::port::{Port, Sent};
-use crate::program::Programs;
 
 /// Passes a packet through a FIFO port that is not observed: the work of a hop. Inlined into the loop of a window.
 #[inline(always)]
@@ -65,6 +64,10 @@ impl<E: Effects> NodeCtx<'_, E> {
                 pass_lazily(p, self.now, packet, ext, self.net, self.counts, self.out);
                 return;
             }
+            if p.sends_early() && !packet.has(flag::SLOW_PATH) {
+                self.transmit_early(port, packet, ext);
+                return;
+            }
             return self.transmit_with_features(port, packet, ext);
         }
         let at = Instant { time: self.now, generation: self.generation };
@@ -82,23 +85,6 @@ impl<E: Effects> NodeCtx<'_, E> {
         send_on(&mut self.ports[port], at, packet, ext, sent, self.counts, self.out);
     }
 
-    /// Offers a packet to a port that is observed or has an explicit queue, or one that is traced or stamped, or one
-    /// from the stack of a host that runs programs.
-    #[cold]
-    fn transmit_with_features(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
-        let mut ext = ext;
-        let act = |ctx: &mut Self, programs: &mut Programs| {
-            ctx.pass_programs(programs, (None, port), packet, ext.as_deref_mut());
-        };
-        if self.ports[port].is_programmed()
-            && let Some(host) = self.programmed_host(port)
-            && self.with_programs_of_host(host, act).is_some()
-        {
-            return;
-        }
-        self.offer_with_features(port, packet, ext);
-    }
-
     /// Offers a packet to port `port`, after the programs of its node. Returns whether its queue has accepted it.
     pub fn offer(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) -> bool {
         let p = &mut self.ports[port];
@@ -113,7 +99,7 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Offers a packet to a port that is observed or has an explicit queue, or one that is traced or stamped. Returns
     /// whether its queue has accepted it.
-    fn offer_with_features(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) -> bool {
+    pub(super) fn offer_with_features(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) -> bool {
         let now = self.now;
         self.watch(port);
         let p = &mut self.ports[port];
@@ -129,6 +115,9 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
         if p.is_lazy() {
             return pass_lazily(p, now, &packet, ext, self.net, self.counts, self.out);
+        }
+        if p.sends_early() {
+            return self.transmit_early(port, &packet, ext);
         }
         if p.marks_late() {
             let at = Instant { time: now, generation: self.generation };

@@ -117,7 +117,7 @@ impl Account {
 
 /// Part of the buffer that a packet of an account occupies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Part {
+pub(super) enum Part {
     /// Reserve and shared part; the share grows by this number of bytes.
     Shared(u64),
     Headroom,
@@ -138,6 +138,25 @@ impl SharedBuffer<'_> {
         match self.account {
             Some(account) => self.pool.part(account, packet).is_some(),
             None => self.pool.takes(held, size),
+        }
+    }
+
+    /// Space for `packet`, of `size` bytes in a queue that holds `held`; `None` if there is none.
+    #[inline(always)]
+    pub(super) fn space(&self, packet: &Packet, held: u64, size: u64) -> Option<Part> {
+        match self.account {
+            Some(account) => self.pool.part(account, packet),
+            None => self.pool.takes(held, size).then(|| Part::Shared(self.pool.growth(held, size))),
+        }
+    }
+
+    /// Reserves the [space](SharedBuffer::space) that was found.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, packet: &Packet, space: Part) {
+        match (self.account, space) {
+            (Some(account), space) => self.pool.enter_part(account, packet, space),
+            (None, Part::Shared(growth)) => self.pool.free -= growth,
+            (None, Part::Headroom) => {}
         }
     }
 
@@ -198,6 +217,7 @@ impl Pool {
     }
 
     /// Part of the buffer for one more packet of an account; `None` if there is no space.
+    #[inline]
     fn part(&self, account: u32, packet: &Packet) -> Option<Part> {
         let a = &self.accounts[account as usize];
         let size = packet.size as u64 + a.overhead;
@@ -218,11 +238,17 @@ impl Pool {
 
     /// Adds a packet of an account, for which there is space.
     fn enter(&mut self, account: u32, packet: &Packet) {
-        let part = self.part(account, packet);
+        let part = self.part(account, packet).unwrap_or(Part::Headroom);
+        self.enter_part(account, packet, part);
+    }
+
+    /// Adds a packet of an account to this part.
+    #[inline(always)]
+    fn enter_part(&mut self, account: u32, packet: &Packet, part: Part) {
         let a = &mut self.accounts[account as usize];
         let size = packet.size as u64 + a.overhead;
         self.inside += size;
-        if let Some(Part::Shared(growth)) = part {
+        if let Part::Shared(growth) = part {
             a.held += size;
             self.free -= growth;
         } else {
@@ -231,6 +257,7 @@ impl Pool {
     }
 
     /// Releases the space of a packet of `account`, or of `size` bytes in a queue that holds `held` bytes without it.
+    #[inline]
     pub fn release(&mut self, packet: &Packet, account: Option<u32>, held: u64, size: u64) {
         match account {
             Some(account) => self.leave(account, packet),
@@ -238,7 +265,23 @@ impl Pool {
         }
     }
 
+    /// Releases the space of a packet. Returns its account if the account's neighbour is paused.
+    #[inline(always)]
+    pub(super) fn returns(&mut self, packet: &Packet, account: Option<u32>, held: u64, size: u64) -> Option<u32> {
+        self.release(packet, account, held, size);
+        account.filter(|account| self.accounts[*account as usize].paused.is_some())
+    }
+
+    /// Returns whether [`Pool::pauses`] may be true for an account that has gained `packet`.
+    #[inline(always)]
+    pub fn is_tight(&self, account: u32, packet: &Packet) -> bool {
+        let a = &self.accounts[account as usize];
+        let hpcc = || a.rule == PfcRule::Hpcc && (a.has_reached(self.free) || self.part(account, packet).is_none());
+        a.in_headroom > 0 || hpcc()
+    }
+
     /// Removes a packet of an account.
+    #[inline]
     fn leave(&mut self, account: u32, packet: &Packet) {
         let a = &mut self.accounts[account as usize];
         let size = packet.size as u64 + a.overhead;

@@ -145,6 +145,8 @@ pub(super) struct ClassQueue {
     /// Time up to which the account is complete.
     pub known_to: Time,
     pub when_idle: IdleAdmission,
+    /// Set if the discipline decides as transmissions begin.
+    pub decides_at_starts: bool,
     /// Marks at departure in the measured interval.
     pub departing_marks: u64,
     pub pausing: Pausing,
@@ -156,6 +158,14 @@ impl ClassQueue {
     /// True if everything about a packet is decided at its arrival.
     pub(super) fn decides_at_arrivals(&self) -> bool {
         self.discipline.decides_at_arrivals()
+    }
+
+    /// True if everything about a packet is decided by the beginning of its transmission. No packet is dropped then.
+    pub(super) fn decides_by_starts(&self) -> bool {
+        match &self.discipline {
+            ActiveDiscipline::EcnRamp(ramp) => ramp.marks_at_start(),
+            discipline => discipline.decides_at_arrivals(),
+        }
     }
 
     /// True if its discipline has a state.
@@ -172,8 +182,10 @@ impl ClassQueue {
     /// Queue `class` of the port of link `link`.
     pub(super) fn new(spec: &QueueSpec, class: u32, rate: Rate, link: LinkId, seed: u64) -> ClassQueue {
         let entity = (class as u64) << 32 | link.0 as u64;
+        let discipline = ActiveDiscipline::new(spec);
         ClassQueue {
-            discipline: ActiveDiscipline::new(spec),
+            decides_at_starts: !discipline.decides_at_arrivals(),
+            discipline,
             place: Place { rate, seed, entity },
             queue: VecDeque::new(),
             queued: (0, 0),

@@ -252,6 +252,7 @@ impl Port {
         loop {
             let ends = self.rare.queues.as_mut()?.begin(now, self.settings.device_queue)?;
             if !self.drops_head(now, interval) {
+                self.rare.queues.as_mut()?.end_is_event = true;
                 self.stamp_departure(now);
                 self.free_early();
                 return if self.fails() { self.begin_failing(now, ends) } else { Some(ends) };

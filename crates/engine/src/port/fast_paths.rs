@@ -10,9 +10,9 @@ use crate::spec::{Limit, cut};
 use incast_cc::Time;
 
 impl Port {
-    /// Features that exclude fast paths. Engine windows are `length` long, and a packet lies in a bucket from `near`
-    /// before its arrival on.
-    pub fn features(&self, length: Time, near: Time) -> Features {
+    /// Features that exclude fast paths. Engine windows are `length` long, and a packet, of at least `least` IP bytes,
+    /// lies in a bucket from `near` before its arrival on.
+    pub fn features(&self, length: Time, near: Time, least: u32) -> Features {
         let (settings, queues) = (&*self.settings, self.rare.queues.as_deref());
         let has = |bit: u8| self.features & bit != 0;
         let threshold = match &settings.discipline {
@@ -20,6 +20,7 @@ impl Port {
             _ => None,
         };
         let decides_later = |queues: &Queues| !queues.classes.iter().all(ClassQueue::decides_at_arrivals);
+        let decides_at_ends = |queues: &Queues| !queues.classes.iter().all(ClassQueue::decides_by_starts);
         let returns = |queues: &Queues| queues.trim.as_ref().is_some_and(Trim::returns);
         Features::of([
             (Feature::Probe, has(feature::PROBED)),
@@ -35,9 +36,11 @@ impl Port {
             (Feature::Returns, queues.is_some_and(returns)),
             (Feature::DeviceQueue, settings.device_queue > 1),
             (Feature::AtDeparture, queues.is_some_and(decides_later)),
+            (Feature::AtEnd, queues.is_some_and(decides_at_ends)),
+            (Feature::MakesRoom, queues.is_some_and(Queues::makes_room)),
             (Feature::StampedDepartures, queues.is_some_and(|queues| queues.stamps)),
-            // an empty packet without overhead takes no time: the queue then lets it pass
-            (Feature::NoTime, cut(settings.rate.serialize(1), settings.tick) == Time::ZERO),
+            // a packet that takes no time passes its queue
+            (Feature::NoTime, cut(settings.rate.serialize(least as u64), settings.tick) == Time::ZERO),
             // an empty packet at an empty port leaves at once
             (Feature::NoThreshold, threshold == Some(Limit::Packets(0))),
             (Feature::ShortDelay, settings.delay < length),

@@ -55,7 +55,7 @@ impl Port {
 
     /// Ends the current transmission at `now`, if any.
     #[inline(always)]
-    fn end_service(&mut self, now: Time, interval: &Interval) {
+    pub(super) fn end_service(&mut self, now: Time, interval: &Interval) {
         if self.next_advance < now {
             // as with events: earlier due work finds the queues as they were
             self.advance_account(now - Time::ps(1), interval);
@@ -291,19 +291,19 @@ impl Queues {
 
     /// Packets and bytes that the disciplines count, by the account, which includes all departures.
     #[inline(always)]
-    fn seen(&self, device_queue: u32) -> (u32, u64) {
+    pub(super) fn seen(&self, device_queue: u32) -> (u32, u64) {
         if device_queue > 0 { self.queued } else { self.filling() }
     }
 
     /// [`Queues::seen`] for queue `class`.
     #[inline(always)]
-    fn seen_of(&self, class: usize, device_queue: u32) -> (u32, u64) {
+    pub(super) fn seen_of(&self, class: usize, device_queue: u32) -> (u32, u64) {
         if device_queue > 0 { self.classes[class].queued } else { self.here_of(class) }
     }
 
     /// Adds the time up to `until`, in which nothing changes, to the account.
     #[inline(always)]
-    fn account(&mut self, until: Time, device_queue: u32, count: &mut Counters) {
+    pub(super) fn account(&mut self, until: Time, device_queue: u32, count: &mut Counters) {
         let span = until - self.known_to;
         let (packets, bytes) = self.seen(device_queue);
         self.known_to = until;
@@ -314,7 +314,7 @@ impl Queues {
 
     /// Adds the time up to `until`, in which nothing changes in `class`, to its account.
     #[inline(always)]
-    fn account_of(&mut self, class: usize, until: Time, device_queue: u32) {
+    pub(super) fn account_of(&mut self, class: usize, until: Time, device_queue: u32) {
         if self.classes.len() > 1 {
             let seen = self.seen_of(class, device_queue);
             self.classes[class].pass(until, seen);
@@ -337,7 +337,7 @@ impl Queues {
 
     /// Appends a waiting packet to queue `class`.
     #[inline(always)]
-    fn join(&mut self, class: usize, waiting: Waiting) {
+    pub(super) fn join(&mut self, class: usize, waiting: Waiting) {
         self.work += waiting.wire;
         self.queued.0 += 1;
         self.queued.1 += waiting.size;
@@ -346,7 +346,7 @@ impl Queues {
 
     /// Begins the transmission of a packet that is no longer in the queue.
     #[inline(always)]
-    fn start(&mut self, class: usize, size: u64, now: Time, wire: Time, device_queue: u32) {
+    pub(super) fn start(&mut self, class: usize, size: u64, now: Time, wire: Time, device_queue: u32) {
         self.service = Some(Service { size, class, began: now, ends: now + wire, arrives: None });
         if device_queue > 0 {
             self.device_bytes = size;
@@ -424,7 +424,7 @@ mod tests {
             let link = LinkSpec { from, to, rate, delay, tick, overhead: 0, bucket, queue: 0, loss, cell: None, name };
             let serves = |length| {
                 let mut port = Port::new(&link, &queue, LinkId(0), 1, &interval);
-                if FastPath::LazyService.fits(port.features(length, Time::NEVER)) {
+                if FastPath::LazyService.fits(port.features(length, Time::NEVER, 1)) {
                     port.make_lazy();
                 }
                 port.is_lazy()

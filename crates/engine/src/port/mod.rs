@@ -2,9 +2,9 @@
 //!
 //! A [`fifo`] port decides everything about a packet at its arrival, by arithmetic on its [`ring`] of departure times,
 //! except marks at departure, which it [sets later](late_marking). Packets that are needed after their arrival wait
-//! in [`explicit`] queues, one per traffic class, which a scheduler serves: by events, or without any if the port
-//! has [lazy service](lazy_service). The counters of a port are its [`account`], which is [advanced](advance)
-//! to an instant when it is read; [`report`] turns it into a record.
+//! in [`explicit`] queues, one per traffic class, which a scheduler serves: by events, by few where packets are
+//! [sent early](early_sending), or without any if the port has [lazy service](lazy_service). The counters of a port are
+//! its [`account`], which is [advanced](advance) to an instant when it is read; [`report`] turns it into a record.
 
 pub mod account;
 mod advance;
@@ -13,6 +13,7 @@ pub mod buffer;
 pub mod class_queue;
 mod credits;
 pub mod discipline;
+pub mod early_sending;
 pub mod explicit;
 pub mod fast_paths;
 pub mod faults;

@@ -59,6 +59,8 @@ pub(super) mod feature {
     pub const PROGRAMMED: u8 = 64;
     /// Explicit queues that have lazy service.
     pub const LAZY: u8 = 128;
+    /// Explicit queues whose packets are sent on early: ports that mark later have none, which leaves `DUE` for this.
+    pub const EARLY: u8 = EXPLICIT | DUE;
 }
 
 /// State used by few packets. Fields used at the end of a frame come first, then those used by an advance of the

@@ -7,8 +7,8 @@ use super::scheduler::Scheduler;
 use super::settings::Settings;
 use super::tokens::TransmitterTask;
 use crate::event::interval::Interval;
-use crate::event::packet::{Ext, Packet, flag};
-use crate::ids::LinkId;
+use crate::event::packet::{Ext, Kind, Packet, flag};
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::port::discipline::trimming::Trim;
 use crate::port::discipline::{Arrival, Verdict};
 use crate::spec::{Aggregate, Discipline, EcnRamp, QueueSpec};
@@ -64,6 +64,10 @@ pub(super) struct Queues {
     /// For a port with lazy service: time whose engine window ends with a visit to this port, because packets wait;
     /// [`Time::NEVER`]: none.
     pub listed: Time,
+    /// Set if the end of the current transmission is an event; a port that [sends early](super::early_sending) has none
+    /// for an end that nobody waits for, unless `ends_are_events`.
+    pub end_is_event: bool,
+    pub ends_are_events: bool,
     /// Pause frames that wait for the transmitter.
     pub frames: VecDeque<Packet>,
     pub task: TransmitterTask,
@@ -77,6 +81,8 @@ pub(super) struct Queues {
     pub dropped: Vec<Dropped>,
     /// Space that the packet whose transmission has just begun gives back, not yet reported.
     pub freed: Option<Taken>,
+    /// Packet that was the last to leave an account whose neighbour is paused, at a port that sends early.
+    pub left: Packet,
     /// Memory of extensions that have left.
     #[allow(clippy::vec_box)] // the boxes are kept, not their contents
     spare: Vec<Box<Ext>>,
@@ -135,6 +141,8 @@ impl Queues {
                 service: None,
                 served: None,
                 listed: Time::NEVER,
+                end_is_event: false,
+                ends_are_events: false,
                 frames: VecDeque::new(),
                 task: TransmitterTask::Nothing,
                 stamps: false,
@@ -142,6 +150,7 @@ impl Queues {
                 pausing: Pausing::default(),
                 dropped: Vec::new(),
                 freed: None,
+                left: Packet::forward(Kind::Data, FlowId(0), NodeId(0), 0, 0, Time::ZERO),
                 spare: Vec::new(),
                 gone: VecDeque::new(),
                 gone_bytes: 0,
@@ -282,7 +291,7 @@ impl Queues {
     }
 
     /// Packets and bytes that the discipline of `class` counts, with an up-to-date account.
-    #[inline]
+    #[inline(always)]
     pub(super) fn counted_of(&self, class: usize, device_queue: u32) -> (u32, u64) {
         if self.classes.len() == 1 {
             let (packets, bytes) = self.here_of(class);
@@ -303,9 +312,23 @@ impl Queues {
         buffer: Option<&SharedBuffer>,
     ) -> Admission {
         let size = packet.size as u64 + settings.framing as u64;
+        let full = buffer.is_some_and(|buffer| !buffer.takes(packet, self.here_of(class).1, size));
+        self.admit_unless(full, class, packet, now, settings)
+    }
+
+    /// Decides about `packet` as [`Queues::admit`] does, where the shared buffer may be `full`.
+    #[inline(always)]
+    pub(super) fn admit_unless(
+        &mut self,
+        full: bool,
+        class: usize,
+        packet: &Packet,
+        now: Time,
+        settings: &Settings,
+    ) -> Admission {
+        let size = packet.size as u64 + settings.framing as u64;
         let (packets, bytes) = self.counted_of(class, settings.device_queue);
         let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
-        let full = buffer.is_some_and(|buffer| !buffer.takes(packet, self.here_of(class).1, size));
         let queue = &mut self.classes[class];
         let verdict = match &self.aggregate {
             Some(_) => self.admit_to_all(class, &arrival, full, settings.device_queue),
@@ -366,6 +389,12 @@ impl Queues {
         ext
     }
 
+    /// Keeps the memory of an extension that has left.
+    #[inline(always)]
+    pub(super) fn spare(&mut self, ext: Box<Ext>) {
+        self.spare.push(ext);
+    }
+
     /// Removes the packet at position `i` of queue `class`.
     pub(super) fn take_out(&mut self, class: usize, i: usize) -> Option<Waiting> {
         let taken = self.classes[class].take_out(i)?;
@@ -378,6 +407,11 @@ impl Queues {
     /// Returns whether packets are served by rank.
     pub(super) fn goes_by_rank(&self) -> bool {
         matches!(self.scheduler, Scheduler::LeastRank)
+    }
+
+    /// Returns whether an arrival may trim or replace other packets, or packets may wait for tokens.
+    pub(super) fn makes_room(&self) -> bool {
+        self.trim.is_some() || matches!(self.scheduler, Scheduler::LeastRank | Scheduler::Credits(_))
     }
 
     /// Decides by the discipline about the packet whose transmission begins at `now`, and marks it if required.

@@ -59,6 +59,7 @@ impl Port {
     pub fn close(&mut self, end: Time, interval: &Interval) {
         self.settle_due(end, interval);
         self.end_own_service(end, interval);
+        self.end_last_unnoted(end, interval);
         self.advance_account_to(end, interval, true);
         if self.rare.at_to.is_none() {
             self.advance(end);

@@ -377,6 +377,16 @@ impl TransportSpec {
         self.sizes.header + self.protocol.of::<Rdma>().map_or(0, |rdma| rdma.metadata(true))
     }
 
+    /// Lower bound of the IP bytes of its packets.
+    pub fn least_packet(&self) -> u32 {
+        let Sizes { header, ack_size, syn_size, mtu, .. } = self.sizes;
+        let fragments = mtu > 0 && self.sizes.mss + self.overhead() > mtu;
+        match self.protocol {
+            Protocol::Rdma(_) | Protocol::Tcp if !fragments => header.min(ack_size).min(syn_size).max(1),
+            _ => 1,
+        }
+    }
+
     /// Key and value of the time after which data is sent again that no feedback has reported lost; 0 if never.
     pub fn timeout(&self) -> (&'static str, Time) {
         match self.protocol.of::<Rdma>() {

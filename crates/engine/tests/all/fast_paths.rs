@@ -14,6 +14,16 @@ fn of_port(spec: &Spec, number: u32, (length, near): (Time, Time)) -> Features {
     let queue = &spec.queues[link.queue as usize];
     let classes = if queue.classes().is_empty() { from_ref(queue) } else { queue.classes() };
     let later = |queue: &QueueSpec| matches!(queue.discipline, Discipline::EcnAtDeparture(_) | Discipline::EcnRamp(_));
+    let at_end = |queue: &QueueSpec| match &queue.discipline {
+        Discipline::EcnAtDeparture(_) => true,
+        Discipline::EcnRamp(ramp) => !ramp.at_start,
+        _ => false,
+    };
+    let makes_room = match &queue.discipline {
+        Discipline::Trimming(_) | Discipline::Pfabric => true,
+        Discipline::Classes { scheduler, .. } => matches!(scheduler, Scheduler::Credits(_)),
+        _ => false,
+    };
     let at_zero = matches!(&queue.discipline, Discipline::EcnAtDeparture(ecn) if ecn.mark == Limit::Packets(0));
     let device = queue.device + u32::from(queue.device > 0 || !queue.count_in_service);
     Features::of([
@@ -28,6 +38,8 @@ fn of_port(spec: &Spec, number: u32, (length, near): (Time, Time)) -> Features {
         (Feature::Bucket, link.bucket > 0),
         (Feature::DeviceQueue, link.bucket == 0 && device > 1),
         (Feature::AtDeparture, classes.iter().any(later)),
+        (Feature::AtEnd, classes.iter().any(at_end)),
+        (Feature::MakesRoom, makes_room),
         (Feature::NoTime, link.rate == Rate::INFINITE),
         (Feature::NoThreshold, at_zero),
         (Feature::ShortDelay, link.delay < length),
@@ -71,6 +83,8 @@ proptest! {
                 prop_assert_eq!(port.marks_late(), late, "{}: {:?}", link.name, all);
                 let lazy = explicit && FastPath::LazyService.fits(all);
                 prop_assert_eq!(port.is_lazy(), lazy, "{}: {:?}", link.name, all);
+                let early = explicit && !late && !lazy && FastPath::EarlySending.fits(all);
+                prop_assert_eq!(port.sends_early(), early, "{}: {:?}", link.name, all);
             }
             prop_assert_eq!(domain.separable, FastPath::ByPort.fits(of_domain), "{:?}", of_domain);
         }

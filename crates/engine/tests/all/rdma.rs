@@ -1,6 +1,7 @@
 //! RDMA: times computed by hand, repair of losses, pauses, telemetry stamped at departures, notification packets.
 
 use crate::support::*;
+use incast_engine::testing::{Simulation, windows};
 
 /// Packets of 1048 bytes, ACKs of 60.
 pub fn rdma(change: impl FnOnce(&mut Rdma)) -> TransportSpec {
@@ -166,6 +167,45 @@ fn every_controller_under_pauses_is_the_same_for_all_engines() {
             let o = compared(&pausing(incast(kind, own, ramp(20_000, 60_000, 0.5, Limit::None)), rule, early));
             assert!(o.flows.iter().all(|f| f.finish_ps.is_some()), "{kind}");
             assert!(o.ports.iter().map(|p| p.pauses).sum::<u64>() > 0 || kind != "dcqcn", "{kind}");
+        }
+    }
+}
+
+/// Two weighted classes with marks at departures, and flows of both.
+fn in_two_classes(mut spec: Spec) -> Spec {
+    let own = |min| ramp(min, 3 * min, 0.5, Limit::None);
+    let two = |quanta: Vec<u32>| classes(Scheduler::Weighted { quanta }, vec![own(10_000), own(20_000)]);
+    spec.queues = vec![two(vec![3_000, 1_500]), two(vec![1_500, 1_500])];
+    if let Some(pfc) = spec.buffer.as_mut().and_then(|buffer| buffer.pfc.as_mut()) {
+        pfc.lossless = vec![true, false];
+    }
+    for (i, flow) in spec.flows.iter_mut().enumerate() {
+        (flow.class, flow.ack_class) = (i as u8 % 2, i as u8 / 2 % 2);
+    }
+    spec
+}
+
+#[test]
+fn packets_sent_early_arrive_as_by_an_event_at_each_departure() {
+    let own = || rdma(|own| own.window = Window::Rate);
+    for ties in [Ties::Hash, Ties::Link, Ties::Scheduled] {
+        for (rule, early) in [(PfcRule::Hpcc, true), (PfcRule::Ns3Datacenter, false), (PfcRule::Ns3Datacenter, true)] {
+            for tick in [Time::ZERO, Time::ns(1)] {
+                let one = pausing(incast("hpcc", own(), ramp(20_000, 60_000, 0.5, Limit::None)), rule, early);
+                let two = in_two_classes(pausing(incast("dcqcn", own(), endless_queue()), rule, early));
+                let mut alone = incast("hpcc", own(), ramp(5_000, 20_000, 1.0, Limit::Packets(30)));
+                run_for(&mut alone, Time::ms(60));
+                for mut spec in [one, two, alone] {
+                    spec.ties = ties;
+                    spec.links.iter_mut().for_each(|link| link.tick = tick);
+                    let mut simulation = Simulation::new(&spec).unwrap();
+                    windows::take_fast_paths(&mut simulation);
+                    let mut ports = simulation.domains.iter().flat_map(|domain| &domain.nodes.ports);
+                    assert!(ports.any(|port| port.sends_early()), "{ties:?} {rule:?} {early}");
+                    let o = compared(&spec);
+                    assert!(o.flows.iter().all(|flow| flow.delivered == flow.written));
+                }
+            }
         }
     }
 }

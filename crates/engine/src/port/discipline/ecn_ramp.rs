@@ -18,11 +18,22 @@ impl EcnRamp {
     pub(super) fn new(ramp: &spec::EcnRamp, limit: Limit) -> EcnRamp {
         EcnRamp { limit, ramp: ramp.clone(), draws: 0 }
     }
+
+    /// Decides about an arrival, which depends on no state.
+    #[inline(always)]
+    pub fn decide(&self, arrival: &Arrival) -> Verdict {
+        if arrival.exceeds(self.limit) { Verdict::Drop } else { Verdict::Accept }
+    }
+
+    /// Returns whether it marks as a transmission begins.
+    pub fn marks_at_start(&self) -> bool {
+        self.ramp.at_start
+    }
 }
 
 impl QueueDiscipline for EcnRamp {
     fn admit(&mut self, arrival: &Arrival, _place: &Place) -> Verdict {
-        if arrival.exceeds(self.limit) { Verdict::Drop } else { Verdict::Accept }
+        self.decide(arrival)
     }
 
     fn at_head(&mut self, head: &Departure) -> Verdict {

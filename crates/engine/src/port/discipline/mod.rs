@@ -70,17 +70,15 @@ impl ActiveDiscipline {
             ActiveDiscipline::DropTail(discipline) => Some(discipline.decide(arrival)),
             ActiveDiscipline::EcnThreshold(discipline) => Some(discipline.decide(arrival)),
             ActiveDiscipline::EcnAtDeparture(discipline) => Some(discipline.decide(arrival)),
+            ActiveDiscipline::EcnRamp(discipline) => Some(discipline.decide(arrival)),
             _ => None,
         }
     }
 
-    /// Returns whether it has a state, so that [`ActiveDiscipline::decide`] returns `None`.
+    /// Returns whether arrivals have a state, so that [`ActiveDiscipline::decide`] returns `None`.
     #[inline(always)]
     pub fn has_state(&self) -> bool {
-        !matches!(
-            self,
-            ActiveDiscipline::DropTail(_) | ActiveDiscipline::EcnThreshold(_) | ActiveDiscipline::EcnAtDeparture(_)
-        )
+        matches!(self, ActiveDiscipline::RandomDrop(_) | ActiveDiscipline::Red(_))
     }
 
     /// Returns whether it decides everything about a packet at its arrival.

@@ -38,9 +38,24 @@ pub struct Outstanding {
     /// Number and time of every transmission, in order. Entries of packets that were retransmitted or have arrived
     /// since are dropped at the front.
     order: VecDeque<(Time, u32)>,
+    /// Set if nobody asks for the oldest packet: that order is not kept.
+    unordered: bool,
 }
 
 impl Outstanding {
+    /// Packets of a sender that never asks for the [oldest](Outstanding::oldest).
+    pub fn unordered() -> Outstanding {
+        Outstanding { unordered: true, ..Outstanding::default() }
+    }
+
+    /// Notes a transmission.
+    #[inline]
+    fn note(&mut self, now: Time, number: u32) {
+        if !self.unordered {
+            self.order.push_back((now, number));
+        }
+    }
+
     /// First packet that has not arrived.
     pub fn base(&self) -> u32 {
         self.base
@@ -65,7 +80,7 @@ impl Outstanding {
     pub fn push(&mut self, now: Time, len: u32, last: bool) -> u32 {
         let number = self.next();
         self.packets.push_back(SentPacket { at: now, len: len as u16, times: 1, last, state: State::InFlight });
-        self.order.push_back((now, number));
+        self.note(now, number);
         number
     }
 
@@ -102,7 +117,7 @@ impl Outstanding {
             let packet = &mut self.packets[(number - self.base) as usize];
             packet.times = packet.times.saturating_add(1);
             (packet.at, packet.state) = (now, State::InFlight);
-            self.order.push_back((now, number));
+            self.note(now, number);
         }
     }
 

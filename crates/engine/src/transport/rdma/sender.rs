@@ -9,7 +9,7 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::{Rdma, Repair, Stamps, Window, cut};
 use crate::transport::packet::message::first_missing;
-use crate::transport::packet::outstanding::State;
+use crate::transport::packet::outstanding::{Outstanding, State};
 use crate::transport::packet::sender_base::{Outgoing, SenderBase};
 use crate::transport::packet::{PacketSender, has_base, parameters};
 use crate::transport::timer::Alarm;
@@ -75,6 +75,7 @@ impl PacketSender for Sender {
 
     fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
         let mut base = SenderBase::new(net, flow, host);
+        base.outstanding = Outstanding::unordered();
         let t = net.transport(base.transport);
         let own = parameters::<Rdma>(t);
         let config = &net.spec.controllers[net.flow(flow).controller as usize];
@@ -260,7 +261,7 @@ impl Sender {
             Window::Controller => self.cc.cwnd(),
             Window::None => f64::INFINITY,
             Window::Fixed => self.bdp as f64,
-            Window::Rate => libm::floor(self.bdp as f64 * self.rate() / self.line).max(1.0),
+            Window::Rate => ((self.bdp as f64 * self.rate() / self.line) as u64).max(1) as f64,
         };
         window.max(least)
     }

@@ -7,6 +7,7 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::Roce;
 use crate::transport::packet::message::first_missing;
+use crate::transport::packet::outstanding::Outstanding;
 use crate::transport::packet::sender_base::SenderBase;
 use crate::transport::packet::{PacketSender, has_base, parameters};
 use incast_cc::Time;
@@ -26,7 +27,9 @@ impl PacketSender for Sender {
     has_base!(SenderBase);
 
     fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
-        Sender { base: SenderBase::new(net, flow, host), unasked: 0, progress: Time::ZERO }
+        let mut base = SenderBase::new(net, flow, host);
+        base.outstanding = Outstanding::unordered();
+        Sender { base, unasked: 0, progress: Time::ZERO }
     }
 
     fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {

@@ -28,7 +28,8 @@ const TASKS: [Quantity<TaskRecord>; 15] = rows! {
     "finish_s" ["s"] = OptTime(|t| t.finish_ps), "Simulated time of its end; missing if the run ended before.";
     "message_start_s" ["s"] = OptTime(|t| t.message_start_ps),
         "Simulated time from which its message is under way at the rank: at its sender from the writing on, at its \
-         receiver from the earliest time at which its first byte could arrive, also before the receive is posted.";
+         receiver from the earliest time at which its first byte could arrive, or over the links of a server from its \
+         send on, also before the receive is posted.";
     "message_finish_s" ["s"] = OptTime(|t| t.message_finish_ps),
         "Simulated time until which it is: at its sender the acknowledgement of the last byte, at its receiver the \
          arrival of the last byte in order.";

@@ -155,6 +155,8 @@ pub(super) struct InOrder {
     /// Number of the first.
     first: u32,
     messages: VecDeque<Ordered>,
+    /// Numbers of those that have not arrived, by tag.
+    waiting: BTreeMap<u32, VecDeque<u32>>,
 }
 
 /// One of them.
@@ -192,6 +194,7 @@ impl InOrder {
         if self.messages.is_empty() {
             self.first = number;
         }
+        self.waiting.entry(ordered.tag).or_default().push_back(number);
         self.messages.push_back(ordered);
     }
 
@@ -206,12 +209,16 @@ impl InOrder {
         }
         own.state = State::Complete;
         let tag = own.tag;
-        for own in self.messages.iter_mut().filter(|own| own.tag == tag && own.state != State::Arrived) {
-            if own.state == State::Coming {
-                break;
-            }
+        let waiting = self.waiting.entry(tag).or_default();
+        while let Some(number) = waiting.front() {
+            let at = number.wrapping_sub(self.first) as usize;
+            let Some(own) = self.messages.get_mut(at).filter(|own| own.state == State::Complete) else { break };
             own.state = State::Arrived;
             arrived(*own);
+            waiting.pop_front();
+        }
+        if waiting.is_empty() {
+            self.waiting.remove(&tag);
         }
         while self.messages.pop_front_if(|own| own.state == State::Arrived).is_some() {
             self.first = self.first.wrapping_add(1);

@@ -15,8 +15,8 @@ const PORT: u64 = 1_200;
 const CLASS: u64 = 600;
 /// Bytes per flow, including its record.
 const FLOW: u64 = 4_500;
-/// Bytes per connection of a job, including its record, a message, and the pair of ranks that it joins; its ends come on
-/// top while they are open.
+/// Bytes per connection of a job, including its record, a message, and the pair of ranks that it joins; its ends come
+/// on top while they are open.
 const CONNECTION: u64 = 1_100;
 /// Connections of a rank that are open at once, at most, where collectives go in rounds: those of the round, and those
 /// whose last packets are under way.

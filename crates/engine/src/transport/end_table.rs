@@ -15,7 +15,7 @@ pub struct EndTable<T> {
     own: Vec<T>,
     /// The others.
     late: Vec<Late<T>>,
-    /// What ends that are gone leave for the records of their flows.
+    /// Packed fields of ends that are gone, for the records of their flows.
     left: Vec<u8>,
 }
 
@@ -116,7 +116,7 @@ impl<T> EndTable<T> {
         true
     }
 
-    /// What there is to know of end `at`.
+    /// Knowledge of end `at`.
     pub fn known(&self, at: usize) -> Known<'_, T> {
         match self.own.get(at) {
             Some(end) => Known::End(end),

@@ -31,7 +31,7 @@ pub struct Step {
     pub left: Option<u32>,
 }
 
-/// What a port adds to the packets that it sends.
+/// Facts of a port that go into the packets that it sends.
 #[derive(Clone, Copy)]
 struct Sender<'a> {
     settings: &'a Settings,

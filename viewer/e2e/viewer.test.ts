@@ -520,6 +520,16 @@ it("works in a frame of a notebook, which it cannot leave", async () => {
     .toEqual(["null", "closed"]);
 });
 
+it("opens with all ports over the whole run in the strip beside the heat map", async () => {
+  await open("small.html");
+  const colours = () => page.evaluate(() => {
+    const strip = document.querySelector<HTMLCanvasElement>(".minimap canvas")!;
+    const { data } = strip.getContext("2d")!.getImageData(0, 0, strip.width, strip.height);
+    return new Set(Array.from({ length: data.length / 4 }, (_, i) => data.slice(4 * i, 4 * i + 4).join())).size;
+  });
+  await becomes(colours).toBeGreaterThan(5);
+});
+
 it("says that a damaged file is damaged", async () => {
   const whole = readFileSync(join(FILES, "small.html"), "utf-8");
   writeFileSync(join(FILES, "cut.html"), whole.replace(/(id="incast-0">)[^<]{40}/, "$1"));

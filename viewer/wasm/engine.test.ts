@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { runOf, SHOWN } from "../src/engine/shown";
+import { collectivesOf } from "../src/data/collectives";
+import { lanesOf } from "../src/data/lanes";
+import { OF_JOBS, runOf, SHOWN } from "../src/engine/shown";
 import { numbersOf, Refused, type Problem } from "../src/engine/wasm";
 import { classOf, Work, type Ran } from "../src/engine/work";
 import { STARTED } from "../src/lab/Own";
+import { recording } from "../src/lab/runs";
 import { compiled, engine } from "./engine";
 
 const SHORT: [string, string][] = [["run.duration", "4ms"], ["run.warmup", "1ms"]];
@@ -74,6 +77,33 @@ describe("the engine in a page", () => {
     expect(run.largestOf("queue_max_bytes")).toBeGreaterThan(1500);
     expect(run.pathOf(0).length).toBe(3);
     expect(Math.max(...run.flowOver("cwnd_bytes", 0).filter((value) => !Number.isNaN(value)))).toBeGreaterThan(1500);
+  });
+
+  it("has ranks and collectives of training jobs as the panes read them", async () => {
+    const work = new Work();
+    await work.done({ do: "begin", module: compiled() }, () => undefined);
+    const set: [string, string][] = [...recording(true), ...["train", "other"].map((job): [string, string] => (
+      [`job.${job}.collective.size`, "100kB"]))];
+    const of = async (name: string, set: [string, string][]) => runOf(await work.done({ do: "run", scenario: {
+      name, set }, sources: [], tables: [...SHOWN, ...OF_JOBS] }, () => undefined) as Ran, name)!;
+    const run = await of("two-jobs", set);
+    expect(lanesOf(run).jobs.map(({ name, lanes, iterations }) => [name, lanes.length, iterations.length])).toEqual(
+      [["train", 8, 3], ["other", 8, 3]]);
+    const { all, kinds } = collectivesOf(run);
+    expect(kinds.map(({ job, count, finished, bytes }) => [job, count, finished, bytes])).toEqual(
+      [["train", 3, 3, 1e5], ["other", 3, 3, 1e5]]);
+    expect(all.every(({ efficiency }) => efficiency > 0 && efficiency <= 1)).toBe(true);
+    const plain = await of("dumbbell", [...SHORT, ...recording(false)]);
+    expect([plain.tables.tasks, plain.tables.ranks, plain.tables.collectives]).toEqual([null, null, null]);
+    expect(work.held).toBeGreaterThan(2 ** 20);
+  });
+
+  it("lists all lines of a text that are no TOML, and all wrong settings", () => {
+    const text = "[run]\nduration = 5ms\n[queue\n";
+    expect(caught(() => own.check({ name: "mine", text })).problems).toHaveLength(2);
+    const set: [string, string][] = [["run.duration", "x"], ["queue.mark", "y"], ["run.warmup", "1ms"]];
+    expect(caught(() => own.check({ name: "dumbbell", set })).problems.map(({ key }) => key)).toEqual(
+      ["run.duration", "queue.mark"]);
   });
 
   it("runs a class of the user's, and says where it fails", async () => {

@@ -54,7 +54,8 @@ async function shownOf(pool: Pool, text: string, before: Told, found: Told, own:
   const made = edited(text, before.written, found.written);
   if (made === null || made === text) return made ?? found.written;
   try {
-    const again = await pool.ask({ do: "check", scenario: { name: found.name, text: made }, sources: own });
+    const scenario = { name: found.name, text: made, most_bytes: mostBytes(pool.size) };
+    const again = await pool.ask({ do: "check", scenario, sources: own });
     return again.hash === found.hash ? made : found.written;
   } catch {
     return found.written;

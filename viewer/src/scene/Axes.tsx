@@ -100,7 +100,8 @@ export function Minimap({ field, rowOf, colours, whole, seen, height, onMove }: 
     const context = canvas.current?.getContext("2d");
     if (!context || !drawn.current) return;
     context.imageSmoothingEnabled = false;
-    context.drawImage(drawn.current, 0, 0, SMALL, height);
+    // the height of now: the picture is made some moments after its page
+    context.drawImage(drawn.current, 0, 0, SMALL, context.canvas.height);
   };
   useEffect(() => {
     if (field.first !== null) return undefined;

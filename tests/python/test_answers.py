@@ -585,6 +585,14 @@ def test_runs_are_too_short_for_timers_only_where_flows_wait_for_them(tmp_path: 
     )
     assert facts("quick", **{"transport.rto_min": "10ms"}).timers is None
     assert facts("whole", **{"traffic.answers.flows": "4"}).timers is None, "nothing is lost, though timers are as long"
+    rdma = {"transport.preset": "rdma-hpcc", "queue.kind": "drop-tail", "queue.limit": "20p"}
+    never, late = (
+        facts("never", cc="dcqcn", **rdma),
+        facts("late", cc="dcqcn", **rdma, **{"transport.rdma.timeout": "1s"}),
+    )
+    assert "and no timeout repeats them" in text_of(answers_to(never), Kind.WARNING)
+    assert "and a timeout takes 1 s at least" in text_of(answers_to(late), Kind.WARNING)
+    assert facts("soon", cc="dcqcn", **rdma, **{"transport.rdma.timeout": "1ms"}).timers is None
     lossy = facts("endless", "dumbbell", "newreno", **{"run.warmup": "5ms"})
     assert any(reading.least and reading.least.mean for (key, _), reading in lossy.readings.items() if "loss" in key)
     assert lossy.timers is None, "fast retransmissions repair all losses of endless flows"

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from damaging import carried_out, try_all, working_in
+from incast import Scenario
+from incast.runs.run_folder import read_entries
 from own_paper import PAPER, SCENARIO
 from stored import SHORT
 
@@ -87,3 +89,13 @@ def test_every_command_says_what_is_damaged(
     """Each takes some seconds: a search, a paper or a report is made again for each damage."""
     beside = [] if folder == "asked" else ["asked"]
     try_all(made, folder, {" ".join(words[:3]): words for words in commands}, place, beside)
+
+
+@pytest.mark.parametrize(("old", "new", "key"), [('"4ms"', '"soon"', "rdma.timeout"), ('"4ms"', "4", "rdma.timeout")])
+def test_a_time_of_rdma_in_a_resolved_scenario_is_a_time(old: str, new: str, key: str) -> None:
+    toml = Scenario.load("dumbbell").with_({"transport.preset": "rdma", "controller": "dcqcn"}).toml()
+    assert read_entries(toml)
+    damaged = toml.replace(f"timeout = {old}", f"timeout = {new}")
+    assert damaged != toml
+    with pytest.raises(ValueError, match=f"transport.{key}: "):
+        read_entries(damaged)

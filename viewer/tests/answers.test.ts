@@ -175,4 +175,11 @@ describe("a resolved scenario", () => {
       { name: "one", app: { kind: "udp" } }, { name: "two", transport: { rto_min: "0.3s", handshake: true } }] });
     expect(resolvedOf(text)).toEqual({ waits: { run_s: 0.005, rto_s: 0.3, syn_s: 0 }, datagrams: ["one"] });
   });
+
+  it("has RDMA's own timeout, and none where that is zero", () => {
+    const rto = (timeout: string) => resolvedOf(`[run]\nduration = "5ms"\n\n[[traffic]]\nname = "one"\n\n`
+      + `[traffic.transport]\npreset = "rdma-hpcc"\nrto_min = "0.3s"\n\n[traffic.transport.rdma]\n`
+      + `timeout = "${timeout}"\n`).waits.rto_s;
+    expect([rto("4ms"), rto("0s")]).toEqual([0.004, Infinity]);
+  });
 });

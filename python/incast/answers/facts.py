@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from incast.comparisons.comparison import Comparison, Run, judged_by_jobs
 from incast.comparisons.declaration import named
 from incast.pictures.style import places
 from incast.runs.completions import ENOUGH, Reading
+from incast.runs.described import timeout_of
 from incast.runs.groups import groups
 
 CONDITIONS = ("traffic.", "job.", "run.")
@@ -38,6 +40,7 @@ class Timers:
 
     run_s: float
     rto_s: float
+    """Least timeout of flows that only a timeout lets go on; infinite: they have none."""
     syn_s: float
     unopened: int
     """Flows that never opened, if a lost SYN is not sent again within the run."""
@@ -151,7 +154,7 @@ def _timers_of(run: Run) -> Timers:
     run_s = _core.model_quantity("time", scenario["run"]["duration"])
     transports = [{**scenario["transport"], **entry.get("transport", {})} for _, entry in groups(scenario)]
     by_timer = [one for one in transports if "rto_min" in one and not one.get("tail_loss_probe")]
-    rto_s = max((_core.model_quantity("time", one["rto_min"]) for one in by_timer), default=0.0)
+    rto_s = max((_timeout_s(one) for one in by_timer), default=0.0)
     shaken = [one for one in transports if one.get("handshake")]
     syn_s = max((_core.model_quantity("time", one["syn_timeout"]) for one in shaken), default=0.0)
     unopened = lossy = 0
@@ -161,6 +164,13 @@ def _timers_of(run: Run) -> Timers:
             unopened += syn_s >= run_s and not opened and flow["start_s"] < run_s
             lossy += rto_s >= run_s and opened and flow["dropped_total"] > 0 and is_silent(flow, run_s)
     return Timers(run_s, rto_s, syn_s, unopened, lossy, max(1, int(run.figure("flows.count") or 0)))
+
+
+def _timeout_s(transport: Mapping[str, Any]) -> float:
+    """Return the least time after which a transport repeats its last packets by itself; infinite: never."""
+    key, value = timeout_of(transport)
+    found = _core.model_quantity("time", value)
+    return math.inf if key == "rdma.timeout" and not found else found
 
 
 _WAITS = [

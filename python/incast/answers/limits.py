@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from incast.answers.answer import Answer, Claim, Kind, value_text
@@ -140,7 +141,8 @@ def _short(facts: Facts, kind: Kind) -> Iterator[Answer]:
         slow.append(f"{timers.unopened:,} never opened, and a lost SYN is sent again after {duration(timers.syn_s)}")
     if timers.lossy:
         lost = f"{timers.lossy:,} lost packets and were silent until the end"
-        slow.append(f"{lost}, and a timeout takes {duration(timers.rto_s)} at least")
+        least = f"a timeout takes {duration(timers.rto_s)} at least"
+        slow.append(f"{lost}, and {'no timeout repeats them' if timers.rto_s == math.inf else least}")
     yield Answer(
         kind,
         f"Runs of {duration(timers.run_s)} are too short for timeouts",
@@ -148,6 +150,7 @@ def _short(facts: Facts, kind: Kind) -> Iterator[Answer]:
         tuple(
             Claim(f"timers.{name}", "is", "s", mean=found)
             for name, found in (("run", timers.run_s), ("rto_min", timers.rto_s), ("syn_timeout", timers.syn_s))
+            if found < math.inf
         ),
     )
 

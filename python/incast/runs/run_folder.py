@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from incast import _core
 from incast.errors import FolderError, ModelError
+from incast.runs.described import timeout_of
 from incast.system import files
 from incast.system.folders import write_through, writing
 
@@ -176,17 +177,29 @@ def read_entries(toml: str) -> list[str]:
         ):
             if not isinstance(value, str):
                 raise ValueError(f"traffic.{i}.{key}: expected a text")
-    for key in ("rto_min", "syn_timeout"):
-        try:
-            _core.model_quantity("time", str(transport.get(key)))
-        except ModelError as error:
-            raise ValueError(f"transport.{key}: {error}") from None
+    refuse_odd_times("transport", {"syn_timeout": None, "rto_min": None, **transport})
+    for i, entry in enumerate((*traffic, *jobs)):
+        own = entry.get("transport", {})
+        if not isinstance(own, dict):
+            raise ValueError(f"traffic.{i}.transport: expected a table")
+        refuse_odd_times(f"traffic.{i}.transport", {**transport, **own})
     for part in ("measure", "measure.series"):
         _, _, inner = part.partition(".")
         table = scenario.get("measure", {})
         if not isinstance(table.get(inner, {}) if inner and isinstance(table, dict) else table, dict):
             raise ValueError(f"{part}: expected a table")
     return [entry["name"] for entry in (*traffic, *jobs)]
+
+
+def refuse_odd_times(table: str, transport: Mapping[str, Any]) -> None:
+    """Raise ``ValueError`` unless the timers of a transport are times."""
+    times = {"rto_min": str(transport["rto_min"]), "syn_timeout": str(transport["syn_timeout"])}
+    times |= dict([timeout_of(transport)])
+    for key, value in times.items():
+        try:
+            _core.model_quantity("time", value)
+        except ModelError as error:
+            raise ValueError(f"{table}.{key}: {error}") from None
 
 
 def read_summary(folder: Path) -> str:

@@ -83,8 +83,9 @@ function short({ timers }: Facts): Answer | null {
     slow.push(`${grouped(timers.unopened)} never opened, and a lost SYN is sent again after ${duration(timers.syn_s)}`);
   }
   if (timers.lossy) {
-    slow.push(`${grouped(timers.lossy)} lost packets and were silent until the end, `
-      + `and a timeout takes ${duration(timers.rto_s)} at least`);
+    const least = timers.rto_s === Infinity ? "no timeout repeats them"
+      : `a timeout takes ${duration(timers.rto_s)} at least`;
+    slow.push(`${grouped(timers.lossy)} lost packets and were silent until the end, and ${least}`);
   }
   return {
     kind: waiting(timers) > 1 - ENOUGH ? "lead-warning" : "bound",

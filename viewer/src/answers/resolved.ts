@@ -75,9 +75,15 @@ function inner(table: Table, name: string): Table {
 /** Timers of a scenario, in seconds; 0 without one. */
 export interface Waits {
   run_s: number;
-  /** Least timeout of a flow whose last losses only a timeout repairs. */
+  /** Least timeout of a flow whose last losses only a timeout repairs; infinite: it has none. */
   rto_s: number;
   syn_s: number;
+}
+
+/** Least time after which a transport repeats its last packets by itself. */
+function timeoutOf(transport: Table): number {
+  const own = String(transport.preset).startsWith("rdma") ? inner(transport, "rdma").timeout : undefined;
+  return own === undefined ? secondsOf(transport.rto_min) : secondsOf(own) || Infinity;
 }
 
 /** What answers need of a scenario. */
@@ -97,7 +103,7 @@ export function resolvedOf(text: string): Resolved {
   return {
     waits: {
       run_s: secondsOf(inner(scenario, "run").duration),
-      rto_s: longest(transports.filter((one) => "rto_min" in one && !one.tail_loss_probe), "rto_min"),
+      rto_s: Math.max(0, ...transports.filter((one) => "rto_min" in one && !one.tail_loss_probe).map(timeoutOf)),
       syn_s: longest(transports.filter((one) => one.handshake), "syn_timeout"),
     },
     datagrams: datagrams.length < traffic.length ? datagrams : [],

@@ -16,9 +16,11 @@ use crate::event::interval::Interval;
 use crate::event::metadata::{Metadata, PortStamp};
 use crate::event::outbox::{Outbox, Stamp};
 use crate::event::packet::{Ext, Packet, flag};
+use crate::event::prefetch;
 use crate::ids::LinkId;
 use crate::port::discipline::{Departure, Verdict};
 use incast_cc::Time;
+use std::collections::VecDeque;
 
 /// Result of a packet's arrival at such a port, or of the end of a transmission.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +33,7 @@ pub struct Step {
     pub left: Option<u32>,
 }
 
-/// Facts of a port that go into the packets that it sends.
+/// Facts about a port, for the marks and stamps of its packets.
 #[derive(Clone, Copy)]
 struct Sender<'a> {
     settings: &'a Settings,
@@ -236,6 +238,15 @@ impl Port {
     }
 }
 
+/// Prefetches what the next beginnings read: packets, their extensions, and telemetry, each a step before it is read.
+#[inline(always)]
+fn look_ahead(queue: &VecDeque<Waiting>) {
+    let ext = |i: usize| queue.get(i).and_then(|waiting| waiting.ext.as_deref());
+    queue.get(2).into_iter().for_each(|waiting| prefetch::lines(waiting, 2));
+    ext(1).into_iter().for_each(|ext| prefetch::lines(ext, 1));
+    ext(0).and_then(|ext| ext.metadata.as_deref()).into_iter().for_each(|metadata| prefetch::lines(metadata, 3));
+}
+
 impl Queues {
     /// Returns whether a packet of `class` that arrives while nothing waits is sent at once.
     #[inline(always)]
@@ -306,6 +317,7 @@ impl Queues {
         let Some(waiting) = queue.queue.pop_front() else { return step };
         let Waiting { mut packet, mut ext, size, wire, since, account, .. } = waiting;
         queue.leave(size);
+        look_ahead(&queue.queue);
         let held = queue.queued.1;
         self.queued.0 -= 1;
         self.queued.1 -= size;

@@ -57,6 +57,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     found.extend(threads_not_taken(doc, spec));
     found.extend(short_of_a_window(doc, spec));
     found.extend(dropped_beside_pauses(spec));
+    found.extend(telemetry_over_paths(spec));
     pauses::notes(doc, spec, &mut found);
     found.extend(out_of_range(spec));
     found.extend(at_line_rate(spec));
@@ -381,6 +382,21 @@ fn dropped_beside_pauses(spec: &Spec) -> Option<String> {
         "{} ports, the first of them {first}, have queues with a limit: packets beyond it are dropped, although \
          buffer.pfc pauses their class; limit = \"none\" avoids this (docs/queues/pfc.md)",
         1 + limited.count()
+    ))
+}
+
+/// Telemetry compared hop by hop with that of the ACK before, which came over another path.
+fn telemetry_over_paths(spec: &Spec) -> Option<String> {
+    let compares = |flow: &&FlowSpec| {
+        let controller = &spec.controllers[flow.controller as usize];
+        let own = spec.transports[flow.transport as usize].protocol.facts().control.is_some();
+        flow.path.is_none() && flow.app.datagram_gap().is_none() && !own && controller.profile().telemetry
+    };
+    let flow = spec.flows.iter().find(compares).filter(|_| spec.choice.spreads())?;
+    Some(format!(
+        "routing spreads the packets of a flow over paths, and {} compares the telemetry of an ACK with that of the \
+         ACK before, hop by hop: rates of links are then differences of two links; expected routing.kind = \"ecmp\"",
+        spec.controllers[flow.controller as usize]
     ))
 }
 

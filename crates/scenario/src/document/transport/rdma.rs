@@ -1,4 +1,5 @@
-//! Notes on RDMA: receivers that acknowledge less often than a window has packets, and go-back-N over several paths.
+//! Notes on RDMA: receivers that acknowledge less often than a window has packets, go-back-N over several paths, and
+//! radio cells.
 
 use super::rule::PacketTransport;
 use super::tables::Rdma;
@@ -8,10 +9,24 @@ use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{self, Repair, Window};
 
 impl PacketTransport for Rdma {
-    /// A note on go-back-N over several paths, or on receivers that acknowledge too seldom.
+    /// A note on go-back-N over several paths, on receivers that acknowledge too seldom, or on radio cells.
     fn note(run: &spec::Spec) -> Option<String> {
-        spread(run).or_else(|| seldom(run))
+        spread(run).or_else(|| seldom(run)).or_else(|| radio(run))
     }
+}
+
+/// A note on stations of radio cells that begin at the rate of their channel.
+fn radio(run: &spec::Spec) -> Option<String> {
+    let station = |node: u32| run.links.iter().any(|link| link.cell.is_some() && link.from == node);
+    let begins = |f: &spec::FlowSpec| {
+        let own = run.transports[f.transport as usize].protocol.of::<spec::Rdma>();
+        own.is_some() && (station(f.src) || station(f.dst))
+    };
+    (!run.cells.is_empty() && run.flows.iter().any(begins)).then(|| {
+        "RDMA in a radio cell begins at the channel's rate and expects a network without losses; its NICs are those of \
+         wires (docs/rdma.md)"
+            .to_owned()
+    })
 }
 
 /// A note on packets that overtake each other, which go-back-N repeats as lost.

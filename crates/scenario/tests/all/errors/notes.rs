@@ -98,6 +98,23 @@ fn receivers_that_acknowledge_after_more_than_a_window_are_noted() {
 }
 
 #[test]
+fn telemetry_over_several_paths_and_rdma_in_a_radio_cell_are_noted() {
+    let sprayed = |controller: &str, routing: &str| {
+        let mut s = Scenario::load("permutation").unwrap();
+        [("controller", controller), ("routing.kind", routing)].iter().for_each(|(key, to)| s.set(key, to).unwrap());
+        s.notes().unwrap().into_iter().filter(|note| note.contains("hop by hop")).count()
+    };
+    assert_eq!([sprayed("hpcc", "spray"), sprayed("hpcc", "ecmp"), sprayed("swift", "spray")], [1, 0, 0]);
+    let cell = |preset: &str| {
+        let mut s = Scenario::load("wireless-cell").unwrap();
+        let own = [("transport.preset", preset), ("transport.mss", "1000"), ("controller", "dcqcn")];
+        own.iter().for_each(|(key, to)| s.set(key, to).unwrap());
+        s.notes().unwrap().into_iter().filter(|note| note.contains("RDMA in a radio cell")).count()
+    };
+    assert_eq!([cell("rdma"), cell("linux")], [1, 0]);
+}
+
+#[test]
 fn a_form_beside_the_transport_of_another_reference_is_noted() {
     let notes = |changes: &[(&str, &str)]| {
         let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();

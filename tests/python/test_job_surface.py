@@ -72,6 +72,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "step.goal").write_text(STEP)
     Workload.load(tmp_path / "step.goal").write(tmp_path / "step.bin")
     (tmp_path / "rows.txt").write_text(SIMAI)
+    (tmp_path / "two.xml").write_text("<algo ngpus='2' nchunksperloop='2'></algo>")
     (tmp_path / "traces").mkdir()
     for rank in range(4):
         (tmp_path / f"traces/all.{rank}.et").write_bytes(trace(rank))
@@ -129,6 +130,11 @@ def test_methods_of_collectives_in_a_file_go_by_pattern(files: Path) -> None:
         (
             'workload = "step.bin"\ngpus = 4',
             r"job\.job\.gpus: step.bin is GOAL binary; expected none",
+        ),
+        (
+            'workload = "two.xml"',
+            r"job\.job\.workload = .two\.xml.: an algorithm of MSCCL has no size; expected the file that incast "
+            r"workload convert two\.xml --size 16MiB --out job\.goal writes",
         ),
         ('workload = "traces/all"\ncompat = "simai"', r"job\.job\.compat: traces/all is Chakra traces; expected none"),
         ('workload = "step.goal"\ncollectives = { barrier = {} }', "a key of text of SimAI and Chakra traces"),

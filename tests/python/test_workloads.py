@@ -181,6 +181,13 @@ def test_an_algorithm_of_msccl_takes_the_size_of_its_buffer(tmp_path: Path, inca
     assert done.status == 0, done.err
     sends = "l0: send 1500b to 1 tag 1\nl1: send 1500b to 1 tag 1\nl1 irequires l0\n"
     assert sends in (tmp_path / "two.goal").read_text()
+    for words in (["isolate", "two.xml", "--ranks", "0-1"], ["expand", "two.xml"], ["stats", "two.xml"]):
+        out = [] if words[0] == "stats" else ["--out", f"{words[0]}.goal"]
+        incast("workload", *words, *out).refused("--size 16MiB of incast workload")
+    done = incast("workload", "isolate", "two.xml", "--ranks", "0-1", "--size", "3kB", "--out", "both.goal")
+    assert done.status == 0, done.err
+    assert (tmp_path / "both.goal").read_text() == (tmp_path / "two.goal").read_text()
+    incast("workload", "expand", "two.xml", "--size", "3kB", "--out", "x.goal").refused("two.xml: no collectives")
     job = Workload.load(tmp_path / "two.xml", size=3000)
     assert job.stats()["bytes_by_kind"]["send"] == 3000
 
@@ -191,7 +198,12 @@ def test_a_collective_has_its_ideal_time(incast: Command, tmp_path: Path) -> Non
     assert found["ideal_ps"] == found["bound_ps"] == 30 * (1_000_000 + 83_886_080)
     assert found["bus_factor"] == 1.875
     assert Workload.load(tmp_path / "ring.bin").tasks == 16 * 62
-    assert "no formula" in incast(*asked, "algorithm=tree").out
+    for words in (["algorithm=tree"], ["channels=2", "chunk=64kB"]):
+        assert "no formula" in incast(*asked, *words).out
+    for words in (["chunk=64kB"], ["reduce=8Gbps"]):
+        found = json.loads(incast(*asked, *words, "--json").out)
+        assert found["ideal_ps"] == found["bound_ps"] > 30 * (1_000_000 + 83_886_080)
+    incast(*asked[:-1], "0bps").refused("rate = 0bps: expected a rate above 0")
     barrier = incast("workload", "collective", "barrier", "n=8")
     assert "ideal time             3 µs" in barrier.out
 

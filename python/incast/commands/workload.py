@@ -182,11 +182,12 @@ def expand(
     all_gather: Sizes = "",
     data_only: DataOnly = False,
     as_simai: AsSimai = False,
+    size: Size = None,
     set_: Set = None,
     quiet: Quiet = False,
 ) -> None:
     """Expand the collectives of a job into messages: --set all-reduce.algorithm=tree --set all-reduce.chunk=512KiB."""
-    made = _load(file, format_, gpus, all_gather, data_only, as_simai)
+    made = _load(file, format_, gpus, all_gather, data_only, as_simai, size)
     if not made.stats()["collectives"]:
         raise ScenarioError(f"{file}: no collectives; expected a workload of SimAI or Chakra traces with some")
     _write(made.expanded(_methods(set_)), out_, quiet)
@@ -214,6 +215,7 @@ def isolate(
     all_gather: Sizes = "",
     data_only: DataOnly = False,
     as_simai: AsSimai = False,
+    size: Size = None,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
@@ -229,7 +231,7 @@ def isolate(
         return
     if jobs:
         raise ScenarioError(f"--job {jobs[0]}: expected a scenario, and no --ranks")
-    made = _load(what, format_, gpus, all_gather, data_only, as_simai).expanded(_methods(set_))
+    made = _load(what, format_, gpus, all_gather, data_only, as_simai, size).expanded(_methods(set_))
     part, left_out = made.isolated(_ranks(ranks))
     if left_out:
         tell([f"messages with other ranks, which take no time: {left_out:,}"])
@@ -373,7 +375,7 @@ def _load(
     all_gather: str,
     data_only: bool,
     as_simai: bool,
-    size: str | None = None,
+    size: str | None,
 ) -> Workload:
     return Workload.load(name, format_, gpus, _totals(all_gather), data_only, as_simai, size)
 

@@ -338,6 +338,8 @@ def _scaled(name: str, kind: str, value: str | float, scale: float) -> int:
         number = _core.model_quantity(kind, value) if isinstance(value, str) else float(value)
     except ModelError as error:
         raise ScenarioError(f"{name} = {error}") from None
+    if kind == "rate" and number <= 0:
+        raise ScenarioError(f"{name} = {value}: expected a rate above 0")
     if not 0 <= number * scale < MOST:
         raise ScenarioError(f"{name} = {value}: expected a {kind} of at least 0 and below 2^63 in the smallest unit")
     return round(number * scale)

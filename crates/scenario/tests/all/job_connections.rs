@@ -78,3 +78,22 @@ fn wrong_connections_are_refused() {
         assert!(error.contains(part), "{keys}: {error:?}; expected {part:?}");
     }
 }
+
+#[test]
+fn above_a_million_tasks_no_bound_is_without_the_algorithm() {
+    let bounds = |kind: &str, size: &str, chunk: &str| {
+        let chunks =
+            format!("algorithm = \"{}\", chunk = \"{chunk}\"", if kind == "broadcast" { "chain" } else { "ring" });
+        let keys = format!("collective = {{ kind = \"{kind}\", size = \"{size}\", ranks = 4, {chunks} }}\n");
+        let job = job(&keys).unwrap().jobs.remove(0);
+        (job.bound.is_some(), job.bounds)
+    };
+    // 20 us and 40,000 B at 1 Gb/s a hop, whatever the pieces
+    let latency = incast_cc::Time::us(20);
+    let piece = |bytes: u64| latency.saturating_add(incast_cc::Time::ns(8 * bytes));
+    assert_eq!(bounds("broadcast", "40kB", "40kB"), (true, vec![Some(piece(40_000).saturating_mul(3))]));
+    assert_eq!(bounds("broadcast", "400kB", "1B"), (false, vec![None]));
+    // a ring of equal parts has its own by formula: 62,500 loops of 6 steps
+    assert_eq!(bounds("all-reduce", "4MB", "16B"), (false, vec![Some(piece(16).saturating_mul(6 * 62_500))]));
+    assert_eq!(bounds("all-reduce", "6400B", "16B"), (true, vec![Some(piece(16).saturating_mul(6 * 100))]));
+}

@@ -21,7 +21,7 @@ pub use body::Body;
 pub use exchange::grouped_distances;
 pub use expand::{MOST_TASKS, Place, alone, expand, expanded_tasks, member, messages, tags};
 pub use expansion::{At, Expansion, Member, Tasks};
-pub use ideal::{Step, bus_factor, ideal, incast};
+pub use ideal::{Step, bus_factor, ideal, incast, known_bound};
 pub use method::{Algorithm, Method, Methods};
 pub use parts::Parts;
 pub use ring::Ring;

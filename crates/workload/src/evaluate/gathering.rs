@@ -33,7 +33,7 @@ pub(super) struct Gathering {
     /// Members.
     n: u64,
     joined: u64,
-    /// Members that have not ended.
+    /// Members without an end.
     waiting: Vec<Task>,
     /// The first two starts, and the last one.
     first: Option<Start>,

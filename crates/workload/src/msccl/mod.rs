@@ -222,7 +222,12 @@ struct Made {
 
 fn build(algorithm: &Algorithm, options: Options) -> Result<Graph, Stop> {
     let Some(bytes) = options.bytes else {
-        return stop(Code::E00, Place::Job, "the size of the buffer is not in the file", "name it: --size 16MiB");
+        return stop(
+            Code::E00,
+            Place::Job,
+            "the size of the buffer is not in the file",
+            "name it, such as --size 16MiB of incast workload",
+        );
     };
     let count = algorithm.gpus.len() as u64;
     let refused = |place: Place| move |refused: crate::Refused| (Code::E10, place, refused.0, "make it smaller".into());

@@ -2,9 +2,10 @@
 
 use crate::support::{Random, codes, lines};
 use incast_cc::{Bytes, Rate, Time};
+use incast_workload::bound::bound;
 use incast_workload::collective::{
     Algorithm, Method, Methods, Parts, Place, Ring, Step, alone, bus_factor, children, depth, expand,
-    grouped_distances, ideal, incast, member, messages, parent, zipf,
+    grouped_distances, ideal, incast, known_bound, member, messages, parent, zipf,
 };
 use incast_workload::evaluate::delay::{Network, Rules, SendDone, run};
 use incast_workload::lint::{Options, lint};
@@ -285,6 +286,84 @@ fn ideal_times_are_those_of_the_formulas() {
     assert_eq!(incast(16, Bytes(1000), at), Time::ns(2_500));
     assert_eq!(ideal(Pattern::AllReduce, &Method::new(Algorithm::Tree), 16, Bytes(1), at, at), None);
     assert_eq!(ideal(Pattern::AllReduce, &Method::new(Algorithm::Ring), 1, Bytes(1), at, at), Some(Time::ZERO));
+}
+
+#[test]
+fn no_ideal_time_is_below_the_bound_of_its_messages() {
+    let step = Step { latency: NETWORK.latency, rate: NETWORK.rate };
+    let mut found = 0;
+    for (algorithm, pattern) in Algorithm::ALL.into_iter().flat_map(|a| a.patterns().iter().map(move |p| (a, *p))) {
+        for (chunk, channels, reduce) in
+            [(None, 1, false), (Some(4_096), 1, false), (None, 1, true), (Some(4_096), 1, true), (Some(4_096), 2, true)]
+        {
+            let mut method = Method { server: 4, window: 3, ..Method::new(algorithm) };
+            method.reduce = reduce.then_some(Rate::gbps(8));
+            (method.chunk, method.channels) = (chunk.map(Bytes), channels);
+            if method.check(pattern, 8).is_err() {
+                continue;
+            }
+            for bytes in [0, 1_000, 1_000_000] {
+                let what = collective(pattern, bytes);
+                let Some(ideal) = ideal(pattern, &method, 8, Bytes(bytes), step, step) else { continue };
+                let graph = expanded(&what, 8, method.clone());
+                // a picosecond of rounding a task
+                let least = bound(&graph, NETWORK).unwrap().time().saturating_sub(Time(graph.tasks(0) as u64));
+                assert!(ideal >= least, "{pattern:?} {method:?} {bytes} B: {ideal:?} {least:?}");
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 60, "{found}");
+}
+
+#[test]
+fn bounds_that_are_known_are_those_of_the_expansion() {
+    let mut found = 0;
+    for algorithm in [Algorithm::Ring, Algorithm::Pairwise] {
+        for (pattern, n) in algorithm.patterns().iter().flat_map(|p| [2u32, 3, 4, 7, 16].map(|n| (*p, n))) {
+            for (chunk, reduce) in [(None, None), (Some(4_096), None), (Some(1_000), Some(8)), (None, Some(300))] {
+                let mut method = Method::new(algorithm);
+                if algorithm == Algorithm::Ring {
+                    (method.chunk, method.reduce) = (chunk.map(Bytes), reduce.map(Rate::gbps));
+                }
+                for bytes in [0, 1, 17, 1_000, 86_016, 123_457, 1_720_320] {
+                    for network in [NETWORK, Network { latency: Time::ZERO, rate: Rate(99_999_999_977) }] {
+                        let what = collective(pattern, bytes);
+                        let Some(time) = known_bound(&what, &method, n.into(), network) else { continue };
+                        let expansion = bound(&expanded(&what, n, method.clone()), network).unwrap();
+                        assert_eq!(time, expansion.time(), "{pattern:?} {n} {bytes} B {method:?}");
+                        found += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(found > 250, "{found}");
+    let none = |method: Method, pattern, bytes| known_bound(&collective(pattern, bytes), &method, 4, NETWORK).is_none();
+    let ring = Method::new(Algorithm::Ring);
+    assert!(none(Method { channels: 2, ..ring.clone() }, Pattern::AllReduce, 64));
+    assert!(none(Method { credits: 1, ..ring.clone() }, Pattern::AllReduce, 64));
+    assert!(none(ring, Pattern::AllReduce, 65));
+    assert!(none(Method::new(Algorithm::Pairwise), Pattern::AllToAll, 65));
+    assert!(none(Method::new(Algorithm::Tree), Pattern::AllReduce, 64));
+}
+
+#[test]
+fn ideal_times_have_the_loops_of_chunks_and_the_reductions() {
+    let step = Step { latency: NETWORK.latency, rate: NETWORK.rate };
+    let ring = Method::new(Algorithm::Ring);
+    let time = |method: &Method, n, bytes| ideal(Pattern::AllReduce, method, n, Bytes(bytes), step, step);
+    // 17 loops of 64 kB instead of one: 16 x 30 latencies more
+    let chunks = Method { chunk: Some(Bytes(64_000)), ..ring.clone() };
+    let (one, many) = (time(&ring, 16, 16 << 20).unwrap(), time(&chunks, 16, 16 << 20).unwrap());
+    assert_eq!((one.as_us_f64().round(), many.saturating_sub(one)), (2_547.0, Time::us(16 * 30)));
+    assert_eq!(end(&expanded(&collective(Pattern::AllReduce, 16 << 20), 16, chunks), SendDone::Written), many);
+    // 7 reductions of 128 kB at 1 GB/s
+    let reduce = Method { reduce: Some(Rate::gbps(8)), ..ring.clone() };
+    let (without, with) = (time(&ring, 8, 1_024_000).unwrap(), time(&reduce, 8, 1_024_000).unwrap());
+    assert_eq!((without, with), (Time::ns(157_360), Time::ns(157_360 + 7 * 128_000)));
+    assert_eq!(end(&expanded(&collective(Pattern::AllReduce, 1_024_000), 8, reduce), SendDone::Written), with);
+    assert_eq!(time(&Method { channels: 2, chunk: Some(Bytes(64_000)), ..ring }, 16, 16 << 20), None);
 }
 
 #[test]

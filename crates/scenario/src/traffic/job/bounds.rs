@@ -5,7 +5,7 @@ use crate::traffic::flows::Flows;
 use incast_cc::{Rate, Time};
 use incast_engine::spec;
 use incast_workload::bound::{Bound, bound};
-use incast_workload::collective::{Expansion, alone, expand, expanded_tasks};
+use incast_workload::collective::{Expansion, alone, expand, expanded_tasks, known_bound};
 use incast_workload::evaluate::delay::Network;
 use incast_workload::{Collective, Graph};
 use std::collections::{BTreeSet, HashMap};
@@ -63,8 +63,13 @@ pub(super) fn bounds(
 }
 
 fn alone_bound(tasks: &Expansion, what: &Collective, members: usize, network: Network) -> Option<Time> {
+    let method = tasks.methods().of(what.pattern);
+    let count = expanded_tasks(what, members as u64, method).ok()?;
+    let known = known_bound(what, method, members as u64, network);
+    if known.is_some() || count > MOST_EXPANDED {
+        return known;
+    }
     let graph = alone(what, members as u32).ok()?;
-    let count = expanded_tasks(what, members as u64, tasks.methods().of(what.pattern)).ok()?;
     expanded_bound(&graph, tasks, count, network).map(|bound| bound.time())
 }
 

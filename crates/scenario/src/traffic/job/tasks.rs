@@ -42,6 +42,11 @@ pub(super) fn read(job: &Job, file: &str, flows: &mut Flows) -> Result<(Graph, M
         let message = format!("{file} is {}; expected none, it is a key of {}", format.title(), of.join(" and "));
         return Err(Problem::new(format!("{}.{other}", flows.path), message));
     }
+    if format == Format::Msccl {
+        let convert = format!("incast workload convert {file} --size 16MiB --out job.goal");
+        let message = format!("an algorithm of MSCCL has no size; expected the file that {convert} writes");
+        return Err(Problem::quoted(key, file, message));
+    }
     graph.iter().for_each(|graph| lint(graph, &looking(flows), &mut report));
     if let Some(finding) = report.first_error() {
         return Err(Problem::quoted(key, file, finding.to_string()));

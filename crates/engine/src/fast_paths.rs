@@ -49,6 +49,7 @@ table! {
     OwnQueues "more than a FIFO queue",
     Leaving "work on leaving packets",
     AtOnce "departures at the instant of arrival",
+    Instants "transmissions shorter than a tick",
     EarlyArrival "arrivals in the window of the departure",
     Feedback "effects on other ports within a window",
     LaterBucket "packets not yet in a bucket",
@@ -61,13 +62,13 @@ table! {
     /// Path with the results of the general one at fewer instructions. Its row has the needs that it lacks.
     FastPath:
     LazyService "explicit queues are served when the port is next needed" [
-        Departures Refill Decision Frames LiveQueue Leaving AtOnce EarlyArrival
+        Departures Refill Decision Frames LiveQueue Leaving AtOnce Instants EarlyArrival
     ],
     EarlySending "packets are sent on as their transmission begins, and ends that nobody waits for are no events" [
         EachDeparture Refill LateDecision Room Frames LiveQueue Leaving AtOnce
     ],
     LateMarking "marks at departure are set when the next window opens" [
-        Departures Leaving AtOnce EarlyArrival LaterBucket
+        Departures Leaving AtOnce Instants EarlyArrival LaterBucket
     ],
     ByPort "packets of a window pass port by port" [Order OwnQueues Feedback],
     AckPrediction "the next acknowledgement in order skips the rules of loss" [EachAck],
@@ -103,6 +104,7 @@ table! {
     StampedDepartures "telemetry stamped at departures" [Decision OwnQueues],
     Explicit "classes, priorities or trimming" [OwnQueues],
     NoTime "transmissions without duration" [AtOnce],
+    ShortTime "packets that take less than a tick" [Instants],
     NoThreshold "a marking threshold of 0" [AtOnce],
     ShortDelay "a delay below the length of a window" [EarlyArrival],
     LongDelay "a delay beyond the nearest windows" [LaterBucket],

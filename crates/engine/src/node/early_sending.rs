@@ -25,19 +25,22 @@ impl<E: Effects> NodeCtx<'_, E> {
         let class = if p.has_classes() { self.net.class(&packet) } else { 0 };
         let account = pool.and(self.net.pfc.as_ref()).and_then(|pfc| pfc.account(packet.link, class));
         let buffer = pool.map(|i| SharedBuffer { pool: &mut self.shared.pools[i], account });
-        let Step { dropped, ends, left } =
+        let Step { dropped, passed, ends, left } =
             p.take_early(self.now, (&mut packet, ext), class, buffer, &self.net.interval, self.out);
         if dropped {
             self.counts.drop_at(self.now);
             return false;
         }
         self.counts.hops += 1;
+        if passed {
+            return true;
+        }
         match ends {
             // a host's next packet comes before the departure of its last: nothing else acts on the port in between
             Some(_) if leaves_after => {
                 self.depart_early(port);
             }
-            Some(ends) => self.out.timer(ends, 0, Timer::Departure(link)),
+            Some(ends) => self.timer(ends, Timer::Departure(link)),
             None => {}
         }
         if let Some(pool) = pool {
@@ -98,7 +101,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         let step = p.depart_early(self.now, shared, &self.net.interval, self.out);
         let Some(Step { ends, left, .. }) = step else { return false };
         if let Some(ends) = ends {
-            self.out.timer(ends, 0, Timer::Departure(link));
+            let generation = if ends == self.now { self.generation } else { 0 };
+            self.out.timer(ends, generation, Timer::Departure(link));
         }
         self.balance_left(port, left);
         true

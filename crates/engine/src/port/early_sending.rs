@@ -27,6 +27,8 @@ use std::collections::VecDeque;
 pub struct Step {
     /// True if the arrival was refused.
     pub dropped: bool,
+    /// True if the arrival took no time, and no space in the shared buffer.
+    pub passed: bool,
     /// End of a transmission that is to be an event from now on.
     pub ends: Option<Time>,
     /// Account of the shared buffer that [a packet](Port::left) has left, if its neighbour is paused.
@@ -148,14 +150,17 @@ impl Port {
         packet.flags |= if marked { flag::CE } else { 0 };
         queues.classes[class].accept(size, marked);
         let wire = settings.serialization(size);
-        if settings.ps_per_byte == 0 {
-            events.odd_busy += wire.0;
-        }
+        events.odd_busy += if settings.ps_per_byte == 0 { wire.0 } else { 0 };
         self.bytes_in += size;
         self.count.packets += 1;
         let device_queue = settings.device_queue;
         queues.account(now, device_queue, &mut self.count);
         queues.account_of(class, now, device_queue);
+        if wire == Time::ZERO && queues.lets_pass(class, now) {
+            queues.classes[class].empty(now);
+            out.arrive(packet, Stamp { time: now + settings.delay, link: self.link, ce: 0 }, ext, 0);
+            return Step { passed: true, ..Step::default() };
+        }
         let account = buffer.as_ref().and_then(|buffer| buffer.account);
         if let (Some(buffer), Some(Some(space))) = (&mut buffer, space) {
             buffer.fill(packet, space);

@@ -7,13 +7,14 @@ use crate::fast_paths::{Feature, Features};
 use crate::port::discipline::ActiveDiscipline;
 use crate::port::discipline::trimming::Trim;
 use crate::spec::{Limit, cut};
-use incast_cc::Time;
+use incast_cc::{Rate, Time};
 
 impl Port {
     /// Features that exclude fast paths. Engine windows are `length` long, and a packet, of at least `least` IP bytes,
     /// lies in a bucket from `near` before its arrival on.
     pub fn features(&self, length: Time, near: Time, least: u32) -> Features {
         let (settings, queues) = (&*self.settings, self.rare.queues.as_deref());
+        let short = cut(settings.rate.serialize(least as u64), settings.tick) == Time::ZERO;
         let has = |bit: u8| self.features & bit != 0;
         let threshold = match &settings.discipline {
             ActiveDiscipline::EcnAtDeparture(discipline) => Some(discipline.threshold()),
@@ -40,7 +41,8 @@ impl Port {
             (Feature::MakesRoom, queues.is_some_and(Queues::makes_room)),
             (Feature::StampedDepartures, queues.is_some_and(|queues| queues.stamps)),
             // a packet that takes no time passes its queue
-            (Feature::NoTime, cut(settings.rate.serialize(least as u64), settings.tick) == Time::ZERO),
+            (Feature::NoTime, settings.rate == Rate::INFINITE || short && settings.delay == Time::ZERO),
+            (Feature::ShortTime, short),
             // an empty packet at an empty port leaves at once
             (Feature::NoThreshold, threshold == Some(Limit::Packets(0))),
             (Feature::ShortDelay, settings.delay < length),

@@ -195,7 +195,14 @@ fn packets_sent_early_arrive_as_by_an_event_at_each_departure() {
                 let two = in_two_classes(pausing(incast("dcqcn", own(), endless_queue()), rule, early));
                 let mut alone = incast("hpcc", own(), ramp(5_000, 20_000, 1.0, Limit::Packets(30)));
                 run_for(&mut alone, Time::ms(60));
-                for mut spec in [one, two, alone] {
+                let mut quick = one.clone();
+                // ACKs take less than a tick
+                quick.links.iter_mut().for_each(|link| link.rate = Rate::gbps(800));
+                quick
+                    .flows
+                    .iter_mut()
+                    .for_each(|flow| flow.app = App::Bulk(Bulk { size: Some(200_001), write: 65_160 }));
+                for mut spec in [one, two, alone, quick] {
                     spec.ties = ties;
                     spec.links.iter_mut().for_each(|link| link.tick = tick);
                     let mut simulation = Simulation::new(&spec).unwrap();

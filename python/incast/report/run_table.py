@@ -65,18 +65,19 @@ def show(result: Result, folder: Path, console: Console) -> None:
 
 def _only(result: Result, groups: Collection[str]) -> bool:
     """Return whether all flows are of these traffic entries."""
-    with result.reading():
-        return set(result.flows["group"].to_pylist()) <= set(groups)
+    return all(name in groups or not part["flows"]["count"] for name, part in result.summary["groups"].items())
 
 
 def _apart(result: Result) -> dict[str, dict[str, Any]]:
     """Return the completion times of traffic entries by name, if several have some and differ in their controllers."""
+    timed = {name: part["fct"] for name, part in result.summary["groups"].items() if part["fct"]["count"]}
+    if len(timed) < 2:
+        return {}
     with result.reading():
         pairs = result.flows.select(["group", "controller"]).to_pylist()
     controllers = dict.fromkeys((row["group"], row["controller"]) for row in pairs if row["controller"])
-    timed = {name: part["fct"] for name, part in result.summary["groups"].items() if part["fct"]["count"]}
     named = {name: [own for group, own in controllers if group == name] for name in timed}
-    if len(timed) < 2 or len({tuple(own) for own in named.values()}) < 2:
+    if len({tuple(own) for own in named.values()}) < 2:
         return {}
     return {f"{output.escaped(name)} ({', '.join(named[name])})": fct for name, fct in timed.items()}
 

@@ -286,6 +286,7 @@ fn queries_over_lossy_links_run_under_every_rule() {
 #[test]
 fn a_window_rounded_below_a_segment_is_offered() {
     let mut t = changed!(initial_window(10.0), sizes.mss = 33_000, sizes.header = 52, connection.handshake = true);
+    t.sizes.mtu = 33_052;
     (t.windows.whole_segments, t.windows.persist_timeout) = (true, Time::ms(200));
     (t.windows.receive_buffer, t.acks.window_growth) = (4_000_000, true);
     let flow = bulk(0, 1, Some(500_000));

@@ -96,8 +96,8 @@ fn columns_of_collectives<'o>() -> [Quantity<Row<'o>>; 25] {
              all-to-all, 1 for a broadcast and a reduce, of n members: the rate of the busiest link of a ring.";
         "bound_s" ["s"] = OptTime(|c| c.facts.bound_ps),
             "Lower bound of time_s: the longer of the critical path with no contention and the bytes of the busiest \
-             member over the rate of its link; missing where members of one server and of others take part, and with \
-             ranks that calculate faster than the tasks say.";
+             member over the rate of its link; missing where members of one server and of others take part, with ranks \
+             that calculate faster than the tasks say, and above a million tasks, but for rings and equal rounds.";
         "efficiency" ["1"] = Whole(|c, _| c.efficiency()), "bound_s / time_s, at most 1.";
         "slowest_rank" [""] = U32(|c| c.record.last_start.1.0),
             "Member that starts last, for which the others wait; the lowest of several.";

@@ -112,7 +112,7 @@ fn columns_of_jobs<'o>() -> [Quantity<Iteration<'o>>; 19] {
         "bound_s" ["s"] = Whole(|i, _| bound(i)),
             "Lower bound of span_s: the longest of the critical path with no contention, the bytes of the busiest host \
              over the rate of its link, and the calculations of the busiest stream; missing with links inside servers, \
-             and with ranks that calculate faster than the tasks say.";
+             with ranks that calculate faster than the tasks say, and above a million tasks.";
         "efficiency" ["1"] = Whole(|i, _| ratio(bound(i)?, seconds(i.span()?))), "bound_s / span_s, at most 1.";
         "algbw_Bps" ["B/s"] = Whole(|i, _| bandwidth(i, false)),
             "Bytes of the collective over time_s; missing for a job that is no collective.";

@@ -76,6 +76,9 @@ impl PartialEq for Scenario {
 /// Longest error message, in bytes, that shows the line.
 const LONGEST_TOLD: usize = 2_000;
 
+/// Most lines that are no TOML and are told with their text; the others are counted.
+const MOST_TOLD: usize = 3;
+
 /// Errors of a text that is not TOML, one a line; `first` is the one that ended its reading.
 fn unreadable(text: &str, file: &str, first: &toml::de::Error) -> Errors {
     let told = |error: &toml::de::Error| {
@@ -85,13 +88,14 @@ fn unreadable(text: &str, file: &str, first: &toml::de::Error) -> Errors {
     };
     let line = |error: &toml::de::Error| error.span().map(|span| text[..span.start].matches('\n').count());
     let (_, mut others) = toml::de::DeTable::parse_recoverable(text);
-    others.truncate(Errors::SHOWN);
     others.dedup_by_key(|error| line(error));
     others.retain(|error| line(error) != line(first));
     others.iter_mut().for_each(|error| error.set_input(Some(text)));
     let mut all: Vec<&toml::de::Error> = [first].into_iter().chain(&others).collect();
     all.sort_by_key(|error| line(error));
-    Errors(all.into_iter().map(told).collect())
+    let more = all.len().saturating_sub(MOST_TOLD);
+    let counted = (more > 0).then(|| Problem::new(file, format!("more lines that are no TOML: {more}")));
+    Errors(all.into_iter().take(MOST_TOLD).map(told).chain(counted).collect())
 }
 
 /// A scenario that is ready to run.

@@ -1,5 +1,6 @@
 //! Tests of the records of a run, in one binary: it links once.
 
+mod flow_end;
 mod histogram;
 #[allow(dead_code, unused_imports)]
 mod inside;

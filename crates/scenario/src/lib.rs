@@ -86,16 +86,19 @@ fn unreadable(text: &str, file: &str, first: &toml::de::Error) -> Errors {
         let (whole, short) = (error.to_string(), error.message());
         Problem::new(file, if whole.len() > LONGEST_TOLD { short } else { whole.trim_end() })
     };
-    let line = |error: &toml::de::Error| error.span().map(|span| text[..span.start].matches('\n').count());
-    let (_, mut others) = toml::de::DeTable::parse_recoverable(text);
-    others.dedup_by_key(|error| line(error));
-    others.retain(|error| line(error) != line(first));
-    others.iter_mut().for_each(|error| error.set_input(Some(text)));
-    let mut all: Vec<&toml::de::Error> = [first].into_iter().chain(&others).collect();
-    all.sort_by_key(|error| line(error));
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let line = |error: &toml::de::Error| error.span().map(|span| ends.partition_point(|end| *end < span.start));
+    let (_, mut all) = toml::de::DeTable::parse_recoverable(text);
+    all.retain(|error| line(error) != line(first));
+    all.push(first.clone());
+    all.sort_by_key(line);
+    all.dedup_by_key(|error| line(error));
     let more = all.len().saturating_sub(MOST_TOLD);
+    all.truncate(MOST_TOLD);
+    // each keeps a copy of the text
+    all.iter_mut().for_each(|error| error.set_input(Some(text)));
     let counted = (more > 0).then(|| Problem::new(file, format!("more lines that are no TOML: {more}")));
-    Errors(all.into_iter().take(MOST_TOLD).map(told).chain(counted).collect())
+    Errors(all.iter().map(told).chain(counted).collect())
 }
 
 /// A scenario that is ready to run.

@@ -113,7 +113,7 @@ mod tests {
             row(u32::MAX, 0, Some(u64::MAX - 1), FlowState::Done),
         ];
         let mut series = FrameSeries::default();
-        rows.iter().for_each(|row| series.push(*row));
+        rows.iter().for_each(|row| series.push(row));
         assert!(series.rows().eq(rows));
     }
 }

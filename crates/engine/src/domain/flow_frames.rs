@@ -58,7 +58,7 @@ impl SenderFrames {
 
     fn push_if_changed(&mut self, snapshot: Snapshot, frame: u32) {
         if let Some((cwnd_bytes, state)) = snapshot.filter(|_| snapshot != self.previous) {
-            self.rows.push(FlowFrame { frame, cwnd_bytes, state, ..FlowFrame::default() });
+            self.rows.push(&FlowFrame { frame, cwnd_bytes, state, ..FlowFrame::default() });
             self.previous = snapshot;
         }
     }
@@ -119,7 +119,7 @@ impl ReceiverFrames {
 
     fn push_if_changed(&mut self, delivered: u64) {
         if let Some(more) = delivered.checked_sub(self.from).filter(|more| *more > 0) {
-            self.rows.push(FlowFrame { frame: self.clock.open(), delivered_bytes: more, ..FlowFrame::default() });
+            self.rows.push(&FlowFrame { frame: self.clock.open(), delivered_bytes: more, ..FlowFrame::default() });
             self.from = delivered;
         }
     }
@@ -151,7 +151,7 @@ pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time, store: &
         }
         if delivered_bytes > 0 || snapshot != previous {
             let (cwnd_bytes, state) = snapshot.unwrap_or_default();
-            rows.push(FlowFrame { frame, flow: 0, delivered_bytes, cwnd_bytes, state });
+            rows.push(&FlowFrame { frame, flow: 0, delivered_bytes, cwnd_bytes, state });
             previous = snapshot;
         }
     }

@@ -37,7 +37,7 @@ impl Domain {
 }
 
 impl Endpoints {
-    /// Handles an arrival at a host where hosts run programs or delay their packets, or flows are counted by frames.
+    /// Handles an arrival at a host where hosts run programs or delay their packets.
     #[cold]
     pub(super) fn deliver_otherwise(
         &mut self,

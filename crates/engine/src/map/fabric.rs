@@ -12,7 +12,7 @@ use crate::map::paths::Numbered;
 use crate::map::per_flow::PerFlow;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
-use crate::spec::{FlowSpec, Spec, TransportSpec};
+use crate::spec::{Deliveries, FlowSpec, Spec, TransportSpec};
 use incast_cc::{Env, Time};
 
 /// Location of a node.
@@ -66,8 +66,8 @@ pub struct FabricMap<'a> {
     /// By link: the port that feeds the opposite link, at the node that it leads to. Empty where no node runs a program
     /// or returns headers.
     pub back: Vec<Option<PortIx>>,
-    /// True if hosts run programs or delay their packets, or if their deliveries are counted by frames.
-    pub hosts_differ: bool,
+    /// Deliveries to hosts.
+    pub deliveries: Deliveries,
     /// Packets have entropies ([`PathChoice::has_entropy`](crate::spec::PathChoice::has_entropy)).
     pub entropy: bool,
     /// Priority flow control, if switches have it.

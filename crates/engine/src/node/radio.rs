@@ -8,6 +8,7 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
 use crate::radio::frame::What;
 use crate::radio::{Effect, Sighting};
+use crate::spec::Deliveries;
 use incast_cc::Time;
 use incast_record::Happening;
 use std::mem::take;
@@ -79,7 +80,7 @@ impl<E: Effects> NodeCtx<'_, E> {
                 // a packet that arrives again counts as one more
                 self.counts.sent += again as u64;
                 packet.hop = packet.hop.wrapping_add(1);
-                if again && net.hosts_differ {
+                if again && net.deliveries != Deliveries::Plain {
                     // the host may lose it, or hold it beyond the end of the run
                     ext.get_or_insert_default().again = true;
                 } else if again {

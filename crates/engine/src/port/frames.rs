@@ -142,7 +142,8 @@ impl Frames {
     }
 
     /// Appends a row, unless it is empty.
-    fn push(rows: &mut FrameSeries<PortFrame>, row: PortFrame) {
+    #[inline(always)]
+    fn push(rows: &mut FrameSeries<PortFrame>, row: &PortFrame) {
         if !row.is_empty() {
             rows.push(row);
         }
@@ -187,7 +188,7 @@ impl Frames {
     pub(super) fn close_plainly(&mut self, totals: Totals, max: u64, held: u64, idle_until: Option<Time>) {
         let row = self.row(&totals, max);
         let frame = row.frame;
-        Frames::push(&mut self.rows, row);
+        Frames::push(&mut self.rows, &row);
         (self.from, self.max, self.max_before) = (totals, held, self.max_before.max(max));
         self.clock.go_to(idle_until.map_or(frame + 1, |now| self.clock.at(now).max(frame + 1)));
     }
@@ -205,7 +206,7 @@ impl Frames {
             noted_events.closed = at;
             noted = noted_events.noted.first().map(|noted| noted.frame);
         }
-        Frames::push(&mut self.rows, row);
+        Frames::push(&mut self.rows, &row);
         (self.from, self.max) = (totals, 0);
         self.max_before = self.max_before.max(max);
         let following = idle_until.map_or(frame + 1, |now| {
@@ -224,10 +225,10 @@ impl Frames {
         // events exactly at the end belong to the last frame
         if rows.last().is_some_and(|frame| frame > last) {
             let beyond = rows.take();
-            beyond.all_rows().for_each(|row| rows.push(PortFrame { frame: row.frame.min(last), ..row }));
+            beyond.all_rows().for_each(|row| rows.push(&PortFrame { frame: row.frame.min(last), ..row }));
         }
         for row in self.noted_events.take().into_iter().flat_map(|noted_events| noted_events.noted) {
-            Frames::push(&mut rows, PortFrame { frame: row.frame.min(last), ..row });
+            Frames::push(&mut rows, &PortFrame { frame: row.frame.min(last), ..row });
         }
         rows
     }

@@ -214,10 +214,14 @@ impl Spec {
         !self.programs.is_empty() || self.queues.iter().any(QueueSpec::returns)
     }
 
-    /// True if hosts run programs or jobs, have processing times, or count received packets by timeline frames.
-    pub fn hosts_differ(&self) -> bool {
-        let programs = || (0..self.hosts).any(|host| self.runs_programs(host));
-        !self.host_costs.is_empty() || self.observe.timeline.is_some() || !self.jobs.is_empty() || programs()
+    /// Deliveries to hosts.
+    pub fn deliveries(&self) -> Deliveries {
+        let programs = (0..self.hosts).any(|host| self.runs_programs(host));
+        match (programs || !self.host_costs.is_empty(), self.observe.timeline.is_some() || !self.jobs.is_empty()) {
+            (true, _) => Deliveries::Handled,
+            (false, true) => Deliveries::Counted,
+            (false, false) => Deliveries::Plain,
+        }
     }
 
     /// Host that observes the end of a flow.
@@ -228,6 +232,17 @@ impl Spec {
             Done::Received => flow.dst,
         }
     }
+}
+
+/// Work of a delivery to a host beyond its endpoint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deliveries {
+    /// Nothing.
+    Plain,
+    /// Is counted by frames of a timeline, or moves a job on.
+    Counted,
+    /// As `Counted`, after programs and processing times of the host.
+    Handled,
 }
 
 /// Timeline: activity of every port in each frame, from the beginning of the run.

@@ -5,7 +5,7 @@
 mod flow_frame;
 #[path = "../../src/name.rs"]
 mod name;
-#[path = "../../src/packed.rs"]
+#[path = "../../src/packed/mod.rs"]
 mod packed;
 #[path = "../../src/port_frame.rs"]
 mod port_frame;

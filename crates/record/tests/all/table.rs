@@ -133,7 +133,7 @@ fn parts_of_a_table_of_frames_are_the_whole_table() {
     let series = |port: u32| {
         let mut series = FrameSeries::default();
         let row = |frame| PortFrame { frame, busy_ps: u64::from(frame * 3 + port), ..PortFrame::default() };
-        (1..2_000).for_each(|frame| series.push(row(frame)));
+        (1..2_000).for_each(|frame| series.push(&row(frame)));
         series
     };
     let outcome = Outcome {

@@ -137,7 +137,7 @@ impl<'a> Simulation<'a> {
             mirror: Mirror::new(spec),
             cells,
             hosts_cost: !spec.host_costs.is_empty(),
-            hosts_differ: spec.hosts_differ(),
+            deliveries: spec.deliveries(),
             entropy: spec.choice.has_entropy(),
             pfc,
         };

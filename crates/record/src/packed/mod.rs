@@ -1,12 +1,13 @@
 //! Rows of frames as bytes. The rows of one subject (a flow, a port) are stored in the order of frames, each as its
 //! difference from the row before, in whole numbers of variable length.
-//!
-//! Trailing zero bits of the first byte give the number of further bytes: a number of up to eight bytes has 7 bits of
-//! its own per byte and is written and read at once. A larger number follows a zero byte.
+
+mod numbers;
+
+use numbers::LONGEST;
+pub use numbers::{Packer, add_zigzag, take, zigzag_difference};
 
 use crate::store::{NONE, ROOM, Store, StoreBudget};
 use std::fmt::{self, Debug, Formatter};
-use std::iter::Peekable;
 use std::vec::IntoIter;
 
 /// Row of a frame that can be packed.
@@ -30,75 +31,6 @@ pub trait Framed: Copy {
     fn pack(&self, before: Self::Base, into: &mut Packer);
     /// Unpacks a row that was packed after one of base `before`, and removes it from `from`.
     fn unpack(before: Self::Base, from: &mut &[u8]) -> Option<Self>;
-}
-
-/// Longest encoding of a number, in bytes.
-const WIDEST: usize = 9;
-/// Most numbers in a row.
-const NUMBERS: usize = 9;
-
-/// The numbers of one row.
-#[derive(Clone, Debug)]
-pub struct Packer {
-    bytes: [u8; LONGEST],
-    length: usize,
-}
-
-impl Default for Packer {
-    fn default() -> Self {
-        Packer { bytes: [0; LONGEST], length: 0 }
-    }
-}
-
-impl Packer {
-    /// Bytes written so far.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
-
-    /// Appends a whole number. A row has no more than [`NUMBERS`].
-    #[inline]
-    pub fn put(&mut self, number: u64) {
-        let Some(room) = self.bytes.get_mut(self.length..self.length + WIDEST) else { return };
-        let more = (number | 1).ilog2() / 7;
-        if more < 8 {
-            room[..8].copy_from_slice(&((number << 1 | 1) << more).to_le_bytes());
-            self.length += more as usize + 1;
-        } else {
-            room[0] = 0;
-            room[1..].copy_from_slice(&number.to_le_bytes());
-            self.length += WIDEST;
-        }
-    }
-}
-
-/// Reads a whole number and removes it from `from`.
-#[inline]
-pub fn take(from: &mut &[u8]) -> Option<u64> {
-    let more = from.first()?.trailing_zeros() as usize;
-    let (own, rest) = from.split_at_checked(more + 1)?;
-    let mut bytes = [0; 8];
-    let number = if more < 8 {
-        bytes[..=more].copy_from_slice(own);
-        u64::from_le_bytes(bytes) >> (more + 1)
-    } else {
-        bytes.copy_from_slice(&own[1..]);
-        u64::from_le_bytes(bytes)
-    };
-    *from = rest;
-    Some(number)
-}
-
-/// Difference to another number, zigzag-encoded: small if the two are near.
-pub fn zigzag_difference(number: u64, other: u64) -> u64 {
-    let by = number.wrapping_sub(other) as i64;
-    ((by << 1) ^ (by >> 63)) as u64
-}
-
-/// Inverse of [`zigzag_difference`].
-pub fn add_zigzag(other: u64, zigzag_difference: u64) -> u64 {
-    let by = (zigzag_difference >> 1) as i64 ^ -((zigzag_difference & 1) as i64);
-    other.wrapping_add(by as u64)
 }
 
 /// Rows of one subject, in the order of frames. The latest rows are in the series itself, so that most writes touch no
@@ -147,7 +79,7 @@ impl<R: Framed> FrameSeries<R> {
 
     /// Appends a row; its frame is not before the last one. Rows of one frame are added up when read.
     #[inline]
-    pub fn push(&mut self, row: R) {
+    pub fn push(&mut self, row: &R) {
         let mut packer = Packer::default();
         row.pack(self.base, &mut packer);
         self.base = row.base();
@@ -264,9 +196,6 @@ fn copy(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Longest row, in bytes.
-const LONGEST: usize = NUMBERS * WIDEST;
-
 /// Rows of a series.
 #[derive(Clone, Debug)]
 pub struct Rows<'a, R: Framed> {
@@ -284,7 +213,15 @@ pub struct Rows<'a, R: Framed> {
     ahead: Option<R>,
 }
 
+/// Next frame of a series without further rows.
+const NO_FRAME: u64 = u64::MAX;
+
 impl<R: Framed> Rows<'_, R> {
+    /// Frame of the next row, or [`NO_FRAME`].
+    fn next_frame(&self) -> u64 {
+        self.ahead.as_ref().map_or(NO_FRAME, |row| row.frame().into())
+    }
+
     /// Unpacks the next pushed row.
     #[inline]
     fn following(&mut self) -> Option<R> {
@@ -362,9 +299,7 @@ impl<R: Framed> From<Vec<FrameSeries<R>>> for FrameTable<R> {
 impl<R: Framed> FrameTable<R> {
     /// All rows by (frame, subject).
     pub fn rows(&self) -> ByFrame<'_, R> {
-        let table = self.of.iter().map(FrameSeries::rows).map(Iterator::peekable).collect();
-        let block = (MAX / self.of.len().max(1)).clamp(1, FRAMES);
-        ByFrame { table, block, first: 0, open: Vec::new(), closed: Vec::new(), spare: Vec::new() }
+        ByFrame::new(self.of.iter().map(FrameSeries::rows).collect())
     }
 
     /// Bytes of rows in the file, for all stores that share it.
@@ -396,31 +331,57 @@ const FRAMES: usize = 1 << 12;
 /// series for every frame would miss the cache each time.
 #[derive(Debug)]
 pub struct ByFrame<'a, R: Framed> {
-    table: Vec<Peekable<Rows<'a, R>>>,
+    table: Vec<Rows<'a, R>>,
+    /// Frame of the next row of each series: most series of a block have no row in it, and are not touched.
+    following: Vec<u64>,
     /// Frames in a block, and the first frame of the next one.
     block: usize,
     first: u32,
-    /// Rows of the current frame in reverse order, and those of the later frames of its block, last frame first.
-    open: Vec<R>,
-    closed: Vec<Vec<R>>,
-    /// Empty vectors of finished frames, for reuse.
-    spare: Vec<Vec<R>>,
+    /// Rows of the block, series by series, and their places in the order of frames.
+    rows: Vec<R>,
+    order: Vec<u32>,
+    /// Number of rows taken.
+    taken: usize,
 }
 
-impl<R: Framed> ByFrame<'_, R> {
+impl<'a, R: Framed> ByFrame<'a, R> {
+    /// Rows of these series, numbered from 0.
+    fn new(table: Vec<Rows<'a, R>>) -> ByFrame<'a, R> {
+        let following = table.iter().map(Rows::next_frame).collect();
+        let block = (MAX / table.len().max(1)).clamp(1, FRAMES);
+        ByFrame { table, following, block, first: 0, rows: Vec::new(), order: Vec::new(), taken: 0 }
+    }
+
     /// Unpacks the next block; `None` at the end.
+    #[cold]
     fn take_block(&mut self) -> Option<()> {
-        let next = self.table.iter_mut().filter_map(|series| series.peek()).map(R::frame).min()?;
-        self.first = self.first.max(next);
-        let (first, block) = (self.first, self.block);
-        let spare = &mut self.spare;
-        self.closed.resize_with(block, || spare.pop().unwrap_or_default());
-        for (subject, series) in (0..).zip(&mut self.table) {
-            while let Some(row) = series.next_if(|row| ((row.frame() - first) as usize) < block) {
-                self.closed[block - 1 - (row.frame() - first) as usize].push(row.of(subject));
+        let next = self.following.iter().copied().min().filter(|frame| *frame != NO_FRAME)?;
+        let first = self.first.max(next as u32);
+        let end = u64::from(first) + self.block as u64;
+        // first row of each frame
+        let mut places = vec![0; self.block + 1];
+        self.rows.clear();
+        for ((subject, series), next) in (0..).zip(&mut self.table).zip(&mut self.following) {
+            while *next < end
+                && let Some(row) = series.next()
+            {
+                places[(row.frame() - first) as usize + 1] += 1;
+                self.rows.push(row.of(subject));
+                *next = series.next_frame();
             }
         }
-        self.first = first.saturating_add(block as u32);
+        let mut before = 0;
+        places.iter_mut().for_each(|place| {
+            before += *place;
+            *place = before;
+        });
+        self.order.resize(self.rows.len(), 0);
+        for (i, row) in (0..).zip(&self.rows) {
+            let place = &mut places[(row.frame() - first) as usize];
+            self.order[*place as usize] = i;
+            *place += 1;
+        }
+        (self.taken, self.first) = (0, first.saturating_add(self.block as u32));
         Some(())
     }
 }
@@ -430,14 +391,12 @@ impl<R: Framed> Iterator for ByFrame<'_, R> {
 
     #[inline]
     fn next(&mut self) -> Option<R> {
-        while self.open.is_empty() {
-            match self.closed.pop() {
-                Some(rows) => self.spare.push(std::mem::replace(&mut self.open, rows)),
-                None => self.take_block()?,
-            }
-            self.open.reverse();
+        while self.taken == self.order.len() {
+            self.take_block()?;
         }
-        self.open.pop()
+        let row = self.rows[self.order[self.taken] as usize];
+        self.taken += 1;
+        Some(row)
     }
 }
 
@@ -484,29 +443,8 @@ mod tests {
 
     fn series(rows: &[(u32, u64)]) -> FrameSeries<Row> {
         let mut series = FrameSeries::default();
-        rows.iter().for_each(|(frame, value)| series.push(Row(*frame, 0, *value)));
+        rows.iter().for_each(|(frame, value)| series.push(&Row(*frame, 0, *value)));
         series
-    }
-
-    #[test]
-    fn numbers_come_back() {
-        let edges = (1..9).flat_map(|bytes| [(1 << (7 * bytes)) - 1, 1 << (7 * bytes)]);
-        for number in edges.chain([0, 1, 1 << 63, u64::MAX - 1, u64::MAX]) {
-            let mut packer = Packer::default();
-            packer.put(number);
-            let bytes = packer.bytes();
-            assert_eq!(bytes.len(), if number < 1 << 56 { (number | 1).ilog2() as usize / 7 + 1 } else { WIDEST });
-            let mut twice = [bytes, bytes].concat();
-            twice.push(7);
-            let mut from = twice.as_slice();
-            assert_eq!([take(&mut from), take(&mut from)], [Some(number); 2]);
-            assert_eq!(from, [7]);
-            assert_eq!(take(&mut &bytes[..bytes.len() - 1]), None);
-            for other in [0, 5, u64::MAX / 2, u64::MAX] {
-                assert_eq!(add_zigzag(other, zigzag_difference(number, other)), number);
-            }
-        }
-        assert_eq!((zigzag_difference(7, 7), zigzag_difference(6, 7), zigzag_difference(8, 7)), (0, 1, 2));
     }
 
     #[test]
@@ -536,7 +474,7 @@ mod tests {
         let table = (0..200).map(|_| FrameSeries::stored(&store)).collect();
         let mut table = FrameTable { of: table };
         let fill = |table: &mut FrameTable<Row>, from: u32| {
-            (from..1000).for_each(|t| table.of.iter_mut().for_each(|series| series.push(Row(t, 0, (t as u64) << 40))));
+            (from..1000).for_each(|t| table.of.iter_mut().for_each(|series| series.push(&Row(t, 0, (t as u64) << 40))));
             table.far()
         };
         let first = fill(&mut table, 0);
@@ -562,7 +500,7 @@ mod tests {
                         // some series have few rows, and some small ones
                         if (t as usize).is_multiple_of(i % 7 + 1) {
                             let value = (t as u64 * 7919 + i as u64) << (i % 5 * 8);
-                            series.push(Row(t, 0, value));
+                            series.push(&Row(t, 0, value));
                             rows.push((t, value));
                         }
                     }
@@ -615,7 +553,7 @@ mod tests {
     fn rows_end_where_the_file_cannot_be_read_and_the_table_says_so() {
         let store = Store::new(&StoreBudget::on(0, || Some(Box::<Torn>::default())));
         let mut table = FrameTable { of: vec![FrameSeries::stored(&store), FrameSeries::stored(&store)] };
-        (0..20_000).for_each(|t| table.of.iter_mut().for_each(|series| series.push(Row(t, 0, (t as u64) << 40))));
+        (0..20_000).for_each(|t| table.of.iter_mut().for_each(|series| series.push(&Row(t, 0, (t as u64) << 40))));
         assert_eq!((table.rows().count(), table.unreadable()), (40_000, None));
         WHOLE.store(table.far() / 2, Relaxed);
         for _ in 0..3 {
@@ -659,7 +597,7 @@ mod tests {
         // the sums of two of three rows are far from the third
         let much = 1 << 40;
         let mut series = FrameSeries::default();
-        (0..13).flat_map(|i| [4 * i, 4 * i + 1, 4 * i + 2]).for_each(|frame| series.push(Row(frame, 0, much)));
+        (0..13).flat_map(|i| [4 * i, 4 * i + 1, 4 * i + 2]).for_each(|frame| series.push(&Row(frame, 0, much)));
         assert!(series.store.is_none(), "all are in the tail");
         series.coarsen();
         let expected: Vec<_> = (0..13).flat_map(|i| [Row(2 * i, 0, 2 * much), Row(2 * i + 1, 0, much)]).collect();

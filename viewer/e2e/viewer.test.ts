@@ -106,6 +106,18 @@ it("goes through time by scrubber, keys, events and play, and says so in the add
   await becomes(() => page.getAttribute("#play", "aria-label")).toBe("Play");
 });
 
+it("keeps the room of its clock as time goes on", async () => {
+  await open("small.html");
+  const wide = () => page.evaluate(() => document.querySelector(".clock")!.getBoundingClientRect().width);
+  const widths = new Set<number>();
+  for (const frame of ["0", "7", "76", "100", "111", "199"]) {
+    await page.fill("#scrub", frame);
+    await becomes(now).toContain(`frame ${frame} of`);
+    widths.add(await wide());
+  }
+  expect([...widths]).toHaveLength(1);
+});
+
 it("sorts and searches flows, and shows a flow over time", async () => {
   await open("small.html");
   const first = () => page.getAttribute("#flows tbody tr[data-flow]", "data-flow");

@@ -139,7 +139,8 @@ export function App({ runs, begin, say }: Props) {
     choose({ flow });
     setLatest({ what: "flow" });
   };
-  const chooser = (
+  // with all ports of the list it is the same from moment to moment
+  const chooser = useMemo(() => (
     <>
       <select id="metric" aria-label="Metric" value={asked.metric}
         onChange={(event) => { change({ metric: event.currentTarget.value as Metric }); }}>
@@ -158,7 +159,7 @@ export function App({ runs, begin, say }: Props) {
         </select>
       </label>
     </>
-  );
+  ), [first, second, asked.metric, asked.port, options]);
   const fabrics = (
     <div class={second ? "fabrics two" : "fabrics"}>
       {second && (

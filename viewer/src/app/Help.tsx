@@ -43,19 +43,22 @@ export function Help({ open, letters, onLetters, onClose }: Props) {
   ));
   return (
     <dialog ref={dialog} aria-labelledby="help" onClose={onClose}>
-      <h2 id="help">Help</h2>
-      <h3>Keys</h3>
-      <dl>{rows(KEYS)}</dl>
-      <h3>Single-character shortcuts</h3>
-      <label>
-        <input type="checkbox" id="letters" checked={letters}
-          onChange={(event) => { onLetters(event.currentTarget.checked); }} /> Enable single-character shortcuts
-      </label>
-      <dl class={letters ? "" : "off"}>{rows(LETTERS)}</dl>
-      <h3>Pointer</h3>
-      <dl>{rows(POINTER)}</dl>
-      <p>With the focus on fabric or heat map: + and − zoom, up and down move; with Shift the fabric moves sideways.</p>
-      <button onClick={onClose}>Close</button>
+      {open && <>
+        <h2 id="help">Help</h2>
+        <h3>Keys</h3>
+        <dl>{rows(KEYS)}</dl>
+        <h3>Single-character shortcuts</h3>
+        <label>
+          <input type="checkbox" id="letters" checked={letters}
+            onChange={(event) => { onLetters(event.currentTarget.checked); }} /> Enable single-character shortcuts
+        </label>
+        <dl class={letters ? "" : "off"}>{rows(LETTERS)}</dl>
+        <h3>Pointer</h3>
+        <dl>{rows(POINTER)}</dl>
+        <p>With the focus on fabric or heat map: + and − zoom, up and down move; with Shift the fabric moves
+          sideways.</p>
+        <button onClick={onClose}>Close</button>
+      </>}
     </dialog>
   );
 }

@@ -27,6 +27,13 @@ export function short(value: number, unit: string, figures = 3): string {
   return `${steps ? rounded(value / step, figures) : plain(value, figures)}${name && SPACE}${name}`;
 }
 
+const formats: Intl.NumberFormat[] = [];
+/** Numbers with so many digits behind the point: a format takes long to make. */
+const formatOf = (places: number) => (
+  formats[places] ??= new Intl.NumberFormat("en-US", { minimumFractionDigits: places, maximumFractionDigits: places }));
+/** Whole numbers. */
+const WHOLE = new Intl.NumberFormat("en-US");
+
 function plain(value: number, figures: number): string {
   if (value === 0 || Math.abs(value) >= TINY) return rounded(value, figures);
   return value > 0 ? `<${SPACE}${TINY}` : `>${SPACE}${MINUS}${TINY}`;
@@ -38,7 +45,7 @@ function rounded(value: number, figures: number): string {
   const amount = Math.abs(value);
   const first = Math.floor(Math.log10(Number(amount.toPrecision(figures))) + 1e-12);
   const places = Math.min(Math.max(figures - 1 - first, 0), 20);
-  const text = amount.toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: places });
+  const text = formatOf(places).format(amount);
   const exact = Math.abs(Number(amount.toFixed(places)) - amount) <= 1e-12 * amount;
   const cut = places && exact ? text.replace(/\.?0+$/, "") : text;
   return value < 0 ? `${MINUS}${cut}` : cut;
@@ -68,7 +75,7 @@ export function scaled(values: ArrayLike<number>, unit: string): Scaled {
 /** A whole number with its digits in groups, any other with all its digits. */
 export function exact(value: number): string {
   if (Number.isNaN(value)) return "–";
-  return Number.isInteger(value) ? value.toLocaleString("en-US") : String(value);
+  return Number.isInteger(value) ? WHOLE.format(value) : String(value);
 }
 
 export const TITLES: Record<Metric, string> = {

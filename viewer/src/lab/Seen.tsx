@@ -45,17 +45,19 @@ export function Seen({ finished, controllers, dark }: Props) {
   const curves = useMemo(() => drawn(finished, (controller) => Math.max(0, controllers.indexOf(controller))),
     [finished, controllers]);
   const all = useMemo(() => (shown.length ? busy(shown.map(({ run }) => run)) : null), [finished]);
+  const run = own?.run;
+  const most = run?.metrics.includes(metric) ? metric : run?.metrics[0];
+  const largest = most ? Math.max(...shown.map((one) => one.run.largestOf(most))) : 0;
+  // the heat map draws another field anew
+  const field = useMemo(() => (run && most ? fieldOf(run, most, largest) : null), [run, most, largest]);
+  const opened = useMemo(() => (run && most ? openingOf(run, run.frames, most) : null), [run, most]);
   useEffect(() => { [setPinned, setSpan, setTime].forEach((set) => { set(null); }); }, [shown[0]?.run]);
-  if (!own || !all) return null;
-  const { run } = own;
-  const most = run.metrics.includes(metric) ? metric : run.metrics[0]!;
-  const opened = openingOf(run, run.frames, most);
+  if (!own || !all || !run || !most || !field) return null;
   const now_s = time_s ?? (opened ? run.timeOf(opened.frame) : 0);
   const frame = run.frameOf(now_s);
   const seek = (to_s: number) => { setTime(Math.min(run.end_s, Math.max(0, to_s))); };
   const select = (one_s: number, other_s: number) => { setSpan(spanBetween(run, one_s, other_s)); };
   const chosen = curves.find(({ key }) => key === curve) ?? curves[0];
-  const largest = Math.max(...shown.map((one) => one.run.largestOf(most)));
   return (
     <section class="seen card" aria-label="Over time">
       <div class="panes">
@@ -97,7 +99,7 @@ export function Seen({ finished, controllers, dark }: Props) {
         onSeek={(to) => { seek(run.timeOf(Math.min(run.frames - 1, Math.max(0, to)))); }}
         onPlaying={setPlaying} onSpan={select} />
       <div class="map">
-        <HeatMap key={own.controller} field={fieldOf(run, most, largest)} time_s={now_s} pinned={pinned} dark={dark}
+        <HeatMap key={own.controller} field={field} time_s={now_s} pinned={pinned} dark={dark}
           span={span} onSeek={seek} onSpan={select} onPin={setPinned} />
       </div>
       <Jobs key={`j${own.controller}`} run={run} now_s={now_s} seen={span ?? all} pinned={pinned} dark={dark}

@@ -294,9 +294,9 @@ export function Plot(props: Props) {
     line.className = "cursor";
     own.over.append(line);
     const point = (time_s: number) => {
-      const x = own.valToPos(time_s, "x");
-      line.style.left = `${x}px`;
-      line.hidden = !(x >= 0 && x <= own.over.clientWidth);
+      line.style.left = `${own.valToPos(time_s, "x")}px`;
+      // asking the page for a width would lay all of it out
+      line.hidden = !(time_s >= seen.from_s && time_s <= seen.to_s);
     };
     cursor.current = point;
     return () => { own.destroy(); cursor.current = null; };

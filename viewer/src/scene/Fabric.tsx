@@ -106,9 +106,9 @@ export function Fabric(props: Props) {
     context.clearRect(0, 0, idle.width, idle.height);
     context.drawImage(idle, 0, 0);
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    drawBusy(onCanvas(context, smallLetters()), placed, valuesOf(run, placed, metric, frame, values),
-      { dark, metric, largest }, path, pinned);
-    overlay(onCanvas(context, smallLetters()));
+    const pen = onCanvas(context, smallLetters());
+    drawBusy(pen, placed, valuesOf(run, placed, metric, frame, values), { dark, metric, largest }, path, pinned);
+    overlay(pen);
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.drawImage(nodes, 0, 0);
     if (canvas.current) canvas.current.dataset.frame = String(frame);

@@ -190,6 +190,17 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
   const [from_s, frame_s] = [field.timeOf(0), field.timeOf(1) - field.timeOf(0)];
   const ends_s = [seen.frame0, seen.frame1].map((at_frame) => from_s + at_frame * frame_s) as [number, number];
   const count = (own: number) => own.toLocaleString("en-US");
+  // what calls these later is not of the moment in which they were made
+  const act = useRef({ onSeek, onPin });
+  act.current = { onSeek, onPin };
+  const ruler = useMemo(() => (
+    <Ruler from_s={ends_s[0]} to_s={ends_s[1]} width={width} {...(notes ? { notes } : {})}
+      onSeek={(to_s) => { act.current.onSeek(to_s); }} />
+  ), [...ends_s, width, notes]);
+  const rowNames = useMemo(() => (
+    <RowNames field={field} order={order} seen={seen} height={height} pinned={pinned}
+      onPin={(port) => { act.current.onPin(port); }} />
+  ), [field, order, seen, height, pinned]);
   const flag = useMemo(() => {
     const port = pinned ?? field.worstAt(frame);
     return `${seconds(field.timeOf(frame))}${port === null ? "" : ` · ${way(run.names[port]!)}: ${
@@ -234,8 +245,8 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
         </span>
       </div>
       <div class={ports > LEAST_SMALL ? "chart small" : "chart"} style={{ "--names": `${wide}em` }}>
-      <Ruler from_s={ends_s[0]} to_s={ends_s[1]} width={width} {...(notes ? { notes } : {})} onSeek={onSeek} />
-      <RowNames field={field} order={order} seen={seen} height={height} pinned={pinned} onPin={onPin} />
+      {ruler}
+      {rowNames}
       <div class="plane" ref={box}>
         <canvas
           ref={canvas} width={width * devicePixelRatio} height={height * devicePixelRatio} style={{ width, height }}

@@ -24,11 +24,17 @@ function between(stops: Colour[], part: number): Colour {
   return [0, 1, 2].map((i) => Math.round(a[i]! + (b[i]! - a[i]!) * (at - low))) as Colour;
 }
 
-/** 256 colours: 0 is nothing recorded and shows the ground, 1 to 255 run from the least to the most. */
+const scales = new Map<string, Uint8Array>();
+
+/** 256 colours: 0 is nothing recorded and shows the ground, 1 to 255 run from the least to the most. They are kept. */
 export function scale(ground: Colour): Uint8Array {
-  const stops = SEQUENTIAL[themeOf(ground)];
-  const all = new Uint8Array(256 * 4);
-  for (let i = 0; i < 256; i++) all.set([...(i === 0 ? ground : between(stops, i / 255)), 255], i * 4);
+  const key = ground.join();
+  let all = scales.get(key);
+  if (!all) {
+    const stops = SEQUENTIAL[themeOf(ground)];
+    scales.set(key, all = new Uint8Array(256 * 4));
+    for (let i = 0; i < 256; i++) all.set([...(i === 0 ? ground : between(stops, i / 255)), 255], i * 4);
+  }
   return all;
 }
 

@@ -25,8 +25,13 @@ function corners(x: number, y: number, way: number, size: number): [number, numb
 }
 
 export function onCanvas(context: CanvasRenderingContext2D, letters: number): Pen {
-  context.font = `${letters}px system-ui, sans-serif`;
-  context.textAlign = "center";
+  let lettered = false;
+  // a font makes the browser work out the page's style, and most pictures have no words
+  const withFont = () => {
+    if (!lettered) context.font = `${letters}px system-ui, sans-serif`;
+    lettered = true;
+    return context;
+  };
   return {
     lines(ends, colour, wide) {
       context.strokeStyle = colour;
@@ -70,7 +75,7 @@ export function onCanvas(context: CanvasRenderingContext2D, letters: number): Pe
       context.fill();
     },
     text(x, y, words, colour, edge, side = "middle") {
-      context.textAlign = side === "middle" ? "center" : side;
+      withFont().textAlign = side === "middle" ? "center" : side;
       context.strokeStyle = edge;
       context.lineWidth = letters / 3;
       context.lineJoin = "round";
@@ -78,7 +83,7 @@ export function onCanvas(context: CanvasRenderingContext2D, letters: number): Pe
       context.fillStyle = colour;
       context.fillText(words, x, y);
     },
-    width: (words) => context.measureText(words).width,
+    width: (words) => withFont().measureText(words).width,
   };
 }
 

@@ -21,9 +21,15 @@ export function useSize(element: RefObject<HTMLElement>): { width: number; heigh
   return size;
 }
 
-/** The size of the page's letters. */
+let letters: number | null = null;
+
+/** The size of the page's letters, which another size of the window may change. */
 export function letterSize(): number {
-  return parseFloat(getComputedStyle(document.body).fontSize);
+  if (letters === null) {
+    letters = parseFloat(getComputedStyle(document.body).fontSize);
+    addEventListener("resize", () => { letters = null; }, { once: true });
+  }
+  return letters;
 }
 
 /** The size of small letters on a canvas: as small as those of the page's legends. */

@@ -1,7 +1,7 @@
 /** Play, pause, speed, steps, and an overview of the whole run with its events, in which a moment is chosen. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { seconds, TITLES } from "../data/format";
+import { exact, seconds, TITLES } from "../data/format";
 import type { Event, Metric, Run } from "../data/run";
 import type { Span } from "../data/stretch";
 import { useSize } from "../scene/size";
@@ -117,8 +117,11 @@ export function TimeBar(props: Props) {
         </div>
       </div>
       <div class="clock">
-        <output id="now" aria-live="off"><b>{seconds(run.timeOf(frame))}</b>{" "}
-          <span>frame {frame.toLocaleString("en-US")} of {run.frames.toLocaleString("en-US")}</span></output>
+        <div class="now">
+          <output id="now" aria-live="off"><b>{seconds(run.timeOf(frame))}</b>{" "}
+            <span>frame {exact(frame)} of {exact(run.frames)}</span></output>
+          <Widest frames={run.frames} />
+        </div>
         <span class="buttons">
           <button id="from" onClick={props.onFrom} title={keyed("Start the time range at the cursor", "[")}>
             Set start
@@ -131,6 +134,14 @@ export function TimeBar(props: Props) {
       </div>
     </div>
   );
+}
+
+/** Room for the longest time and frame: a clock that grew would move all panes. */
+function Widest({ frames }: { frames: number }) {
+  return useMemo(() => (
+    <div class="widest" aria-hidden="true"><b>{seconds(0.8888)}</b>{" "}
+      <span>frame {exact(frames)} of {exact(frames)}</span></div>
+  ), [frames]);
 }
 
 /** Events as ticks; of many the number in each of equal parts of the run. */

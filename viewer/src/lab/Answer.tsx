@@ -75,9 +75,10 @@ export function Answer({ state }: { state: State }) {
             </tbody>
           </table>
         </div>
-        <p class="faint">▸ best: told apart from all others, and neither starved nor beaten in throughput and delay
-          together. ◆ not beaten in these two, with its share of the highest throughput. ± 95 % interval over seeds. ≥ a
-          bound, as not all finished.
+        <p class="faint">
+          {controllers.length > 1 && "▸ best: told apart from all others, and neither starved nor beaten in throughput "
+            + "and delay together. ◆ not beaten in these two, with its share of the highest throughput. "}
+          {seeds > 1 && "± 95 % interval over seeds. "}≥ a bound, as not all finished.
           {table.zero.length > 0 && ` 0 everywhere: ${table.zero.join(", ")}.`}</p>
       </section>
     </>

@@ -106,7 +106,8 @@ function One({ lesson, before, state, experiment, able, onChange, onKeep, onRun,
             ))}
           </div>
           <p role="status">
-            {picked !== null && right !== null && (picked === right ? lesson.why : "The figures above say otherwise.")}
+            {picked !== null && right !== null && (picked === right ? lesson.why
+              : lesson.answers[picked]!.against(first!.finished, second!.finished))}
             {second && right === null && "Your runs show none of these: look at the figures."}
           </p>
         </li>

@@ -8,14 +8,16 @@ const KINDS = ["a command", "Python", "a link", "a file"] as const;
 
 interface Props {
   experiment: Experiment;
+  /** The address of the page. */
+  link: string;
   /** The scenario as text; empty while it cannot be read. */
   text: string;
 }
 
-export function Take({ experiment, text }: Props) {
+export function Take({ experiment, link, text }: Props) {
   const [kind, setKind] = useState<typeof KINDS[number]>("a command");
   const [copied, setCopied] = useState("");
-  const shown = { "a command": asCommand(experiment), Python: asPython(experiment), "a link": location.href,
+  const shown = { "a command": asCommand(experiment), Python: asPython(experiment), "a link": link,
     "a file": text || "The scenario cannot be read." }[kind];
   const copy = () => {
     navigator.clipboard.writeText(shown).then(() => { setCopied("copied"); }, () => {

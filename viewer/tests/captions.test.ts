@@ -108,7 +108,7 @@ describe("a summary", async () => {
   it("has figures that matter, bounds as bounds, and leaves out what nobody has", () => {
     expect(tilesOf(run, 3).map(({ value, what }) => plain(`${what}: ${value}`))).toEqual(
       ["goodput of all flows: 9.8 Gb/s", "slowdown, 99th percentile: ≥ 3.29", "Jain's index of throughputs: 0.5"]);
-    expect(largestQueue(run)).toEqual({ at: 3, value: 9000, frame: 2 });
+    expect(largestQueue(run)).toEqual({ port: 3, value: 9000, frame: 2 });
   });
 
   it("lists the slowest flows by slowdown, or by throughput where there is none", async () => {

@@ -1,5 +1,6 @@
 /** The lab in Chromium, from a file: as one opens it. */
 
+import { readFileSync } from "node:fs";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deflate } from "../src/lab/packed";
@@ -51,6 +52,28 @@ describe("the lab", () => {
     expect(await page.textContent(".take pre")).toContain("incast compare incast --cc dctcp --cc swift --seeds 5");
     expect(errors).toEqual([]);
     expect(asked.filter((address) => !/^(file|blob|data):/.test(address))).toEqual([]);
+    await page.close();
+  });
+
+  it("hands out what came out as a picture, and knows of none before", async () => {
+    const { page, errors } = await opened("#s=incast&set=run.duration=50ms&cc=dctcp&cc=swift&seeds=2");
+    await ready(page);
+    await page.click(".take button:has-text('As a picture')");
+    expect(await page.isDisabled(".take button:has-text('Save SVG')")).toBe(true);
+    await ran(page);
+    const saved = async (type: string) => {
+      const [file] = await Promise.all([page.waitForEvent("download"),
+        page.click(`.take button:has-text('Save ${type}')`)]);
+      return [file.suggestedFilename(), readFileSync(await file.path())] as const;
+    };
+    const [name, svg] = await saved("SVG");
+    expect(name).toBe("incast-dctcp-swift.svg");
+    for (const words of ["Complete flows", "incast compare incast --cc dctcp --cc swift --seeds 2"]) {
+      expect(svg.toString().includes(words), words).toBe(true);
+    }
+    const [, png] = await saved("PNG");
+    expect([...png.subarray(0, 4), png.length > 20_000]).toEqual([0x89, 0x50, 0x4e, 0x47, true]);
+    expect(errors).toEqual([]);
     await page.close();
   });
 

@@ -5,7 +5,7 @@ import type { Pool } from "../engine/pool";
 import type { Item } from "../engine/wasm";
 import type { Source } from "../engine/work";
 import { lasting, quantityOf } from "./size";
-import { Answer } from "./Answer";
+import { Answer, pictured } from "./Answer";
 import { Cards, type Card } from "./cards";
 import { hasJobs, useChecked, type Told } from "./checked";
 import { Chips, type About } from "./Chips";
@@ -182,6 +182,8 @@ export function Lab({ pool, version }: Props) {
     setTimeout(() => { setCopied(""); }, 3000);
   };
   const differs = state !== null && JSON.stringify(state.of) !== JSON.stringify({ ...experiment, own });
+  /** Of what ran, where it is still what is set up. */
+  const size = told && !differs ? `${descriptionOf(told)}; ` : "";
   const failed = useMemo(() => {
     const first = new Map<string, string>();
     for (const { controller, words } of state?.failed.values() ?? []) {
@@ -314,7 +316,10 @@ export function Lab({ pool, version }: Props) {
             </>
           )}
           <Take experiment={experiment} link={`${location.href.split("#")[0]}#${address}`}
-            text={current && !wrong ? told?.shown ?? "" : ""} />
+            text={current && !wrong ? told?.shown ?? "" : ""} picture={state?.finished.length ? {
+              name: `${state.of.scenario} ${comparedOf(state.of).map(nameOf).join(" ")}`,
+              made: () => pictured(state, `${size}${state.of.seeds} seed${state.of.seeds === 1 ? "" : "s"}`),
+            } : null} />
           <p class="faint">Incast {version}. A scenario and a seed give the same bytes in this tab and in the installed
             program, under its own controllers.</p>
         </div>

@@ -13,7 +13,7 @@ import { HeatMap } from "../scene/HeatMap";
 import { usePlaying } from "../app/hooks";
 import { TimeBar } from "../time/TimeBar";
 import { spanBetween, type Span } from "../data/stretch";
-import { drawn } from "./curves";
+import { busy, drawn, seenOf } from "./curves";
 import { openingOf } from "../data/opening";
 import { nameOf } from "./experiment";
 import type { Finished } from "./runs";
@@ -22,13 +22,6 @@ interface Props {
   finished: Finished[];
   controllers: string[];
   dark: boolean;
-}
-
-/** The stretch in which something happens, of all runs. */
-function busy(runs: Run[]): Span {
-  const end = Math.max(...runs.map((run) => run.end_s));
-  const until = Math.max(...runs.map((run) => run.busyUntil_s));
-  return { from_s: 0, to_s: until > 0.8 * end ? end : until * 1.05 };
 }
 
 export function Seen({ finished, controllers, dark }: Props) {
@@ -70,7 +63,7 @@ export function Seen({ finished, controllers, dark }: Props) {
           </div>
           {chosen && (
             <Plot title={chosen.title} unit={chosen.unit} curves={chosen.curves} now_s={now_s}
-              seen={chosen.key === "fct" ? { from_s: 0, to_s: farthest(chosen.curves) } : span ?? all} dark={dark}
+              seen={seenOf(chosen, span ?? all)} dark={dark}
               onSeek={chosen.key === "fct" ? () => undefined : seek} onSpan={select} />
           )}
           {span && <button class="btn" onClick={() => { setSpan(null); }}>show all of the time</button>}
@@ -137,9 +130,6 @@ function Jobs({ run, now_s, seen, pinned, dark, onSeek, onSpan, onPin }: JobsPro
     </div>
   );
 }
-
-const farthest = (curves: { time_s: ArrayLike<number> }[]) => (
-  Math.max(...curves.map(({ time_s }) => time_s[time_s.length - 1] ?? 0)) * 1.02);
 
 interface PlayerProps {
   run: Run;

@@ -10,6 +10,7 @@ import { Tabs } from "../panes/Tabs";
 import { Fabric } from "../scene/Fabric";
 import { fieldOf } from "../scene/field";
 import { HeatMap } from "../scene/HeatMap";
+import { letterSize } from "../scene/size";
 import { usePlaying } from "../app/hooks";
 import { TimeBar } from "../time/TimeBar";
 import { spanBetween, type Span } from "../data/stretch";
@@ -17,6 +18,9 @@ import { busy, drawn, seenOf } from "./curves";
 import { openingOf } from "../data/opening";
 import { nameOf } from "./experiment";
 import type { Finished } from "./runs";
+
+/** Height of curves beside the fabric, in letters: it leaves them room. */
+const BESIDE = 17;
 
 interface Props {
   finished: Finished[];
@@ -64,6 +68,7 @@ export function Seen({ finished, controllers, dark }: Props) {
           {chosen && (
             <Plot title={chosen.title} unit={chosen.unit} curves={chosen.curves} now_s={now_s}
               seen={seenOf(chosen, span ?? all)} dark={dark}
+              {...(innerWidth > 1100 && { height: Math.round(BESIDE * letterSize()) })}
               onSeek={chosen.key === "fct" ? () => undefined : seek} onSpan={select} />
           )}
           {span && <button class="btn" onClick={() => { setSpan(null); }}>show all of the time</button>}

@@ -148,6 +148,17 @@ describe("the lab", () => {
     await page.close();
   });
 
+  it("keeps in sight what a class lacks, and what runs it, below a text longer than the window", async () => {
+    const { page } = await opened();
+    await page.click("[role=tab]:has-text('Own controller')");
+    await page.waitForSelector(".own .btn.main:not([disabled])", LONG);
+    const { y, height } = (await page.locator(".own .btn.main").boundingBox())!;
+    const bar = (await page.locator(".runbar").boundingBox())!;
+    expect(y + height).toBeLessThanOrEqual(bar.y);
+    expect((await page.locator(".own [role=status]").first().boundingBox())!.y).toBeLessThan(y);
+    await page.close();
+  });
+
   it("has the parameters of the user's class on its chip", async () => {
     const { page } = await opened("#s=two-senders&set=run.duration=2ms&cc=dctcp&seeds=1");
     await ready(page);

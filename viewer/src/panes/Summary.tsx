@@ -32,7 +32,7 @@ export function Summary({ run, metric, name, brief, onPin, onFlow, onSeek, onMet
     <div class={brief ? "summary brief" : "summary"} role="region" aria-label={name ? `Summary of ${name}` : "Summary"}>
       <h2>{name || "Summary"}</h2>
       <p class="say">
-        <b>{sentenceOf(run)}</b>; {lineOf(run).replaceAll(" · ", ", ")}.
+        <strong>{sentenceOf(run)}</strong>; {lineOf(run).replaceAll(" · ", ", ")}.
         {description && (
           <span class="faint"> The scenario's own description, changed settings aside: “{
             description.replace(/\.$/, "")}”.</span>

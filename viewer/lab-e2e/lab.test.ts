@@ -259,6 +259,13 @@ describe("the lab", () => {
     await page.waitForFunction(() => /s=pfc-incast.*lesson=pfc/.test(location.hash));
     await page.reload();
     await page.waitForSelector(".lesson h2:has-text('Who pays')", LONG);
+    // another experiment is not the lesson's, and a link to it opens as an experiment
+    await page.click("[role=tab]:has-text('Experiment')");
+    await page.click(".sc:has-text('Dumbbell')");
+    await page.waitForFunction(() => /s=dumbbell/.test(location.hash) && !location.hash.includes("lesson="));
+    await page.click("[role=tab]:has-text('Lessons')");
+    await page.click("button:has-text('Begin again')");
+    await page.waitForFunction(() => /s=pfc-incast.*lesson=pfc/.test(location.hash));
     await page.click("button:has-text('All lessons')");
     await page.waitForFunction(() => !location.hash.includes("lesson="));
     expect(errors).toEqual([]);

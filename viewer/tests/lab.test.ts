@@ -42,7 +42,7 @@ describe("an address", () => {
   it("holds the lesson, of which a teacher may give the name alone", async () => {
     const whole = await written(WHOLE, "pfc");
     expect([await read(whole), lessonIn(`#${whole}`), lessonIn("#lesson=pfc"), lessonIn("#s=incast")]).toEqual(
-      [WHOLE, { key: "pfc", begins: false }, { key: "pfc", begins: true }, null]);
+      [WHOLE, "pfc", "pfc", null]);
   });
 
   it("is a command and Python of the installed program", () => {

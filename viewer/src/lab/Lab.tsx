@@ -14,7 +14,7 @@ import {
   type Experiment,
 } from "./experiment";
 import { Form } from "./Form";
-import { Lessons, type Lesson } from "./Lessons";
+import { isAt, Lessons, type Lesson } from "./Lessons";
 import { LESSONS } from "./lessons";
 import { Own, STARTED } from "./Own";
 import { forget, MOST_HOPS, share, start, type State } from "./runs";
@@ -71,13 +71,14 @@ export function Lab({ pool, version }: Props) {
       const found = await read(hash);
       if (mine !== opening.current) return;
       const named = lessonIn(hash);
-      const taught = named && LESSONS.find(({ key }) => key === named.key);
-      if (named && !taught) throw new Error(`there is no lesson ${named.key.slice(0, 40)}`);
+      const taught = LESSONS.find(({ key }) => key === named);
+      if (named !== null && !taught) throw new Error(`there is no lesson ${named.slice(0, 40)}`);
       forget(pool);
       setState(null);
       setLesson(taught ? { lesson: taught, before: null } : null);
       if (taught) setTab("Lessons");
-      change(() => (taught && named.begins ? { ...FIRST, ...taught.begins } : found));
+      // a lesson begins at its beginning
+      change(() => (taught ? { ...FIRST, ...taught.begins } : found));
       setTheirs(found.own.map(({ text }) => text));
       if (found.own[0]) setDraft(found.own[0].text);
     } catch (error) {
@@ -105,7 +106,8 @@ export function Lab({ pool, version }: Props) {
   useEffect(() => {
     // an address that cannot be read stays, until something is changed
     if (!ready || misled || location.protocol === "about:") return;
-    void written(experiment, lesson?.lesson.key).then((hash) => {
+    const taught = lesson && [false, true].some((after) => isAt(experiment, lesson.lesson, after));
+    void written(experiment, taught ? lesson.lesson.key : null).then((hash) => {
       history.replaceState(null, "", `#${hash}`);
       setAddress(hash);
     });

@@ -83,12 +83,8 @@ export async function written(experiment: Experiment, lesson: string | null = nu
 
 const partsOf = (hash: string) => new URLSearchParams(hash.replace(/^#/, ""));
 
-/** The lesson that an address names, or null; `begins` says that it names nothing else. */
-export function lessonIn(hash: string): { key: string; begins: boolean } | null {
-  const parts = partsOf(hash);
-  const key = parts.get("lesson");
-  return key === null ? null : { key, begins: !parts.has("s") };
-}
+/** The lesson that an address names; null if none. */
+export const lessonIn = (hash: string) => partsOf(hash).get("lesson");
 
 /** What an address holds. Raises an error that says what is wrong with it. */
 export async function read(hash: string): Promise<Experiment> {

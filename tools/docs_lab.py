@@ -26,8 +26,28 @@ QUEUES = {
     "random-drop": (("queue.kind", "random-drop"), ("queue.threshold", "100p")),
     "red": (("queue.kind", "red"), ("queue.min_th", "30p"), ("queue.max_th", "90p")),
     "fair-nic": (("queue.host.kind", "fair-nic"),),
+    "ecn-ramp": (
+        ("queue.kind", "ecn-ramp"),
+        ("queue.limit", "none"),
+        ("queue.min", "30kB"),
+        ("queue.max", "120kB"),
+        ("queue.probability", "0.2"),
+    ),
 }
 """Keys of queues that need more than their kind."""
+CLASSES = {
+    "strict-priority": (),
+    "weighted": (
+        (
+            "queue",
+            '{ kind = "weighted", weights = [3, 1], classes = [{ kind = "drop-tail", limit = "100p" }, '
+            '{ kind = "ecn-threshold", limit = "250p", mark = "65p" }] }',
+        ),
+    ),
+}
+"""Keys of queues with classes, over the scenario whose traffic has two."""
+PROGRAMS = ("rcp", "d3", "xcp", "bolt")
+"""Controllers that heed a program of the same name in switches."""
 BESIDE = "dctcp"
 """The controller that others are compared with."""
 
@@ -53,8 +73,11 @@ def _section(uri: str) -> str:
         return "\n".join(["", "## Every scenario", "", *(f"- {one}" for one in links), ""])
     if path.parts[0] == "controllers" and path.stem in {name for name, _ in _core.list_kind("controllers")}:
         compared = [path.stem] if path.stem == BESIDE else [path.stem, BESIDE]
-        return _button(uri, f"{path.stem} in the lab", _tried("dumbbell", SHORT, compared))
+        program = (("program", f'[{{ kind = "{path.stem}" }}]'),) if path.stem in PROGRAMS else ()
+        return _button(uri, f"{path.stem} in the lab", _tried("dumbbell", (*SHORT, *program), compared))
     if path.parts[0] == "queues" and path.stem in {name for name, _ in _core.list_kind("queues")}:
+        if path.stem in CLASSES:
+            return _button(uri, f"{path.stem} in the lab", _tried("priority", CLASSES[path.stem], [BESIDE]))
         keys = QUEUES.get(path.stem, (("queue.kind", path.stem),))
         return _button(uri, f"{path.stem} in the lab", _tried("dumbbell", (*SHORT, *keys), [BESIDE]))
     if path.parts[0] == "papers" and path.stem in reading.names():

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from incast import _core
+from tools import docs_lab
 
 
 def built(config: Path, site: Path) -> subprocess.CompletedProcess[str]:
@@ -68,3 +70,12 @@ def test_a_link_to_nothing_fails_the_build(text: str, told: str, tmp_path: Path)
     done = built(config, tmp_path / "site")
     assert (done.returncode != 0) == bool(told), done.stderr
     assert told in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["controllers", "queues"])
+def test_pages_of_controllers_and_queues_open_in_the_lab(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INCAST_LAB", "1")
+    names = [name for name, _ in _core.list_kind(kind)]
+    without = [name for name in names if "md-button" not in docs_lab.with_lab("", f"{kind}/{name}.md")]
+    assert names
+    assert without == []

@@ -58,7 +58,7 @@ it("has collectives by kind and each, and a row leads to its time", async () => 
   await open("jobs.html", "#tab=collectives");
   await becomes(() => said(".collectives h2")).toBe("6 collectives");
   await becomes(() => page.locator("#collectives [data-collective]").count()).toBe(2);
-  expect(await said(".collectives .alike")).toBe("all: all-reduce, ring, 8 ranks, 400 kB");
+  expect(await said(".collectives .alike")).toBe("Alike in all: all-reduce, ring, 8 ranks, 400 kB");
   await page.click("#collectives td[data-column=time_s] >> nth=0");
   await becomes(() => page.locator("#collectives [data-collective]").count()).toBe(3);
   expect(await said("#collectives th[aria-sort=descending]")).toMatch(/^time ▾/);

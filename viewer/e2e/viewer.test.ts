@@ -71,7 +71,7 @@ it("has a table of flows that is read at 1280 pixels, and one that grows with th
   });
   // all of them: what every flow has alike is said once
   await becomes(seen).toEqual(["flow", "src", "dst", "fct_s", "slowdown", "retransmissions", "start_s", "group"]);
-  expect(await page.textContent(".flows .alike")).toBe("all: controller dctcp");
+  expect(await page.textContent(".flows .alike")).toBe("Alike in all: controller dctcp");
   const rows = () => page.locator("#flows tr[data-flow]").first().evaluate((row) => row.getBoundingClientRect().height);
   const small = await rows();
   await page.setViewportSize({ width: 3840, height: 2160 });

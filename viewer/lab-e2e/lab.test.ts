@@ -1,5 +1,6 @@
 /** The lab in Chromium, from a file: as one opens it. */
 
+import { readFileSync } from "node:fs";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deflate } from "../src/lab/packed";
@@ -51,6 +52,28 @@ describe("the lab", () => {
     expect(await page.textContent(".take pre")).toContain("incast compare incast --cc dctcp --cc swift --seeds 5");
     expect(errors).toEqual([]);
     expect(asked.filter((address) => !/^(file|blob|data):/.test(address))).toEqual([]);
+    await page.close();
+  });
+
+  it("hands out what came out as a picture, and knows of none before", async () => {
+    const { page, errors } = await opened("#s=incast&set=run.duration=50ms&cc=dctcp&cc=swift&seeds=2");
+    await ready(page);
+    await page.click(".take button:has-text('As a picture')");
+    expect(await page.isDisabled(".take button:has-text('Save SVG')")).toBe(true);
+    await ran(page);
+    const saved = async (type: string) => {
+      const [file] = await Promise.all([page.waitForEvent("download"),
+        page.click(`.take button:has-text('Save ${type}')`)]);
+      return [file.suggestedFilename(), readFileSync(await file.path())] as const;
+    };
+    const [name, svg] = await saved("SVG");
+    expect(name).toBe("incast-dctcp-swift.svg");
+    for (const words of ["Complete flows", "incast compare incast --cc dctcp --cc swift --seeds 2"]) {
+      expect(svg.toString().includes(words), words).toBe(true);
+    }
+    const [, png] = await saved("PNG");
+    expect([...png.subarray(0, 4), png.length > 20_000]).toEqual([0x89, 0x50, 0x4e, 0x47, true]);
+    expect(errors).toEqual([]);
     await page.close();
   });
 
@@ -125,6 +148,17 @@ describe("the lab", () => {
     await page.close();
   });
 
+  it("keeps in sight what a class lacks, and what runs it, below a text longer than the window", async () => {
+    const { page } = await opened();
+    await page.click("[role=tab]:has-text('Own controller')");
+    await page.waitForSelector(".own .btn.main:not([disabled])", LONG);
+    const { y, height } = (await page.locator(".own .btn.main").boundingBox())!;
+    const bar = (await page.locator(".runbar").boundingBox())!;
+    expect(y + height).toBeLessThanOrEqual(bar.y);
+    expect((await page.locator(".own [role=status]").first().boundingBox())!.y).toBeLessThan(y);
+    await page.close();
+  });
+
   it("has the parameters of the user's class on its chip", async () => {
     const { page } = await opened("#s=two-senders&set=run.duration=2ms&cc=dctcp&seeds=1");
     await ready(page);
@@ -173,6 +207,10 @@ describe("the lab", () => {
     for (const [hash, words] of [
       [`#s=incast&text=${bomb}`, "more than 200000 bytes"],
       ["#s=<img src=x onerror=alert(1)>", "no file and no built-in scenario"],
+      ["#s=<script>alert(1)</script>", "a page reads no files"],
+      ["#%%%", "none of the parts s, set"],
+      ["#lesson=<b>", "there is no lesson <b>"],
+      ["#s=incast&cc=nope", "no such controller"],
       ["#s=permutation&set=topology.k=128", "more memory"],
       ["#s=dumbbell&seeds=99999", "expected 1 to 50"],
     ] as const) {
@@ -202,15 +240,37 @@ describe("the lab", () => {
       await page.click(".lesson .btn:has-text('Change it')", LONG);
       await page.click(".lesson li:nth-child(2) .btn.main", LONG);
       await page.waitForSelector(".choices button:not([disabled])", LONG);
+      const said: (string | null)[] = [];
       for (const choice of await page.$$(".choices button")) {
         await choice.click();
-        if (await page.$(".choices .yes")) break;
+        said.push(await page.textContent(".lesson li:last-child [role=status]"));
       }
-      expect(await page.textContent(".lesson li:last-child [role=status]")).toContain(lesson.why);
+      expect(said.filter((words) => words === lesson.why)).toHaveLength(1);
+      expect(said.filter((words) => / (went from .* to|stayed at) .*\. [A-Z]/.test(words ?? ""))).toHaveLength(2);
       expect(errors).toEqual([]);
       await page.close();
     });
   }
+
+  it("opens a lesson by its name, and keeps it in the address", async () => {
+    const { page, errors } = await opened("#lesson=pfc");
+    await page.waitForSelector(".lesson h2:has-text('Who pays')", LONG);
+    await ready(page);
+    await page.waitForFunction(() => /s=pfc-incast.*lesson=pfc/.test(location.hash));
+    await page.reload();
+    await page.waitForSelector(".lesson h2:has-text('Who pays')", LONG);
+    // another experiment is not the lesson's, and a link to it opens as an experiment
+    await page.click("[role=tab]:has-text('Experiment')");
+    await page.click(".sc:has-text('Dumbbell')");
+    await page.waitForFunction(() => /s=dumbbell/.test(location.hash) && !location.hash.includes("lesson="));
+    await page.click("[role=tab]:has-text('Lessons')");
+    await page.click("button:has-text('Begin again')");
+    await page.waitForFunction(() => /s=pfc-incast.*lesson=pfc/.test(location.hash));
+    await page.click("button:has-text('All lessons')");
+    await page.waitForFunction(() => !location.hash.includes("lesson="));
+    expect(errors).toEqual([]);
+    await page.close();
+  });
 
   it("is no wider than a telephone", async () => {
     const { page } = await opened("", 390, 844);

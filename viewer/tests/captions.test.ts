@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { figure, recorded, scaled, way } from "../src/data/format";
-import { goodputOf, rateOf, spread } from "../src/data/rates";
+import { capacityOf, goodputOf, rateOf, spread } from "../src/data/rates";
 import {
   controllerOf, largestQueue, lineOf, sentenceOf, slowestOf, tilesOf, titleOf, titleOfTwo,
 } from "../src/data/summary";
@@ -80,6 +80,19 @@ describe("a rate", async () => {
     expect([...goodputOf(run, 1)!].map((own) => own / 1e9)).toEqual([1.7, 1.5, 1.5, 1.5]);
     expect(goodputOf({ ...run, byFlow: null } as never)).toBeNull();
   });
+
+  it("is at most what the receivers of all flows have together, whose radio channel is one", async () => {
+    // two stations send to a third over a channel of 1 Gb/s, and a repair delivers at once
+    const nodes = ["a", "b", "sink", "air"].map((name, i) => ({ name, kind: i < 3 ? "station" : "channel", tier: 0,
+      pod: null }));
+    const radio = await made({ ...more, timeline: { ...more.timeline, nodes, ports: [{ from: 0, to: 3 },
+      { from: 1, to: 3 }, { from: 3, to: 2 }, { from: 3, to: 0 }] },
+    ports: { port: texts("a", "b", "c", "d"), rate_bps: list(1e9, 1e9, NaN, NaN) },
+    flows: { flow: list(0, 1), src: list(0, 1), dst: list(2, 2) } });
+    expect(capacityOf(radio)).toBe(1e9);
+    expect([...goodputOf(radio, 1)!].map((own) => own / 1e9)).toEqual([3.2, 1, 1, 1]);
+    expect(capacityOf(run)).toBe(2e9);
+  });
 });
 
 describe("a summary", async () => {
@@ -108,7 +121,7 @@ describe("a summary", async () => {
   it("has figures that matter, bounds as bounds, and leaves out what nobody has", () => {
     expect(tilesOf(run, 3).map(({ value, what }) => plain(`${what}: ${value}`))).toEqual(
       ["goodput of all flows: 9.8 Gb/s", "slowdown, 99th percentile: ≥ 3.29", "Jain's index of throughputs: 0.5"]);
-    expect(largestQueue(run)).toEqual({ at: 3, value: 9000, frame: 2 });
+    expect(largestQueue(run)).toEqual({ port: 3, value: 9000, frame: 2 });
   });
 
   it("lists the slowest flows by slowdown, or by throughput where there is none", async () => {

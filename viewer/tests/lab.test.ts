@@ -2,11 +2,12 @@ import { describe, expect, it } from "vitest";
 import { aboutOf } from "../src/engine/classes";
 import { HELD, Pool, Stopped, type Thread } from "../src/engine/pool";
 import type { Told } from "../src/engine/work";
-import { asCommand, asPython, FIRST, read, written, type Experiment } from "../src/lab/experiment";
+import { asCommand, asPython, FIRST, lessonIn, read, written, type Experiment } from "../src/lab/experiment";
 import { edited } from "../src/lab/edited";
 import { label } from "../src/lab/Form";
 import { LESSONS, mean, rightOf } from "../src/lab/lessons";
 import { isAt } from "../src/lab/Lessons";
+import { lasting, quantityOf } from "../src/lab/size";
 import { STARTED } from "../src/lab/Own";
 import { deflate } from "../src/lab/packed";
 import { asPythonClass } from "../src/lab/python";
@@ -28,6 +29,7 @@ describe("an address", () => {
     await expect(read(many)).rejects.toThrow("at most 6 are compared");
     await expect(read("seeds=1e9")).rejects.toThrow("expected 1 to 50");
     await expect(read(`set=${"x".repeat(500)}=1`)).rejects.toThrow("a value of 500 characters");
+    await expect(read("#%%%")).rejects.toThrow("none of the parts s, set, cc");
     await expect(read("set=only")).rejects.toThrow("expected KEY=VALUE");
     await expect(read("cc=dctcp&cc=dctcp")).rejects.toThrow("a controller twice");
     await expect(read("own=x%20abc")).rejects.toThrow("expected lab:NAME");
@@ -37,12 +39,26 @@ describe("an address", () => {
     await expect(read(`text=${bomb}`)).rejects.toThrow("more than 200000 bytes");
   });
 
+  it("holds the lesson, of which a teacher may give the name alone", async () => {
+    const whole = await written(WHOLE, "pfc");
+    expect([await read(whole), lessonIn(`#${whole}`), lessonIn("#lesson=pfc"), lessonIn("#s=incast")]).toEqual(
+      [WHOLE, "pfc", "pfc", null]);
+  });
+
   it("is a command and Python of the installed program", () => {
     expect(asCommand(WHOLE)).toBe("incast compare mine.toml --cc dctcp:g=0.1 --cc mine.py:Mine:b=0.7 --seeds 7 "
       + "--set queue.mark=20p --set 'links=[{ a = 1 }]'");
     expect(asCommand({ ...FIRST, controllers: [] })).toBe(
       "incast compare incast --cc . --seeds 5 --set run.duration=100ms");
-    expect(asPython(FIRST)).toContain('incast.compare(scenario, ["dctcp", "swift"], seeds=5)');
+    expect(asPython(FIRST)).toContain('incast.compare(scenario, ["dctcp", "swift"], seeds=5)\ncompared.answer()');
+  });
+});
+
+describe("words of the lab", () => {
+  it("tell how long runs last, and how many hops they have", () => {
+    expect([lasting(1), lasting(61), lasting(3 * 3600), lasting(4.3e6)]).toEqual(
+      ["1 minute", "2 minutes", "3 hours", "50 days"]);
+    expect([quantityOf(2.59e13, ""), quantityOf(3200, ""), quantityOf(5, "")]).toEqual(["25.9 trillion", "3,200", "5"]);
   });
 });
 
@@ -169,8 +185,10 @@ describe("workers", () => {
 describe("a lesson", () => {
   it("has an answer only where its runs carry exactly one", () => {
     const result = (value: number) => [{ controller: "a", seed: 1, summary: { flows: { jain: value } } }];
+    const against = () => "";
     const lesson = { ...LESSONS[0]!, answers: [
-      { words: "less", holds: () => mean(result(1), "flows.jain") < 0 }, { words: "more", holds: () => true }] };
+      { words: "less", holds: () => mean(result(1), "flows.jain") < 0, against },
+      { words: "more", holds: () => true, against }] };
     expect(rightOf(lesson, [], [])).toBe(1);
     expect(rightOf({ ...lesson, answers: [...lesson.answers, lesson.answers[1]!] }, [], [])).toBeNull();
     expect(mean(result(3), "flows.none")).toBeNaN();

@@ -161,6 +161,18 @@ describe("a series of a flow", async () => {
     expect(curve(2)).toEqual([[[0, 4e-5], [4, 6]]]);
     expect(curve(3)).toEqual([]);
   });
+
+  it("is among packets where bytes are told in packets", async () => {
+    const both = { entity: { values: Uint8Array.of(0, 0), texts: ["flow 0"] },
+      name: name("fcwnd_packets", "in_flight_bytes"),
+      starts: list(0, 1, 2), time_s: list(0, 0), value: list(4, 3000) };
+    const flight = await made({ flows: { flow: list(0), finish_s: list(NaN) }, series: both,
+      about: { packet_bytes: 1000 } });
+    const told = (measure: "packets" | "bytes") => panesOf(flight, 0, measure).map(({ title, unit, curves }) => (
+      [title, unit, ...curves.map(({ label, values }) => `${label} ${values[0]!}`)]));
+    expect(told("packets")).toEqual([["Packets", "packets", "fcwnd 4", "in flight 3"]]);
+    expect(told("bytes")).toEqual([["Packets", "packets", "fcwnd 4"], ["Bytes", "B", "in flight 3000"]]);
+  });
 });
 
 describe("the table of flows", async () => {

@@ -3,6 +3,9 @@ import { askedOf, FIRST } from "../src/lab/experiment";
 import { LESSONS, rightOf, type Result } from "../src/lab/lessons";
 import { engine } from "./engine";
 
+/** The median of the delays is what the lesson is about: patience with overtaken packets is in both of its runs. */
+const SAME_BUT_FOR_THE_MEDIAN = ["lswift", "mswift"];
+
 describe("a lesson", () => {
   const own = engine();
   const runs = (experiment: typeof FIRST): Result[] => (
@@ -17,13 +20,22 @@ describe("a lesson", () => {
       ["buffers", "threshold", "min-rtt", "sccp", "spraying", "rtts", "pfc", "radio"]);
   });
 
+  it("changes nothing else than it says: of spraying the median alone", () => {
+    const { begins, change } = LESSONS.find(({ key }) => key === "spraying")!;
+    expect([...begins.controllers, ...change.controllers!]).toEqual(SAME_BUT_FOR_THE_MEDIAN);
+  });
+
   for (const lesson of LESSONS) {
     it(`has one right answer that its runs show: ${lesson.key}`, () => {
       const before = { ...FIRST, ...lesson.begins };
       const after = { ...before, ...lesson.change, set: [...before.set, ...lesson.change.set ?? []] };
       const [first, second] = [runs(before), runs(after)];
       expect(rightOf(lesson, first, second), `${lesson.figures(first)} ${lesson.figures(second)}`).not.toBeNull();
-      expect(`${lesson.figures(first)} ${lesson.figures(second)}`).not.toMatch(/NaN|undefined|–/);
+      const against = lesson.answers.map((answer) => answer.against(first, second));
+      expect(new Set(against).size).toBe(lesson.answers.length);
+      for (const words of [lesson.figures(first), lesson.figures(second), ...against]) {
+        expect(words).not.toMatch(/NaN|undefined|–/);
+      }
     }, 60_000);
   }
 });

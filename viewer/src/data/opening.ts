@@ -15,6 +15,16 @@ export interface Opening {
  * and of these the first. Null where nothing is recorded.
  */
 export function openingOf(source: Pick<Run | Pair, "each">, frames: number, metric: Metric): Opening | null {
+  const known = found.get(source) ?? new Map<Metric, Opening | null>();
+  found.set(source, known);
+  if (!known.has(metric)) known.set(metric, sought(source, frames, metric));
+  return known.get(metric)!;
+}
+
+/** What was found: all panes of a page ask. */
+const found = new WeakMap<object, Map<Metric, Opening | null>>();
+
+function sought(source: Pick<Run | Pair, "each">, frames: number, metric: Metric): Opening | null {
   const [most, ports, sums] = [new Float64Array(frames), new Uint32Array(frames), new Float64Array(frames)];
   source.each(metric, 0, frames, (port, frame, figure) => {
     const value = Math.abs(figure);

@@ -45,7 +45,28 @@ export function rateOf(run: Run, flow: number, span = spanOf(run)): Float64Array
   return means(run, spread(run.flowOver("delivered_bytes", flow), bytesOf(run, run.linkOf(flow))), span);
 }
 
-/** The same of all flows together; each has at most its link's. */
+/**
+ * Bits a second that all flows together can have at most: those of links into hosts at which flows end. Receivers of
+ * one radio channel share its rate. NaN where a rate is not known.
+ */
+export function capacityOf(run: Run): number {
+  const { nodes, ports } = run.timeline;
+  const ends = new Set(run.flows?.has("dst") ? run.flows.values("dst") : []);
+  const channels = new Map<number, number>();
+  let sum = 0;
+  ports.forEach(({ from, to }, port) => {
+    if (!ends.has(to)) return;
+    if (nodes[from]?.kind === "channel") channels.set(from, 0);
+    else sum += run.rateOf(port);
+  });
+  ports.forEach(({ to }, port) => {
+    if (channels.has(to)) channels.set(to, Math.max(channels.get(to)!, run.rateOf(port)));
+  });
+  channels.forEach((rate) => { sum += rate; });
+  return sum;
+}
+
+/** The same of all flows: each has at most its link's, and together they have at most what their receivers have. */
 export function goodputOf(run: Run, span = spanOf(run)): Float64Array | null {
   const { byFlow } = run;
   if (!byFlow?.has("delivered_bytes")) return null;
@@ -73,5 +94,5 @@ export function goodputOf(run: Run, span = spanOf(run)): Float64Array | null {
       waits = before;
     }
   }
-  return means(run, total, span);
+  return means(run, spread(total, bytesOf(run, capacityOf(run))), span);
 }

@@ -1,8 +1,8 @@
 /** What a run is, in a sentence, four figures and two lists. */
 
+import { openingOf, type Opening } from "./opening";
 import { counted, seconds, short } from "./format";
 import type { Metric, Run } from "./run";
-import { worst } from "./stretch";
 import { text } from "./unpack";
 
 /** Rows of the lists. */
@@ -113,14 +113,12 @@ export function tilesOf(run: Run, most: number): Tile[] {
     });
 }
 
-/** The largest queue of a run: its port, and its first frame; null where queues are not recorded, or empty. */
-export function largestQueue(run: Run): { at: number; value: number; frame: number } | null {
+/** The largest queue of a run: port and frame at which its page opens; null where queues are not recorded, or empty. */
+export function largestQueue(run: Run): Opening | null {
   if (!run.metrics.includes("queue_max_bytes") || !run.shows("queue_max_bytes")) return null;
-  const [found] = worst(run.worstOf("queue_max_bytes"), 1);
-  if (!found) return null;
-  let frame = 0;
-  while (frame < run.frames - 1 && run.figure("queue_max_bytes", found.at, frame) !== found.value) frame++;
-  return { ...found, frame };
+  const { levels } = run;
+  return levels?.isRead && levels.metric === "queue_max_bytes" ? levels.opening
+    : openingOf(run, run.frames, "queue_max_bytes");
 }
 
 /** A flow that is slow, and how slow, in words. */

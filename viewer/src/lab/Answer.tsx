@@ -5,8 +5,10 @@ import { useMemo } from "preact/hooks";
 import { answersIn, shownFirst } from "../answers/answering";
 import { Compared } from "../answers/compared";
 import { tableIn } from "../answers/table";
-import { AS_IT_IS, comparedOf, nameOf } from "./experiment";
+import { busy, drawn, seenOf } from "./curves";
+import { AS_IT_IS, asCommand, comparedOf, nameOf } from "./experiment";
 import { Marker } from "./Marker";
+import { pictureOf } from "./picture";
 import { complete, sound, type State } from "./runs";
 
 const SIGNS: Record<string, string> = {
@@ -17,16 +19,41 @@ const Item = ({ answer: { kind, lead, rest } }: { answer: Said }) => (
   <li class={kind}><span aria-hidden="true">{SIGNS[kind]}</span><p><b>{lead}</b>{rest}</p></li>
 );
 
+/** Sentences and figures of the runs that have finished under the same seeds; null without any. */
+export function foundIn(state: State) {
+  const controllers = sound(state);
+  const runs = complete(state.finished, controllers);
+  if (!runs.length) return null;
+  const compared = new Compared(runs, controllers);
+  const seeds = new Set(runs.map(({ seed }) => seed)).size;
+  return { seeds, shown: shownFirst(answersIn(compared)), table: tableIn(compared) };
+}
+
+/** All of it as a picture; null without finished runs. */
+export function pictured(state: State, setting: string): string | null {
+  const found = foundIn(state);
+  if (!found) return null;
+  const places = comparedOf(state.of);
+  const names = new Map(found.table.rows.map(({ controller, name }) => [controller, name]));
+  const named = (controller: string) => ({
+    name: nameOf(controller === AS_IT_IS ? AS_IT_IS : names.get(controller) ?? controller),
+    at: places.indexOf(controller) });
+  const runs = state.finished.flatMap(({ run }) => (run ? [run] : []));
+  const plots = runs.length ? drawn(state.finished, (controller) => places.indexOf(controller)).slice(0, PLOTS) : [];
+  return pictureOf({
+    title: `${state.of.scenario}: ${places.map((one) => named(one).name).join(", ")}`, setting,
+    answers: places.length > 1 ? found.shown[0] : [], table: found.table, named,
+    plots: plots.map((one) => ({ drawn: one, seen: seenOf(one, busy(runs)) })), command: asCommand(state.of),
+  });
+}
+
+/** Plots of a picture. */
+const PLOTS = 2;
+
 export function Answer({ state }: { state: State }) {
   const controllers = sound(state);
   // finished runs are a new list only where one more has finished
-  const found = useMemo(() => {
-    const runs = complete(state.finished, controllers);
-    if (!runs.length) return null;
-    const compared = new Compared(runs, controllers);
-    const seeds = new Set(runs.map(({ seed }) => seed)).size;
-    return { seeds, shown: shownFirst(answersIn(compared)), table: tableIn(compared) };
-  }, [state.finished, controllers.join()]);
+  const found = useMemo(() => foundIn(state), [state.finished, controllers.join()]);
   if (!found) return null;
   const { seeds, shown: [first, others], table } = found;
   const partly = state.running || seeds < state.of.seeds;
@@ -75,9 +102,10 @@ export function Answer({ state }: { state: State }) {
             </tbody>
           </table>
         </div>
-        <p class="faint">▸ best: told apart from all others, and neither starved nor beaten in throughput and delay
-          together. ◆ not beaten in these two, with its share of the highest throughput. ± 95 % interval over seeds. ≥ a
-          bound, as not all finished.
+        <p class="faint">
+          {controllers.length > 1 && "▸ best: told apart from all others, and neither starved nor beaten in throughput "
+            + "and delay together. ◆ not beaten in these two, with its share of the highest throughput. "}
+          {seeds > 1 && "± 95 % interval over seeds. "}≥ a bound, as not all finished.
           {table.zero.length > 0 && ` 0 everywhere: ${table.zero.join(", ")}.`}</p>
       </section>
     </>

@@ -4,16 +4,18 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Pool } from "../engine/pool";
 import type { Item } from "../engine/wasm";
 import type { Source } from "../engine/work";
-import { quantityOf } from "./size";
-import { Answer } from "./Answer";
+import { lasting, quantityOf } from "./size";
+import { Answer, pictured } from "./Answer";
 import { Cards, type Card } from "./cards";
 import { hasJobs, useChecked, type Told } from "./checked";
 import { Chips, type About } from "./Chips";
 import {
-  comparedOf, FIRST, MOST_CONTROLLERS, MOST_SEEDS, nameOf, namedBy, read, sourceOf, withKey, written, type Experiment,
+  comparedOf, FIRST, lessonIn, MOST_CONTROLLERS, MOST_SEEDS, nameOf, namedBy, read, sourceOf, withKey, written,
+  type Experiment,
 } from "./experiment";
 import { Form } from "./Form";
-import { Lessons, type Lesson } from "./Lessons";
+import { isAt, Lessons, type Lesson } from "./Lessons";
+import { LESSONS } from "./lessons";
 import { Own, STARTED } from "./Own";
 import { forget, MOST_HOPS, share, start, type State } from "./runs";
 import { Seen } from "./Seen";
@@ -52,6 +54,8 @@ export function Lab({ pool, version }: Props) {
   const [ready, setReady] = useState(false);
   /** Texts of classes that a link brought: they run once the user allows it. */
   const [theirs, setTheirs] = useState<string[]>([]);
+  /** What the address says after `#`. */
+  const [address, setAddress] = useState("");
   const opening = useRef(0);
   const results = useRef<HTMLDivElement>(null);
 
@@ -66,9 +70,15 @@ export function Lab({ pool, version }: Props) {
     try {
       const found = await read(hash);
       if (mine !== opening.current) return;
+      const named = lessonIn(hash);
+      const taught = LESSONS.find(({ key }) => key === named);
+      if (named !== null && !taught) throw new Error(`there is no lesson ${named.slice(0, 40)}`);
       forget(pool);
       setState(null);
-      change(() => found);
+      setLesson(taught ? { lesson: taught, before: null } : null);
+      if (taught) setTab("Lessons");
+      // a lesson begins at its beginning
+      change(() => (taught ? { ...FIRST, ...taught.begins } : found));
       setTheirs(found.own.map(({ text }) => text));
       if (found.own[0]) setDraft(found.own[0].text);
     } catch (error) {
@@ -90,13 +100,18 @@ export function Lab({ pool, version }: Props) {
   const said = useChecked(pool, experiment, own, ready);
   const told = said?.told ?? null;
   const { problems = [], wrong = "" } = said ?? {};
+  const [refused = ""] = said?.refused.values() ?? [];
   const current = said?.of === experiment;
   const able = current && !wrong && allowed && told !== null && !said.refused.size;
   useEffect(() => {
     // an address that cannot be read stays, until something is changed
     if (!ready || misled || location.protocol === "about:") return;
-    void written(experiment).then((hash) => { history.replaceState(null, "", `#${hash}`); });
-  }, [experiment, ready, misled]);
+    const taught = lesson && [false, true].some((after) => isAt(experiment, lesson.lesson, after));
+    void written(experiment, taught ? lesson.lesson.key : null).then((hash) => {
+      history.replaceState(null, "", `#${hash}`);
+      setAddress(hash);
+    });
+  }, [experiment, lesson?.lesson, ready, misled]);
 
   const run = (force = false) => {
     if (!able) return;
@@ -105,14 +120,14 @@ export function Lab({ pool, version }: Props) {
     const long = told.hops === null && told.duration_s * told.hosts * runs > MOST_HOST_SECONDS;
     if (!force && (hops > MOST_HOPS || long)) {
       setAsks(long ? `${quantityOf(told.duration_s, "s")} of ${told.hosts} hosts, ${runs} times: it may take long. `
-        : `About ${quantityOf(hops, "")} hops: some ${Math.ceil(hops / 3e6 / pool.size / 60)} minutes in this tab. `
+        : `About ${quantityOf(hops, "")} hops: some ${lasting(hops / 3e6 / pool.size)} in this tab. `
         + "The installed program takes a third of that.");
       return;
     }
     setAsks("");
     setState(start(pool, { ...experiment, own }, { notes: told.notes, hasJobs: hasJobs(told) }, setState));
-    // on a narrow screen the answer lies below
-    if (innerWidth <= 900) requestAnimationFrame(() => { results.current?.scrollIntoView(); });
+    // on a narrow screen the answer lies below; a lesson says its figures itself
+    if (innerWidth <= 900 && tab !== "Lessons") requestAnimationFrame(() => { results.current?.scrollIntoView(); });
   };
   const stop = () => { pool.stop(); };
   useEffect(() => {
@@ -169,6 +184,8 @@ export function Lab({ pool, version }: Props) {
     setTimeout(() => { setCopied(""); }, 3000);
   };
   const differs = state !== null && JSON.stringify(state.of) !== JSON.stringify({ ...experiment, own });
+  /** Of what ran, where it is still what is set up. */
+  const size = told && !differs ? `${descriptionOf(told)}; ` : "";
   const failed = useMemo(() => {
     const first = new Map<string, string>();
     for (const { controller, words } of state?.failed.values() ?? []) {
@@ -288,7 +305,7 @@ export function Lab({ pool, version }: Props) {
           </div>
         </div>
         <div class="right" ref={results}>
-          {state === null ? <Empty wrong={current ? wrong : ""} onRun={() => { run(); }} able={able} /> : (
+          {state === null ? <Empty wrong={current ? wrong || refused : ""} onRun={() => { run(); }} able={able} /> : (
             <>
               {differs && !state.running && <p class="note">These results are of other settings. <button class="btn"
                 onClick={() => { run(); }}>Run again</button></p>}
@@ -300,7 +317,11 @@ export function Lab({ pool, version }: Props) {
               {state.notes.map((note) => <p class="note">{note}</p>)}
             </>
           )}
-          <Take experiment={experiment} text={current && !wrong ? told?.shown ?? "" : ""} />
+          <Take experiment={experiment} link={`${location.href.split("#")[0]}#${address}`}
+            text={current && !wrong ? told?.shown ?? "" : ""} picture={state?.finished.length ? {
+              name: `${state.of.scenario} ${comparedOf(state.of).map(nameOf).join(" ")}`,
+              made: () => pictured(state, `${size}${state.of.seeds} seed${state.of.seeds === 1 ? "" : "s"}`),
+            } : null} />
           <p class="faint">Incast {version}. A scenario and a seed give the same bytes in this tab and in the installed
             program, under its own controllers.</p>
         </div>

@@ -67,7 +67,7 @@ function One({ lesson, before, state, experiment, able, onChange, onKeep, onRun,
   return (
     <div class="lesson">
       <p class="faint">Lesson {at + 1} of {LESSONS.length} · {lesson.about}</p>
-      <h2 style={{ fontSize: "17px" }}>{lesson.question}</h2>
+      <h2 class="question">{lesson.question}</h2>
       <p>{lesson.setting}</p>
       {!isAt(experiment, lesson, false) && !changed && (
         <p class="wrong">The experiment is neither that of this lesson, nor the changed one.{" "}
@@ -106,7 +106,8 @@ function One({ lesson, before, state, experiment, able, onChange, onKeep, onRun,
             ))}
           </div>
           <p role="status">
-            {picked !== null && right !== null && (picked === right ? lesson.why : "The figures above say otherwise.")}
+            {picked !== null && right !== null && (picked === right ? lesson.why
+              : lesson.answers[picked]!.against(first!.finished, second!.finished))}
             {second && right === null && "Your runs show none of these: look at the figures."}
           </p>
         </li>

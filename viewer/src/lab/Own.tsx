@@ -137,17 +137,19 @@ export function Own(props: Props) {
           if (event.key === "Escape") event.currentTarget.dataset.leaves = "yes";
         }}
         onFocus={(event) => { delete event.currentTarget.dataset.leaves; }} />
-      <p role="status" class={checked.wrong || failed ? "wrong" : "right"}>
-        {checked.wrong || failed || (allowed ? about : "It is not allowed to run.")}
-      </p>
-      <div class="line">
-        <button class="btn main" disabled={!sound || !allowed || isCompared || full !== ""}
-          onClick={() => { onCompare({ name: classNamed(draft), text: draft }); }}>
-          {isCompared ? "Is compared" : "Compare it"}
-        </button>
-        <button class="btn" disabled={checked.wrong !== ""} onClick={download}>Save as Python</button>
-        {full && <span class="soft">{full}</span>}
-        <span class="faint">Tab indents; Escape, then Tab leaves.</span>
+      <div class="acts">
+        <p role="status" class={checked.wrong || failed ? "wrong" : "right"}>
+          {checked.wrong || failed || (allowed ? about : "It is not allowed to run.")}
+        </p>
+        <div class="line">
+          <button class="btn main" disabled={!sound || !allowed || isCompared || full !== ""}
+            onClick={() => { onCompare({ name: classNamed(draft), text: draft }); }}>
+            {isCompared ? "Is compared" : "Compare it"}
+          </button>
+          <button class="btn" disabled={checked.wrong !== ""} onClick={download}>Save as Python</button>
+          {full && <span class="soft">{full}</span>}
+          <span class="faint">Tab indents; Escape, then Tab leaves.</span>
+        </div>
       </div>
       {translated && <p class="soft" role="status">{translated}</p>}
       <p class="faint">In Python a division by zero and the logarithm of 0 are errors, and the last digit of exp and log

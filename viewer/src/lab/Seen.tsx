@@ -10,25 +10,22 @@ import { Tabs } from "../panes/Tabs";
 import { Fabric } from "../scene/Fabric";
 import { fieldOf } from "../scene/field";
 import { HeatMap } from "../scene/HeatMap";
+import { letterSize } from "../scene/size";
 import { usePlaying } from "../app/hooks";
 import { TimeBar } from "../time/TimeBar";
 import { spanBetween, type Span } from "../data/stretch";
-import { drawn } from "./curves";
+import { busy, drawn, seenOf } from "./curves";
 import { openingOf } from "../data/opening";
 import { nameOf } from "./experiment";
 import type { Finished } from "./runs";
+
+/** Height of curves beside the fabric, in letters: it leaves them room. */
+const BESIDE = 17;
 
 interface Props {
   finished: Finished[];
   controllers: string[];
   dark: boolean;
-}
-
-/** The stretch in which something happens, of all runs. */
-function busy(runs: Run[]): Span {
-  const end = Math.max(...runs.map((run) => run.end_s));
-  const until = Math.max(...runs.map((run) => run.busyUntil_s));
-  return { from_s: 0, to_s: until > 0.8 * end ? end : until * 1.05 };
 }
 
 export function Seen({ finished, controllers, dark }: Props) {
@@ -72,7 +69,8 @@ export function Seen({ finished, controllers, dark }: Props) {
           </div>
           {chosen && (
             <Plot title={chosen.title} unit={chosen.unit} curves={chosen.curves} now_s={now_s}
-              seen={chosen.key === "fct" ? { from_s: 0, to_s: farthest(chosen.curves) } : span ?? all} dark={dark}
+              seen={seenOf(chosen, span ?? all)} dark={dark}
+              {...(innerWidth > 1100 && { height: Math.round(BESIDE * letterSize()) })}
               onSeek={chosen.key === "fct" ? () => undefined : seek} onSpan={select} />
           )}
           {span && <button class="btn" onClick={() => { setSpan(null); }}>show all of the time</button>}
@@ -139,9 +137,6 @@ function Jobs({ run, now_s, seen, pinned, dark, onSeek, onSpan, onPin }: JobsPro
     </div>
   );
 }
-
-const farthest = (curves: { time_s: ArrayLike<number> }[]) => (
-  Math.max(...curves.map(({ time_s }) => time_s[time_s.length - 1] ?? 0)) * 1.02);
 
 interface PlayerProps {
   run: Run;

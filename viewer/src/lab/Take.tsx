@@ -1,27 +1,40 @@
-/** The experiment to take along: as a command, as Python, as a link, as a file. */
+/** The experiment to take along: as a command, as Python, as a link, as a file; and what came out as a picture. */
 
 import { useState } from "preact/hooks";
-import { save } from "../scene/save";
+import { fileName, save } from "../scene/save";
+import { pngOf } from "./picture";
 import { asCommand, asPython, tomlOf, type Experiment } from "./experiment";
 
-const KINDS = ["a command", "Python", "a link", "a file"] as const;
+const KINDS = ["a command", "Python", "a link", "a file", "a picture"] as const;
 
 interface Props {
   experiment: Experiment;
+  /** The address of the page. */
+  link: string;
   /** The scenario as text; empty while it cannot be read. */
   text: string;
+  /** What came out as SVG, and the name of its file; null before a run. */
+  picture: { name: string; made: () => string | null } | null;
 }
 
-export function Take({ experiment, text }: Props) {
+export function Take({ experiment, link, text, picture }: Props) {
   const [kind, setKind] = useState<typeof KINDS[number]>("a command");
   const [copied, setCopied] = useState("");
-  const shown = { "a command": asCommand(experiment), Python: asPython(experiment), "a link": location.href,
-    "a file": text || "The scenario cannot be read." }[kind];
+  const shown = { "a command": asCommand(experiment), Python: asPython(experiment), "a link": link,
+    "a file": text || "The scenario cannot be read.", "a picture": picture
+      ? "Answer, figures and curves of these runs in one picture, with the command that repeats them."
+      : "Run it first: the picture holds answer, figures and curves." }[kind];
   const copy = () => {
     navigator.clipboard.writeText(shown).then(() => { setCopied("copied"); }, () => {
       setCopied("this browser lets no page copy: mark the text");
     });
     setTimeout(() => { setCopied(""); }, 3000);
+  };
+  const draw = async (type: "svg" | "png") => {
+    const svg = picture?.made();
+    if (!svg) return;
+    const blob = type === "svg" ? new Blob([svg], { type: "image/svg+xml" }) : await pngOf(svg);
+    save(blob, fileName(picture!.name, type));
   };
   return (
     <section class="take card" aria-label="Take along">
@@ -38,7 +51,11 @@ export function Take({ experiment, text }: Props) {
             save(new Blob([text], { type: "application/toml" }), tomlOf(experiment));
           }} disabled={!text}>Save</button>
         )}
-        <button class="btn" onClick={copy}>Copy</button>
+        {kind === "a picture" ? (["svg", "png"] as const).map((type) => (
+          <button class="btn" disabled={!picture} onClick={() => { void draw(type); }}>
+            Save {type.toUpperCase()}
+          </button>
+        )) : <button class="btn" onClick={copy}>Copy</button>}
       </span>
     </section>
   );

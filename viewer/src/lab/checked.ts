@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Pool } from "../engine/pool";
 import { Refused, type Checked, type Problem } from "../engine/wasm";
 import type { Source } from "../engine/work";
-import { askedOf, MOST_TEXT, sourceOf, type Experiment } from "./experiment";
+import { AS_IT_IS, askedOf, MOST_TEXT, sourceOf, type Experiment } from "./experiment";
 import { edited } from "./edited";
 import type { Given } from "./Form";
 import { mostBytes, recording } from "./runs";
@@ -12,6 +12,9 @@ import { quantityOf } from "./size";
 
 /** `shown` is the text with comments, where its changes have places in it. */
 export type Told = Checked & { written: string; given: Given[]; shown: string };
+
+/** How the engine says that there are no files where it runs. */
+const NO_FILES = "operation not supported on this platform";
 
 /** Whether a scenario has training jobs. */
 export const hasJobs = ({ given }: Told) => given.some(({ path }) => path.startsWith("job."));
@@ -91,10 +94,11 @@ async function check(
     said.plain = text;
   } catch (error) {
     said.problems = error instanceof Refused ? error.problems : [];
-    said.wrong = (error as Error).message;
+    said.wrong = (error as Error).message.replace(NO_FILES, "a page reads no files, and no built-in scenario has this "
+      + "name");
     return said;
   }
-  for (const controller of of.controllers) {
+  for (const controller of of.controllers.filter((one) => one !== AS_IT_IS)) {
     const theirs = sourceOf(controller, of.own);
     if (theirs && !own.includes(theirs)) continue;
     try {

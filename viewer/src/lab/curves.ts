@@ -2,7 +2,8 @@
 
 import { lanesOf, type Job } from "../data/lanes";
 import type { Run } from "../data/run";
-import { spread } from "../data/rates";
+import type { Span } from "../data/stretch";
+import { goodputOf } from "../data/rates";
 import type { Curve } from "../panes/Plot";
 import { numbersOf, type Table } from "../engine/wasm";
 import { nameOf } from "./experiment";
@@ -35,30 +36,6 @@ function overPorts(run: Run, metric: "queue_max_bytes" | "marks" | "drops", toge
     over[frame] = together === "sum" ? over[frame]! + value : Math.max(over[frame]!, value);
   });
   return over;
-}
-
-/** Rate of the links into hosts at which flows end, together; 0 where it is not known. */
-function capacity(run: Run): number {
-  const rates = run.tables.ports.get("rate_bps")?.values;
-  const ends = new Set(run.flows?.values("dst"));
-  if (!rates) return 0;
-  return run.timeline.ports.reduce((sum, { to }, port) => sum + (ends.has(to) ? rates[port]! : 0), 0);
-}
-
-/** Bytes that all flows got in each frame, as a rate. */
-function goodput(run: Run): Float64Array | null {
-  if (!run.byFlow?.has("delivered_bytes")) return null;
-  const rate = new Float64Array(run.frames);
-  for (const block of run.byFlow.blocks) {
-    const [starts, bytes] = [block.values("starts"), block.values("delivered_bytes")];
-    for (let frame = 0; frame < run.frames; frame++) {
-      for (let row = starts[frame]!; row < starts[frame + 1]!; row++) {
-        if (!Number.isNaN(bytes[row]!)) rate[frame] = rate[frame]! + 8 * bytes[row]! / run.timeline.frame_s;
-      }
-    }
-  }
-  // a repair delivers what waited behind it at once: it came before, no faster than the links of the receivers
-  return spread(rate, capacity(run));
 }
 
 /** Distribution of completion times: the share that finished within a time. */
@@ -113,11 +90,24 @@ export function drawn(finished: Finished[], place: (controller: string) => numbe
       completed(tables.queries, "finish_s", run.end_s)))
       : made("flows", "Complete flows", "", ({ run, tables }) => completed(tables.flows, "finish_s", run.end_s)),
     made("queue", "Largest queue", "B", over((run) => overPorts(run, "queue_max_bytes", "most"))),
-    made("goodput", "Goodput of all flows", "b/s", over(goodput)),
+    made("goodput", "Goodput of all flows", "b/s", over((run) => goodputOf(run))),
     made("marks", "Marks", "packets", over((run) => (
       run.metrics.includes("marks") && run.largestOf("marks") ? overPorts(run, "marks", "sum") : null))),
     made("drops", "Drops", "packets", over((run) => (
       run.metrics.includes("drops") && run.largestOf("drops") ? overPorts(run, "drops", "sum") : null))),
     made("fct", "Finished within a time", "%", ({ tables }) => distribution(tables.flows, "fct_s")),
   ].filter((own) => own !== null);
+}
+
+/** The stretch in which something happens, of all runs. */
+export function busy(runs: Run[]): Span {
+  const end = Math.max(...runs.map((run) => run.end_s));
+  const until = Math.max(...runs.map((run) => run.busyUntil_s));
+  return { from_s: 0, to_s: until > 0.8 * end ? end : until * 1.05 };
+}
+
+/** What the axis of a plot shows: the stretch, or all times that transfers took. */
+export function seenOf({ key, curves }: Drawn, stretch: Span): Span {
+  if (key !== "fct") return stretch;
+  return { from_s: 0, to_s: Math.max(...curves.map(({ time_s }) => time_s[time_s.length - 1] ?? 0)) * 1.02 };
 }

@@ -65,8 +65,11 @@ export function withKey(experiment: Experiment, key: string, value: string | nul
   return { ...experiment, set: value === null ? others : [...others, [key, value]] };
 }
 
-/** The address after `#`. */
-export async function written(experiment: Experiment): Promise<string> {
+/** Parts that an address may have. */
+const PARTS = ["s", "set", "cc", "seeds", "text", "own", "lesson"];
+
+/** The address after `#`: of an experiment, and of the lesson that it is in. */
+export async function written(experiment: Experiment, lesson: string | null = null): Promise<string> {
   const parts = new URLSearchParams();
   parts.set("s", experiment.scenario);
   experiment.set.forEach(([key, value]) => { parts.append("set", `${key}=${value}`); });
@@ -74,16 +77,25 @@ export async function written(experiment: Experiment): Promise<string> {
   parts.set("seeds", String(experiment.seeds));
   if (experiment.text !== null) parts.set("text", await deflate(experiment.text));
   for (const { name, text } of namedBy(experiment)) parts.append("own", `${name} ${await deflate(text)}`);
+  if (lesson !== null) parts.set("lesson", lesson);
   return parts.toString();
 }
 
+const partsOf = (hash: string) => new URLSearchParams(hash.replace(/^#/, ""));
+
+/** The lesson that an address names; null if none. */
+export const lessonIn = (hash: string) => partsOf(hash).get("lesson");
+
 /** What an address holds. Raises an error that says what is wrong with it. */
 export async function read(hash: string): Promise<Experiment> {
-  const parts = new URLSearchParams(hash.replace(/^#/, ""));
+  const parts = partsOf(hash);
   const word = (text: string) => {
     if (text.length > MOST_WORD) throw new Error(`the address has a value of ${text.length} characters`);
     return text;
   };
+  if (!PARTS.some((part) => parts.has(part))) {
+    throw new Error(`the address has none of the parts ${PARTS.join(", ")}`);
+  }
   const set = parts.getAll("set").map((one): [string, string] => {
     const at = one.indexOf("=");
     if (at < 1) throw new Error(`the address has set=${word(one)}; expected KEY=VALUE`);
@@ -151,5 +163,5 @@ export function asPython(experiment: Experiment): string {
   const scenario = `incast.Scenario.load(${text(place(experiment))})${sets ? `.with_({${sets}})` : ""}`;
   const cc = comparedOf(experiment).map((controller) => text(outside(controller, own))).join(", ");
   return `import incast\n\nscenario = ${scenario}\ncompared = incast.compare(scenario, [${cc}], seeds=${seeds})`
-    + "\nprint(compared.answer())";
+    + "\ncompared.answer()";
 }

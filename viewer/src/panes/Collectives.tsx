@@ -139,7 +139,7 @@ function alikeSaid(row: Row | undefined, alike: Name[]): string {
     job: `job ${row.job}`, pattern: row.pattern, algorithm: row.algorithm, members: counted(row.members, "rank"),
     bytes: short(row.bytes, "B"),
   };
-  return `all: ${alike.map((own) => words[own]!).join(", ")}`;
+  return `Alike in all: ${alike.map((own) => words[own]!).join(", ")}`;
 }
 
 /** The longest message of a collective in words. */

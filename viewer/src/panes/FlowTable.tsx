@@ -81,7 +81,7 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
         <span id="count">{rows.length.toLocaleString("en-US")} of {run.flowCount.toLocaleString("en-US")} flows
           {whose && ` of ${whose}`}</span>
         {alike.length > 0 && (
-          <span class="alike">all: {COLUMNS.filter(([name]) => alike.includes(name))
+          <span class="alike">Alike in all: {COLUMNS.filter(([name]) => alike.includes(name))
             .map(([name, title]) => (
               `${title} ${cell(name, 0)} ${units.get(name)?.unit ?? ""}`.trim())).join(", ")}</span>
         )}

@@ -32,8 +32,11 @@ export function Summary({ run, metric, name, brief, onPin, onFlow, onSeek, onMet
     <div class={brief ? "summary brief" : "summary"} role="region" aria-label={name ? `Summary of ${name}` : "Summary"}>
       <h2>{name || "Summary"}</h2>
       <p class="say">
-        {description && <b>{description.replace(/\.$/, "")}. </b>}
-        {sentenceOf(run)}; {lineOf(run).replaceAll(" · ", ", ")}.
+        <strong>{sentenceOf(run)}</strong>; {lineOf(run).replaceAll(" · ", ", ")}.
+        {description && (
+          <span class="faint"> The scenario's own description, changed settings aside: “{
+            description.replace(/\.$/, "")}”.</span>
+        )}
       </p>
       {(tiles.length > 0 || queue) && (
         <dl class="tiles">
@@ -49,9 +52,9 @@ export function Summary({ run, metric, name, brief, onPin, onFlow, onSeek, onMet
           {queue && (
             <div>
               <dd title={recorded("queue_max_bytes", queue.value)}>{short(queue.value, "B")}</dd>
-              <dt><button class="link" title={`Go there: ${way(run.names[queue.at]!)}`} onClick={() => {
+              <dt><button class="link" title={`Go there: ${way(run.names[queue.port]!)}`} onClick={() => {
                 onSeek(run.timeOf(queue.frame));
-                onPin(queue.at);
+                onPin(queue.port);
               }}>largest queue, at {seconds(run.timeOf(queue.frame))}</button></dt>
             </div>
           )}

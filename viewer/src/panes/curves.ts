@@ -46,7 +46,8 @@ export function panesOf(run: Run, flow: number, measure: Measure = "bytes"): Pan
     const [ending, own, group] = UNITS.find(([end]) => name.endsWith(end)) ?? ["", "", name];
     const inPackets = own === "B" && measure === "packets" && packet_bytes !== undefined;
     const unit = inPackets ? "packets" : own;
-    const title = own === "B" && !isWindow(name) ? "Bytes" : own !== "s" || !isDelay(name) ? group
+    const counted = inPackets ? "Packets" : "Bytes";
+    const title = own === "B" && !isWindow(name) ? counted : own !== "s" || !isDelay(name) ? group
       : !target ? "Delay" : name === compared || name.includes("target") ? AGAINST : "Other delays";
     const pane = panes.get(title) ?? { title, unit, curves: [], ...(inPackets ? { lines: ONE_PACKET } : {}) };
     panes.set(title, pane);

@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[cfg(target_family = "wasm")]
 #[link(wasm_import_module = "incast")]
 unsafe extern "C" {
-    /// Progress of a run: part of the set-up that is done, simulated time and end in seconds, hops; bytes delivered, and
-    /// the time as of which they were counted, or NaN. 0 stops the run.
+    /// Progress of a run: part of the set-up that is done, simulated time and end in seconds, hops; when the bytes
+    /// delivered were counted, and how many, or NaN. 0 stops the run.
     pub(crate) safe fn progress(set_up: f64, now_s: f64, end_s: f64, hops: f64, counted_s: f64, delivered: f64) -> u32;
     /// Calls `method` of the object of `flow`, of the registered class `class`, with the event in [`EVENT`]. The host
     /// then writes the object's attributes there. Otherwise it writes a message with `input` and returns 1.

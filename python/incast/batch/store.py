@@ -148,9 +148,10 @@ class Store:
         if lacking:
             raise FolderError(f"{path} is damaged: it lacks {', '.join(lacking)}; {_way_out(path.name)}")
         if head["format"] != STORE_FORMAT:
+            theirs, version = (files.brief(one, 40) for one in (repr(head["format"]), str(head["incast"])))
             raise FolderError(
-                f"{self.folder} is a store of format {head['format']!r}: expected {STORE_FORMAT}; "
-                f"read it with the version of incast that made it ({head['incast']}), or make a new store"
+                f"{self.folder} is a store of format {theirs}: expected {STORE_FORMAT}; "
+                f"read it with the version of incast that made it ({version}), or make a new store"
             )
         assert isinstance(head, dict)
         return head
@@ -304,7 +305,7 @@ class Store:
     def broken(self) -> list[str]:
         """Return the names of missing and damaged files."""
         places = ((name, self.folder / name, digest) for name, digest in self.sums().items())
-        return [name for name, path, digest in places if not path.is_file() or _digest(path) != digest]
+        return [name for name, path, digest in places if not _is_sound(path, digest)]
 
     def names(self) -> list[str]:
         """Return the names of the result files."""
@@ -329,7 +330,8 @@ class Store:
         """One row per run: study, scenario, arm, controller, varied keys, seed, identity, figures."""
         import pyarrow as pa
 
-        if not (self.folder / RUNS).exists():
+        # a link to nowhere is there
+        if not os.path.lexists(self.folder / RUNS):
             return pa.table({})
         return self.read(RUNS)
 
@@ -341,7 +343,7 @@ class Store:
     def points(self, study: str) -> pa.Table | None:
         """Return one row per point of a study: varied keys, scenario, runs by seed; ``None`` for an unknown study."""
         name = f"studies/{study}/points.parquet"
-        return self.read(name) if (self.folder / name).exists() else None
+        return self.read(name) if os.path.lexists(self.folder / name) else None
 
     def pending(self) -> Pending | None:
         """Return the pending study, if any."""
@@ -515,6 +517,15 @@ def parquet(rows: pa.Table) -> bytes:
 def _head_text() -> str:
     head = {"format": STORE_FORMAT, "incast": _core.__version__, "engine": engine_digest()}
     return json.dumps(head, indent=2) + "\n"
+
+
+def _is_sound(path: Path, digest: str) -> bool:
+    try:
+        return path.is_file() and files.digest_of(path) == digest
+    except ValueError:
+        return False
+    except OSError as error:
+        raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
 
 
 def _digest(path: Path) -> str:

@@ -29,12 +29,15 @@ from incast.study.definition import Definition
 from incast.study.planning import make
 from incast.study.reading import Runs
 from incast.system import files
-from incast.system.folders import alone_in, clear_away, refuse_odd_name, write_whole
+from incast.system.folders import alone_in, clear_away, refuse_odd_name, refuse_other, write_whole
 
 OWN_STORE = "runs"
 
 POINTS_FILE = "points.parquet"
 """Table of the runs in the store that belong to the folder."""
+
+RESULTS = (".json", ".html")
+"""Suffixes of the files of a report that are written over."""
 
 Kind = TypeVar("Kind", bound=ComparisonStudy)
 
@@ -184,6 +187,10 @@ def made(
         _refuse_store(folder, store)
     there, before = folder.is_dir(), _before(path)
     _refuse_other_kind(study, folder)
+    # before hours of runs, not after them
+    for one in folder.glob("*") if there else ():
+        if one.suffix in RESULTS:
+            refuse_other(one)
     mark.put(folder)
     declared, earlier = read(kind, folder)
     study = study.with_words_of(declared).holding(declared)

@@ -40,6 +40,8 @@ MOST_TOML = 64 << 20
 """Most bytes of a study, a paper, or a scenario in a run folder; same as of a scenario from standard input."""
 MOST_DEPTH = 64
 """Most levels of nested tables and lists: no file of the program has ten."""
+HOLLOW = 1 << 30
+"""Bytes of a file above which not much of it may be a hole."""
 SMALL = 32 << 20
 """Bytes that are read without checking the free memory: the check takes as long as reading a small table."""
 WORK = 2.0
@@ -62,8 +64,12 @@ KINDS = (
 
 def message_of(error: BaseException) -> str:
     """Return the message of an error raised here, in one line."""
-    words = " ".join((getattr(error, "strerror", None) or str(error)).split())
-    return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
+    return brief(" ".join((getattr(error, "strerror", None) or str(error)).split()))
+
+
+def brief(words: str, most: int = LONGEST) -> str:
+    """Return a text of at most ``most`` characters: a longer one without its end."""
+    return words if len(words) <= most else f"{words[:most]}..."
 
 
 def kind_of(mode: int) -> str:
@@ -190,8 +196,13 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def digest_of(path: Path) -> str:
-    """Compute the SHA-256 of a plain file."""
+    """Compute the SHA-256 of a plain file; raises ``ValueError`` for a large one that is a hole but for a hundredth."""
     with opened(path) as file:
+        there = os.fstat(file.fileno())
+        # reading terabytes of zeros takes hours; Windows does not say how much is there
+        blocks = getattr(there, "st_blocks", there.st_size)
+        if there.st_size > HOLLOW and 512 * 100 * blocks < there.st_size:
+            raise ValueError(f"has {spoken(there.st_size)}, of which {spoken(512 * blocks)} are on the disk")
         return hashlib.file_digest(cast("io.BufferedReader", file), "sha256").hexdigest()
 
 

@@ -122,13 +122,14 @@ class Search:
         backend = JournalFileBackend(str(folder / JOURNAL), _Lock(folder / JOURNAL))  # type: ignore[arg-type]
         towards = optuna.study.StudyDirection
         directions = [towards.MAXIMIZE if one.maximise else towards.MINIMIZE for one in tuning.objectives]
-        self.study: OptunaStudy = optuna.create_study(
-            storage=JournalStorage(backend),
-            sampler=_Repeatable(self),
-            study_name=tuning.target.study.name,
-            directions=directions,
-            load_if_exists=True,
-        )
+        with files.held(folder):
+            self.study: OptunaStudy = optuna.create_study(
+                storage=JournalStorage(backend),
+                sampler=_Repeatable(self),
+                study_name=tuning.target.study.name,
+                directions=directions,
+                load_if_exists=True,
+            )
 
     def tried(self) -> list[Tried]:
         """Return the finished sets that count, in the order of their start."""

@@ -24,6 +24,7 @@ from incast.runs import soundness
 from incast.study.axes import Value
 from incast.study.definition import MOST_RUNS, Definition, Point
 from incast.study.planning import make
+from incast.system import files
 from incast.system.output import counted, nearest
 from incast.tuning import declaration
 from incast.tuning.declaration import Target
@@ -189,7 +190,8 @@ def carry_out(analysis: Analysis, folder: Path, workers: int, show: Callable[[St
     drawn = analysis.sample()
     asked, points = _points(analysis, drawn)
     store = make(folder / "store", target.study, points=points, seeds=analysis.seeds, workers=workers, show=show)
-    means = _means(analysis, points, store.runs.to_pylist())
+    with files.held(store.folder):
+        means = _means(analysis, points, store.runs.to_pylist())
     values = np.array([means[place] for place in asked])
     indices = [
         index

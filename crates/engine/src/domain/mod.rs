@@ -17,7 +17,7 @@ mod programs;
 mod queries;
 mod ranks;
 mod reconnect;
-mod timeline;
+pub mod timeline;
 mod timeline_events;
 mod weights;
 
@@ -37,7 +37,6 @@ use crate::node::trace::{Site, observe_cell, observe_port};
 use crate::node::transmit::pass;
 use crate::port::Port;
 use crate::program::Programs;
-use crate::spec::Deliveries;
 use crate::switch::Switch;
 use crate::switch::route::{Planned, Route};
 use crate::transport::nearby;
@@ -193,11 +192,7 @@ impl Domain {
             }
             Route::Choose | Route::None => return ctx.counts.drop_at(at.time),
         }
-        match net.deliveries {
-            Deliveries::Plain => self.endpoints.deliver(&mut ctx, packet, ext),
-            Deliveries::Counted => self.endpoints.deliver_counted(&mut ctx, packet, ext),
-            Deliveries::Handled => self.endpoints.deliver_otherwise(ctx, packet, ext),
-        }
+        self.endpoints.arrived(ctx, packet, ext);
     }
 
     /// Called when a timer fires.

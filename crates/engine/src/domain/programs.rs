@@ -7,6 +7,7 @@ use crate::ids::{Node, NodeIx, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::program::{Place, Programs};
+use crate::spec::Deliveries;
 use incast_cc::Time;
 use incast_record::Recorder;
 
@@ -37,6 +38,16 @@ impl Domain {
 }
 
 impl Endpoints {
+    /// Takes in a packet that has arrived at its host.
+    #[inline(always)]
+    pub(super) fn arrived(&mut self, mut ctx: NodeCtx<impl Effects>, packet: &Packet, ext: Option<&mut Ext>) {
+        match ctx.net.deliveries {
+            Deliveries::Plain => self.deliver(&mut ctx, packet, ext),
+            Deliveries::Counted => self.deliver_counted(&mut ctx, packet, ext),
+            Deliveries::Handled => self.deliver_otherwise(ctx, packet, ext),
+        }
+    }
+
     /// Handles an arrival at a host where hosts run programs or delay their packets.
     #[cold]
     pub(super) fn deliver_otherwise(

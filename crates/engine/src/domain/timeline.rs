@@ -25,6 +25,14 @@ pub(super) fn frame(domains: &mut [Domain], net: &FabricMap) {
     }
 }
 
+/// Application bytes delivered at the receivers in closed frames, where these are all domains of a run with a timeline.
+#[cold]
+pub fn counted_bytes(domains: &[Domain], net: &FabricMap) -> Option<u64> {
+    let spec = &net.spec;
+    let counted = |domain: &Domain| domain.endpoints.arrivals.iter().map(ReceiverFrames::counted).sum::<u64>();
+    (spec.observe.timeline.is_some() && spec.threads == Some(1)).then(|| domains.iter().map(counted).sum())
+}
+
 impl Domain {
     /// Counts the ports and flows of the domain by frames.
     fn frame(&mut self, spec: &TimelineSpec, net: &FabricMap, room: &Arc<StoreBudget>) {
@@ -32,11 +40,6 @@ impl Domain {
         self.framed = true;
         self.nodes.ports.iter_mut().for_each(|port| port.frame(spec, &store));
         self.endpoints.frame(spec, net, &store);
-    }
-
-    /// Application bytes delivered at the receivers in closed frames.
-    pub fn counted_bytes(&self) -> u64 {
-        self.endpoints.arrivals.iter().map(ReceiverFrames::counted).sum()
     }
 
     /// Prefetches the data of packets that close frames as they arrive, given their times, planned ports and nodes. In

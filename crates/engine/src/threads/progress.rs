@@ -15,8 +15,8 @@ pub struct Progress {
     pub end: Time,
     /// Hops so far.
     pub hops: u64,
-    /// Application bytes that receivers have delivered in the closed frames of their timelines, and as of when they were
-    /// counted; only of runs with a timeline on one thread (`threads = 1`).
+    /// Application bytes delivered at receivers in closed frames, and as of when they were counted; only of runs with
+    /// a timeline on one thread (`threads = 1`).
     pub delivered: Option<(Time, u64)>,
 }
 
@@ -60,8 +60,8 @@ impl<'a> Monitor<'a> {
     }
 
     /// Sets the bytes delivered.
-    pub fn delivered(&mut self, now: Time, bytes: u64) {
-        self.progress.delivered = Some((now, bytes));
+    pub fn delivered(&mut self, now: Time, bytes: Option<u64>) {
+        self.progress.delivered = bytes.map(|bytes| (now, bytes));
     }
 
     /// Calls the listener now.

@@ -4,6 +4,7 @@ import { HELD, Pool, Stopped, type Thread } from "../src/engine/pool";
 import type { Told } from "../src/engine/work";
 import { asCommand, asPython, FIRST, lessonIn, read, written, type Experiment } from "../src/lab/experiment";
 import { edited } from "../src/lab/edited";
+import { experimentOf, figureOf, PAPERS } from "../src/lab/figures";
 import { label } from "../src/lab/Form";
 import { LESSONS, mean, rightOf } from "../src/lab/lessons";
 import { isAt } from "../src/lab/Lessons";
@@ -51,6 +52,36 @@ describe("an address", () => {
     expect(asCommand({ ...FIRST, controllers: [] })).toBe(
       "incast compare incast --cc . --seeds 5 --set run.duration=100ms");
     expect(asPython(FIRST)).toContain('incast.compare(scenario, ["dctcp", "swift"], seeds=5)\ncompared.answer()');
+  });
+});
+
+describe("a paper's figure", () => {
+  const all = PAPERS.flatMap((paper) => paper.figures.map((figure) => ({ paper, figure })));
+
+  it("is an experiment that its address holds", async () => {
+    expect(all.length).toBeGreaterThan(100);
+    for (const { paper, figure } of all) {
+      const experiment = { ...FIRST, ...experimentOf(paper, figure) };
+      const again = await read(`#${await written(experiment)}`);
+      expect(again).toEqual(experiment);
+      expect(figureOf(again)).toEqual({ paper, figure, changed: false });
+    }
+  });
+
+  it("has a name of its own, and a series for each controller", () => {
+    expect(new Set(all.map(({ paper, figure }) => experimentOf(paper, figure).scenario)).size).toBe(all.length);
+    for (const { figure } of all) {
+      expect(figure.series).toHaveLength(Math.max(1, figure.controllers.length));
+      expect(figure.shows).not.toBe("");
+    }
+  });
+
+  it("is told from what was changed since, and from built-in scenarios", () => {
+    const { paper, figure } = all.find(({ figure: { controllers } }) => controllers.length > 1)!;
+    const experiment = { ...FIRST, ...experimentOf(paper, figure) };
+    expect(figureOf({ ...experiment, seeds: experiment.seeds + 1 })).toEqual({ paper, figure, changed: true });
+    expect(figureOf({ ...experiment, text: null })).toBeNull();
+    expect(figureOf({ ...experiment, scenario: "mine" })).toBeNull();
   });
 });
 

@@ -50,6 +50,9 @@ export function pictured(state: State, setting: string): string | null {
 /** Plots of a picture. */
 const PLOTS = 2;
 
+/** Letters of a name that has more than one line in the table. */
+const LONG = 30;
+
 export function Answer({ state }: { state: State }) {
   const controllers = sound(state);
   // finished runs are a new list only where one more has finished
@@ -89,7 +92,7 @@ export function Answer({ state }: { state: State }) {
             <tbody>
               {table.rows.map(({ controller, name, mark, cells }) => (
                 <tr>
-                  <th scope="row" title={controller}>
+                  <th scope="row" title={controller} class={name.length > LONG ? "long" : ""}>
                     <Marker at={places.indexOf(controller)} />{" "}
                     {nameOf(controller === AS_IT_IS ? AS_IT_IS : name)} {controllers.length > 1 && mark}
                   </th>

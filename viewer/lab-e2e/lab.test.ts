@@ -55,6 +55,19 @@ describe("the lab", () => {
     await page.close();
   });
 
+  it("shows what a long run has delivered so far, and then all of it", async () => {
+    const { page, errors } = await opened("#s=dumbbell&set=run.duration=4s&cc=dctcp&seeds=1");
+    await ready(page);
+    await page.click(".runbar .run");
+    await page.waitForSelector(".seen:has-text('under way') canvas", LONG);
+    expect(await page.textContent(".seen .plot, .seen figure, .seen")).toContain("Delivered");
+    await page.waitForSelector(".seen .network canvas", LONG);
+    await page.click(".seen button:has-text('Delivered')");
+    expect(await page.textContent(".seen")).not.toContain("under way");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   it("hands out what came out as a picture, and knows of none before", async () => {
     const { page, errors } = await opened("#s=incast&set=run.duration=50ms&cc=dctcp&cc=swift&seeds=2");
     await ready(page);

@@ -10,8 +10,10 @@ import { LESSONS, mean, rightOf } from "../src/lab/lessons";
 import { isAt } from "../src/lab/Lessons";
 import { lasting, quantityOf } from "../src/lab/size";
 import { STARTED } from "../src/lab/Own";
+import { drawn, grownTo } from "../src/lab/curves";
 import { deflate } from "../src/lab/packed";
 import { asPythonClass } from "../src/lab/python";
+import { grown, type Growing } from "../src/lab/runs";
 import { changedLines } from "../src/lab/Toml";
 
 const WHOLE: Experiment = {
@@ -210,6 +212,25 @@ describe("workers", () => {
     await expect(run(own)).rejects.toThrow("too large for a page");
     await expect(own.ask({ do: "class", source: STARTED })).rejects.toThrow("is there a loop without an end");
     expect(threads[0]!.over).toBe(true);
+  });
+});
+
+describe("curves that grow", () => {
+  it("have each point once, of runs that are under way", () => {
+    let growing = new Map<string, Growing>();
+    expect([grownTo(growing), drawn([], () => 0, growing)]).toEqual([0, []]);
+    const before = growing = grown(growing, "dctcp", { at_s: 1, bytes: 10 });
+    growing = grown(growing, "dctcp", { at_s: 1, bytes: 10 });
+    expect(growing).toBe(before);
+    growing = grown(growing, "dctcp", { at_s: 2, bytes: 30 });
+    growing = grown(growing, "swift", { at_s: 1.5, bytes: 5 });
+    expect(before.get("dctcp")!.bytes).toEqual([0, 10]);
+    const [only, ...others] = drawn([], (controller) => (controller === "swift" ? 1 : 0), growing);
+    expect(others).toEqual([]);
+    expect(only!.key).toBe("delivered");
+    const seen = only!.curves.map((own) => [own.label, own.colour, Array.from(own.time_s), Array.from(own.values)]);
+    expect(seen).toEqual([["dctcp", 0, [0, 1, 2], [0, 10, 30]], ["swift", 1, [0, 1.5], [0, 5]]]);
+    expect(grownTo(growing)).toBe(2);
   });
 });
 

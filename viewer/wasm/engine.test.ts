@@ -67,6 +67,24 @@ describe("the engine in a page", () => {
     expect(caught(() => own.run({ name: "dumbbell" }, () => false)).message).toContain("stopped");
   });
 
+  it("tells what has been delivered while a run with a timeline goes on", () => {
+    const told = (set: [string, string][]) => {
+      const heard: { at_s: number; bytes: number }[] = [];
+      own.run({ name: "dumbbell", set: [["run.duration", "400ms"], ["run.warmup", "0s"], ...set] }, ({ delivered }) => {
+        if (delivered) heard.push(delivered);
+        return true;
+      });
+      return heard;
+    };
+    expect(told([])).toEqual([]);
+    const heard = told([["measure.timeline", "1ms"]]);
+    // two flows share 10 Gb/s
+    const last = heard[heard.length - 1]!;
+    expect(last.bytes / last.at_s).toBeGreaterThan(1.1e9);
+    expect(last.bytes / last.at_s).toBeLessThan(1.25e9);
+    expect(heard.every(({ at_s }, i) => !i || at_s >= heard[i - 1]!.at_s)).toBe(true);
+  });
+
   it("has runs over time as the panes read them", async () => {
     const work = new Work();
     await work.done({ do: "begin", module: compiled() }, () => undefined);

@@ -8,8 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[cfg(target_family = "wasm")]
 #[link(wasm_import_module = "incast")]
 unsafe extern "C" {
-    /// Progress of a run: part of the set-up that is done, simulated time and end in seconds, hops. 0 stops the run.
-    pub(crate) safe fn progress(set_up: f64, now_s: f64, end_s: f64, hops: f64) -> u32;
+    /// Progress of a run: part of the set-up that is done, simulated time and end in seconds, hops; bytes delivered, and
+    /// the time as of which they were counted, or NaN. 0 stops the run.
+    pub(crate) safe fn progress(set_up: f64, now_s: f64, end_s: f64, hops: f64, counted_s: f64, delivered: f64) -> u32;
     /// Calls `method` of the object of `flow`, of the registered class `class`, with the event in [`EVENT`]. The host
     /// then writes the object's attributes there. Otherwise it writes a message with `input` and returns 1.
     pub(crate) safe fn call(class: u32, flow: u32, method: u32) -> u32;
@@ -20,7 +21,7 @@ unsafe extern "C" {
 /// Stand-ins where there is no host, so that the crate is checked on every machine.
 #[cfg(not(target_family = "wasm"))]
 mod nobody {
-    pub(crate) fn progress(_set_up: f64, _now_s: f64, _end_s: f64, _hops: f64) -> u32 {
+    pub(crate) fn progress(_: f64, _: f64, _: f64, _: f64, _: f64, _: f64) -> u32 {
         1
     }
     pub(crate) fn call(_class: u32, _flow: u32, _method: u32) -> u32 {

@@ -205,7 +205,10 @@ fn run(asked: &Asked) -> Result<Value, Value> {
     spec.observe.max_kept = Some(asked.most_bytes);
     let seconds = Time::as_secs_f64;
     let results = scenario.run(&spec, &mut |p| {
-        !external::has_failed() && host::progress(p.set_up, seconds(p.now), seconds(p.end), p.hops as f64) != 0
+        let (counted_s, delivered) =
+            p.delivered.map_or((f64::NAN, f64::NAN), |(at, bytes)| (seconds(at), bytes as f64));
+        let (now_s, end_s) = (seconds(p.now), seconds(p.end));
+        !external::has_failed() && host::progress(p.set_up, now_s, end_s, p.hops as f64, counted_s, delivered) != 0
     });
     if let Some(failed) = external::failure() {
         return Err(json!({ "error": failed, "controller": true }));

@@ -66,6 +66,21 @@ export function capacityOf(run: Run): number {
   return sum;
 }
 
+/** Bytes that the receivers of all flows have delivered, from 0 at the beginning: times and sums. */
+export function deliveredOf(run: Run): [Float64Array, Float64Array] | null {
+  const { byFlow } = run;
+  if (!byFlow?.has("delivered_bytes")) return null;
+  const sums = new Float64Array(run.frames + 1);
+  for (const block of byFlow.blocks) {
+    const [starts, bytes] = [block.values("starts"), block.values("delivered_bytes")];
+    for (let frame = 0; frame < run.frames; frame++) {
+      for (let row = starts[frame]!; row < starts[frame + 1]!; row++) sums[frame + 1]! += bytes[row]! || 0;
+    }
+  }
+  for (let frame = 0; frame < run.frames; frame++) sums[frame + 1]! += sums[frame]!;
+  return [Float64Array.from(sums, (_, frame) => Math.min(run.end_s, run.timeOf(frame))), sums];
+}
+
 /** The same of all flows: each has at most its link's, and together they have at most what their receivers have. */
 export function goodputOf(run: Run, span = spanOf(run)): Float64Array | null {
   const { byFlow } = run;

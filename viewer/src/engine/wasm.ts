@@ -18,6 +18,8 @@ export interface Progress {
   now_s: number;
   end_s: number;
   hops: number;
+  /** Bytes that receivers have delivered, and as of when they were counted; of runs with a timeline. */
+  delivered?: { at_s: number; bytes: number };
 }
 
 /** A scenario and its changes, in the order in which they apply. */
@@ -140,8 +142,8 @@ export class Engine {
   constructor(module: WebAssembly.Module) {
     const imports = {
       incast: {
-        progress: (setUp: number, now_s: number, end_s: number, hops: number) => (
-          this.heard({ setUp, now_s, end_s, hops }) ? 1 : 0),
+        progress: (setUp: number, now_s: number, end_s: number, hops: number, at_s: number, bytes: number) => (
+          this.heard({ setUp, now_s, end_s, hops, ...(bytes >= 0 && { delivered: { at_s, bytes } }) }) ? 1 : 0),
         call: (of: number, flow: number, method: number) => this.called(of, flow, method),
         panicked: (at: number, length: number) => { throw new Error(this.textAt(at, length)); },
       },

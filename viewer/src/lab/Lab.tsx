@@ -19,7 +19,7 @@ import { isAt, Lessons, type Lesson } from "./Lessons";
 import { LESSONS } from "./lessons";
 import { Own, STARTED } from "./Own";
 import { Papers } from "./Papers";
-import { forget, MOST_HOPS, share, start, type State } from "./runs";
+import { forget, MOST_HOPS, hopsOf, share, start, type State } from "./runs";
 import { Seen } from "./Seen";
 import { Take } from "./Take";
 import { Toml } from "./Toml";
@@ -321,7 +321,7 @@ export function Lab({ pool, version }: Props) {
                 <p class="note warn" role="alert"><b>{nameOf(controller)}</b> {words}</p>
               ))}
               <Answer state={state} />
-              <Seen finished={state.finished} controllers={comparedOf(state.of)} dark={dark} />
+              <Seen finished={state.finished} growing={state.growing} controllers={comparedOf(state.of)} dark={dark} />
               {state.notes.map((note) => <p class="note">{note}</p>)}
             </>
           )}
@@ -350,7 +350,7 @@ function Progress({ state, told }: { state: State | null; told: Told | null }) {
   }
   const done = share(state);
   const over = `${state.finished.length} of ${state.total} runs`;
-  const words = `${state.finished.length} of ${state.total} runs, ${quantityOf(state.hops, "")} hops`;
+  const words = `${state.finished.length} of ${state.total} runs, ${quantityOf(hopsOf(state), "")} hops`;
   const after = state.stopped ? ", stopped" : state.running ? "" : `, ${quantityOf(state.took / 1000, "s")}`;
   return (
     <div class="prog">

@@ -14,21 +14,38 @@ import { letterSize } from "../scene/size";
 import { usePlaying } from "../app/hooks";
 import { TimeBar } from "../time/TimeBar";
 import { spanBetween, type Span } from "../data/stretch";
-import { busy, drawn, seenOf } from "./curves";
+import { busy, drawn, grownTo, seenOf } from "./curves";
 import { openingOf } from "../data/opening";
 import { nameOf } from "./experiment";
-import type { Finished } from "./runs";
+import type { Finished, Growing } from "./runs";
 
 /** Height of curves beside the fabric, in letters: it leaves them room. */
 const BESIDE = 17;
 
 interface Props {
   finished: Finished[];
+  growing: Map<string, Growing>;
   controllers: string[];
   dark: boolean;
 }
 
-export function Seen({ finished, controllers, dark }: Props) {
+/** Bytes delivered so far, until a run with a fabric to show has finished. */
+function Grows({ growing, controllers, dark }: Omit<Props, "finished">) {
+  const drawnNow = drawn([], (controller) => Math.max(0, controllers.indexOf(controller)), growing)[0];
+  if (!drawnNow) return null;
+  const to_s = grownTo(growing);
+  return (
+    <section class="seen card" aria-label="Over time">
+      <div class="curves">
+        <div class="line"><h2>Over time</h2><span class="soft">seed 1, under way</span></div>
+        <Plot title={drawnNow.title} unit={drawnNow.unit} curves={drawnNow.curves} now_s={to_s} dark={dark}
+          seen={{ from_s: 0, to_s }} onSeek={() => undefined} onSpan={() => undefined} />
+      </div>
+    </section>
+  );
+}
+
+export function Seen({ finished, growing, controllers, dark }: Props) {
   const shown = finished.filter((own): own is Finished & { run: Run } => own.run !== null);
   const [whose, setWhose] = useState<string | null>(null);
   const [curve, setCurve] = useState<string | null>(null);
@@ -39,8 +56,8 @@ export function Seen({ finished, controllers, dark }: Props) {
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(30);
   const own = shown.find(({ controller }) => controller === whose) ?? shown[0];
-  const curves = useMemo(() => drawn(finished, (controller) => Math.max(0, controllers.indexOf(controller))),
-    [finished, controllers]);
+  const curves = useMemo(() => drawn(finished, (controller) => Math.max(0, controllers.indexOf(controller)), growing),
+    [finished, growing, controllers.join()]);
   const all = useMemo(() => (shown.length ? busy(shown.map(({ run }) => run)) : null), [finished]);
   const run = own?.run;
   const most = run?.metrics.includes(metric) ? metric : run?.metrics[0];
@@ -49,12 +66,16 @@ export function Seen({ finished, controllers, dark }: Props) {
   const field = useMemo(() => (run && most ? fieldOf(run, most, largest) : null), [run, most, largest]);
   const opened = useMemo(() => (run && most ? openingOf(run, run.frames, most) : null), [run, most]);
   useEffect(() => { [setPinned, setSpan, setTime].forEach((set) => { set(null); }); }, [shown[0]?.run]);
-  if (!own || !all || !run || !most || !field) return null;
+  if (!own || !all || !run || !most || !field) {
+    return <Grows growing={growing} controllers={controllers} dark={dark} />;
+  }
   const now_s = time_s ?? (opened ? run.timeOf(opened.frame) : 0);
   const frame = run.frameOf(now_s);
   const seek = (to_s: number) => { setTime(Math.min(run.end_s, Math.max(0, to_s))); };
   const select = (one_s: number, other_s: number) => { setSpan(spanBetween(run, one_s, other_s)); };
-  const chosen = curves.find(({ key }) => key === curve) ?? curves[0];
+  // what grows is shown until another curve is asked for
+  const usual = growing.size > 0 ? curves.find(({ key }) => key === "delivered") : undefined;
+  const chosen = curves.find(({ key }) => key === curve) ?? usual ?? curves[0];
   return (
     <section class="seen card" aria-label="Over time">
       <div class="panes">
@@ -69,7 +90,7 @@ export function Seen({ finished, controllers, dark }: Props) {
           </div>
           {chosen && (
             <Plot title={chosen.title} unit={chosen.unit} curves={chosen.curves} now_s={now_s}
-              seen={seenOf(chosen, span ?? all)} dark={dark}
+              seen={seenOf(chosen, span ?? { ...all, to_s: Math.max(all.to_s, grownTo(growing)) })} dark={dark}
               {...(innerWidth > 1100 && { height: Math.round(BESIDE * letterSize()) })}
               onSeek={chosen.key === "fct" ? () => undefined : seek} onSpan={select} />
           )}

@@ -3,11 +3,11 @@
 import { lanesOf, type Job } from "../data/lanes";
 import type { Run } from "../data/run";
 import type { Span } from "../data/stretch";
-import { goodputOf } from "../data/rates";
+import { deliveredOf, goodputOf } from "../data/rates";
 import type { Curve } from "../panes/Plot";
 import { numbersOf, type Table } from "../engine/wasm";
 import { nameOf } from "./experiment";
-import type { Finished } from "./runs";
+import type { Finished, Growing } from "./runs";
 
 export interface Drawn {
   key: string;
@@ -65,8 +65,29 @@ function overIterations(runs: (Finished & { run: Run })[], place: (controller: s
   return curves.length ? { key: "iterations", title: "Iteration time", unit: "s", curves } : null;
 }
 
-/** Curves that the finished runs carry. `place` is that of each controller among the chips. */
-export function drawn(finished: Finished[], place: (controller: string) => number): Drawn[] {
+/** Bytes delivered over time, also of runs that are under way. */
+function delivered(
+  runs: (Finished & { run: Run })[], growing: Map<string, Growing>, place: (controller: string) => number,
+): Drawn | null {
+  const curve = (controller: string, time_s: ArrayLike<number>, values: ArrayLike<number>): Curve => ({
+    label: nameOf(controller), time_s: Float64Array.from(time_s), values: Float64Array.from(values), stepped: false,
+    colour: place(controller) });
+  const done = runs.flatMap(({ controller, run }) => {
+    const found = deliveredOf(run);
+    return found ? [curve(controller, ...found)] : [];
+  });
+  const under = [...growing].sort(([one], [other]) => place(one) - place(other));
+  const curves = [...done, ...under.map(([controller, own]) => curve(controller, own.time_s, own.bytes))];
+  return curves.length ? { key: "delivered", title: "Delivered", unit: "B", curves } : null;
+}
+
+/**
+ * Curves that the finished runs carry, and those that are under way. `place` is that of each controller among the
+ * chips.
+ */
+export function drawn(
+  finished: Finished[], place: (controller: string) => number, growing = new Map<string, Growing>(),
+): Drawn[] {
   const first = finished.filter((own): own is Finished & { run: Run } => own.run !== null);
   const made = (
     key: string, title: string, unit: string, of: (own: Finished & { run: Run }) => [Float64Array, Float64Array] | null,
@@ -90,6 +111,7 @@ export function drawn(finished: Finished[], place: (controller: string) => numbe
       completed(tables.queries, "finish_s", run.end_s)))
       : made("flows", "Complete flows", "", ({ run, tables }) => completed(tables.flows, "finish_s", run.end_s)),
     made("queue", "Largest queue", "B", over((run) => overPorts(run, "queue_max_bytes", "most"))),
+    delivered(first, growing, place),
     made("goodput", "Goodput of all flows", "b/s", over((run) => goodputOf(run))),
     made("marks", "Marks", "packets", over((run) => (
       run.metrics.includes("marks") && run.largestOf("marks") ? overPorts(run, "marks", "sum") : null))),
@@ -105,6 +127,10 @@ export function busy(runs: Run[]): Span {
   const until = Math.max(...runs.map((run) => run.busyUntil_s));
   return { from_s: 0, to_s: until > 0.8 * end ? end : until * 1.05 };
 }
+
+/** The latest time of growing curves, s; 0 without any. */
+export const grownTo = (growing: Map<string, Growing>) => (
+  Math.max(0, ...[...growing.values()].map(({ time_s }) => time_s.at(-1)!)));
 
 /** What the axis of a plot shows: the stretch, or all times that transfers took. */
 export function seenOf({ key, curves }: Drawn, stretch: Span): Span {

@@ -21,13 +21,22 @@ export interface Finished {
   run: Run | null;
 }
 
+/** Bytes delivered so far in a run that is under way. */
+export interface Growing {
+  time_s: number[];
+  bytes: number[];
+}
+
 export interface State {
   /** The experiment that ran, or runs. */
   of: Experiment;
   finished: Finished[];
   total: number;
-  /** Parts of the runs under way that are done, by controller and seed. */
-  parts: Map<string, number>;
+  /** Parts of the runs under way that are done, and their hops so far, by controller and seed. */
+  parts: Map<string, { part: number; hops: number }>;
+  /** What the runs of the first seed under way have delivered, by controller. */
+  growing: Map<string, Growing>;
+  /** Hops of the finished runs. */
   hops: number;
   /** Why runs failed, in words, by controller and seed. */
   failed: Map<string, { controller: string; words: string }>;
@@ -65,9 +74,12 @@ const keyOf = (controller: string, seed: number) => `${controller} ${seed}`;
 
 /** Share of all runs that is done. */
 export function share({ finished, total, parts, failed }: State): number {
-  const under = [...parts.values()].reduce((sum, part) => sum + part, 0);
+  const under = [...parts.values()].reduce((sum, { part }) => sum + part, 0);
   return total ? Math.min(1, (finished.length + under + failed.size) / total) : 0;
 }
+
+/** Hops of all runs so far. */
+export const hopsOf = ({ hops, parts }: State) => [...parts.values()].reduce((sum, own) => sum + own.hops, hops);
 
 /** Settings of a run whose tables panes show; with training jobs it records what their ranks do. */
 export const recording = (hasJobs: boolean): [string, string][] => [
@@ -80,6 +92,15 @@ interface Known {
   hasJobs: boolean;
 }
 
+/** Growing curves with one more point, if it is later than the last one. */
+export function grown(
+  growing: Map<string, Growing>, controller: string, { at_s, bytes }: { at_s: number; bytes: number },
+): Map<string, Growing> {
+  const old = growing.get(controller) ?? { time_s: [0], bytes: [0] };
+  if (at_s <= old.time_s.at(-1)!) return growing;
+  return new Map(growing).set(controller, { time_s: [...old.time_s, at_s], bytes: [...old.bytes, bytes] });
+}
+
 /** Runs an experiment. `changed` is called with what there is, at most once a frame, until another one starts. */
 export function start(
   pool: Pool, of: Experiment, { notes, hasJobs }: Known, changed: (state: State) => void,
@@ -89,8 +110,8 @@ export function start(
   const controllers = comparedOf(of);
   const state: State = {
     notes,
-    of, finished: [], total: controllers.length * of.seeds, parts: new Map(), hops: 0, failed: new Map(),
-    running: true, stopped: false, began: performance.now(), took: 0, first: null,
+    of, finished: [], total: controllers.length * of.seeds, parts: new Map(), growing: new Map(), hops: 0,
+    failed: new Map(), running: true, stopped: false, began: performance.now(), took: 0, first: null,
   };
   let asked = false;
   const tell = () => {
@@ -110,8 +131,10 @@ export function start(
     try {
       const tables = drawn ? [...SHOWN, ...(hasJobs ? OF_JOBS : [])] : ANSWERED;
       const task = { do: "run" as const, scenario, sources: of.own, tables };
-      const ran = await pool.ask(task, ({ now_s, end_s }) => {
-        state.parts.set(key, end_s > 0 ? now_s / end_s : 0);
+      const ran = await pool.ask(task, ({ now_s, end_s, hops, delivered }) => {
+        const known = state.parts.get(key)?.hops ?? 0;
+        state.parts.set(key, { part: end_s > 0 ? now_s / end_s : 0, hops: Math.max(known, hops) });
+        if (drawn && delivered) state.growing = grown(state.growing, controller, delivered);
         tell();
       });
       const summary = JSON.parse(ran.summary) as Record<string, unknown>;
@@ -126,6 +149,7 @@ export function start(
       else state.failed.set(key, { controller, words });
     }
     state.parts.delete(key);
+    if (drawn) state.growing = new Map([...state.growing].filter(([other]) => other !== controller));
     tell();
   };
   const all: Promise<void>[] = [];

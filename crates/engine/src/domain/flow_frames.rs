@@ -96,6 +96,11 @@ impl ReceiverFrames {
         ReceiverFrames { clock: FrameClock::new(spec), size, rows: FrameSeries::stored(store), from: 0 }
     }
 
+    /// Application bytes delivered in closed frames.
+    pub fn counted(&self) -> u64 {
+        self.from
+    }
+
     /// Application bytes delivered at the receiver, as in the flow's record.
     pub fn delivered(&self, receiver: &ReceiveEndpoint, repeated: &RepeatedArrivals) -> u64 {
         receiver.delivered().min(self.size).saturating_sub(repeated.of(receiver.flow()).bytes)

@@ -2,6 +2,7 @@
 
 use crate::domain::Domain;
 use crate::domain::endpoints::Endpoints;
+use crate::domain::flow_frames::ReceiverFrames;
 use crate::event::packet::Packet;
 use crate::event::prefetch;
 use crate::ids::{Node, NodeIx, PortIx};
@@ -31,6 +32,11 @@ impl Domain {
         self.framed = true;
         self.nodes.ports.iter_mut().for_each(|port| port.frame(spec, &store));
         self.endpoints.frame(spec, net, &store);
+    }
+
+    /// Application bytes delivered at the receivers in closed frames.
+    pub fn counted_bytes(&self) -> u64 {
+        self.endpoints.arrivals.iter().map(ReceiverFrames::counted).sum()
     }
 
     /// Prefetches the data of packets that close frames as they arrive, given their times, planned ports and nodes. In

@@ -208,6 +208,7 @@ impl Share for Worker<'_> {
         monitor.reached(start, all.hops);
         if all.hops - self.reported_hops > 400_000 || self.windows % ASKED_EVERY == 0 {
             self.reported_hops = all.hops;
+            self.report_delivered(start, monitor);
             monitor.ask();
             self.stopped = monitor.stopped();
         }
@@ -256,6 +257,14 @@ impl Worker<'_> {
             self.report_at += every;
         }
         self.stopped |= monitor.stopped();
+    }
+
+    /// Reports the bytes delivered by `start`, if there is a timeline and no other thread.
+    #[cold]
+    fn report_delivered(&self, start: Time, monitor: &mut Monitor) {
+        if self.net.spec.observe.timeline.is_some() && self.net.spec.threads == Some(1) {
+            monitor.delivered(start, self.domains.iter().map(Domain::counted_bytes).sum());
+        }
     }
 
     /// Lets the ports of `links` do their work up to the end of `window`.

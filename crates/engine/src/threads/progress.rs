@@ -15,6 +15,9 @@ pub struct Progress {
     pub end: Time,
     /// Hops so far.
     pub hops: u64,
+    /// Application bytes that receivers have delivered in the closed frames of their timelines, and as of when they were
+    /// counted; only of runs with a timeline on one thread (`threads = 1`).
+    pub delivered: Option<(Time, u64)>,
 }
 
 /// Receives the progress of a run. Returns false to stop it.
@@ -41,7 +44,7 @@ pub struct Monitor<'a> {
 impl<'a> Monitor<'a> {
     /// Monitors a run that ends at `end`.
     pub fn new(listener: Listener<'a>, end: Time) -> Monitor<'a> {
-        let progress = Progress { set_up: 0.0, now: Time::ZERO, end, hops: 0 };
+        let progress = Progress { set_up: 0.0, now: Time::ZERO, end, hops: 0, delivered: None };
         Monitor { listener, progress, asked: Moment::now(), events: 0, stopped: false }
     }
 
@@ -54,6 +57,11 @@ impl<'a> Monitor<'a> {
     #[inline]
     pub fn reached(&mut self, now: Time, hops: u64) {
         (self.progress.now, self.progress.hops) = (now, hops);
+    }
+
+    /// Sets the bytes delivered.
+    pub fn delivered(&mut self, now: Time, bytes: u64) {
+        self.progress.delivered = Some((now, bytes));
     }
 
     /// Calls the listener now.

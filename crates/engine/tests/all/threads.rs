@@ -243,6 +243,38 @@ fn whoever_asks_is_told_once_in_each_interval_between_the_events() {
     assert_eq!(told(&spec), []);
 }
 
+#[test]
+fn bytes_delivered_are_told_while_a_run_with_a_timeline_goes_on() {
+    let mut spec = star(4, Rate::gbps(10), Time::us(10));
+    spec.flows = vec![FlowSpec { start: Time::ms(1), ..bulk(0, 1, None) }, bulk(2, 1, None)];
+    // three million hops
+    run_for(&mut spec, Time::ms(1000));
+    spec.threads = Some(1);
+    let told = |spec: &Spec| {
+        let mut reached = Vec::new();
+        let mut listener = |progress: Progress| {
+            reached.extend(progress.delivered);
+            true
+        };
+        let outcome = incast_engine::run(spec, &mut listener).unwrap();
+        (reached, outcome)
+    };
+    assert_eq!(told(&spec).0, []);
+    let every = Time::ms(1);
+    spec.observe.timeline = Some(TimelineSpec { every, most: 10_000 });
+    let (reached, outcome) = told(&spec);
+    assert!(reached.len() > 5 && reached.is_sorted());
+    for (at, bytes) in reached {
+        // of the frames that are over, but for the last one in which a receiver got anything
+        let sum = |later: u64| {
+            let over = outcome.flow_frames.rows().filter(|row| every * (row.frame as u64 + later) <= at);
+            over.map(|row| row.delivered_bytes).sum::<u64>()
+        };
+        let (most, least) = (sum(1), sum(4));
+        assert!((least..=most).contains(&bytes), "{bytes} B by {at:?}, not from {least} to {most}");
+    }
+}
+
 /// A controller that panics.
 #[derive(Debug)]
 struct Mistaken;

@@ -24,11 +24,13 @@ MOST_CONTROLLERS, MOST_KEYS, MOST_WORD = 6, 64, 400
 MOST_BYTES = 500e6
 """Memory of a run with curves, of which a page runs eight at once (``viewer/src/lab/runs.ts``)."""
 RECORDED = ("measure.timeline", "auto")
-"""What a page records of the first seed."""
+"""Setting under which a page runs the first seed."""
 MOST_SEEDS = 5
 """Seeds of a comparison, as the page has them at first."""
 MOST_HOPS = 1e8
 """Hops of all runs, above which seeds are fewer: some half a minute of a core in a browser."""
+FEWEST_SEEDS = 3
+"""Seeds that an answer decides differences with: run in twice the hops."""
 MOST_HOST_SECONDS = 20_000
 """The same where hops are unknown, as the page has it: simulated seconds, times hosts."""
 
@@ -37,7 +39,7 @@ Keys = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a page runs of a figure."""
+    """Scenario, changes, controllers and seeds that a page runs of a figure."""
 
     figure: Figure
     name: str
@@ -199,7 +201,8 @@ def _seeds(scenario: Scenario, of_figure: int, controllers: int) -> int:
     work, most = extent["hops"], MOST_HOPS
     if not work:
         work, most = extent["duration_s"] * extent["hosts"], MOST_HOST_SECONDS
-    return max(1, min(MOST_SEEDS, of_figure, int(most / (work * controllers))))
+    few, many = (int(share * most / (work * controllers)) for share in (1, 2))
+    return min(of_figure, max(1, min(MOST_SEEDS, few), min(FEWEST_SEEDS, many)))
 
 
 def offered() -> str:

@@ -301,8 +301,15 @@ describe("the lab", () => {
     expect(await page.$(".offered")).toBeNull();
     expect(await page.textContent(".figure")).toContain("incast paper run related/vegas");
     await ran(page);
-    expect(await page.textContent(".answer")).toContain("vegas");
-    expect(await page.$$(".fig-table tbody tr")).toHaveLength(4);
+    expect(await page.textContent(".answer")).toContain("Vegas");
+    const named = async (of: string) => (await page.locator(of).allTextContents()).map((text) => text.trim());
+    const series = ["NewReno", "Vegas", "Vegas, Linux", "Vegas, ns-3"];
+    expect((await named(".fig-table tbody th")).map((text) => text.replace(/ [▸◆]$/, ""))).toEqual(series);
+    expect(await named(".network .seg button")).toEqual(series);
+    // a value at the cursor stands behind a name
+    expect(await page.evaluate(() => [...document.querySelectorAll(".curves .key")].map((key) => (
+      [...key.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.textContent).join("")
+    )))).toEqual(series);
     await page.reload();
     await ready(page);
     expect(await page.getAttribute(".papers > .sc", "aria-pressed")).toBe("true");

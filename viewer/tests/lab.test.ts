@@ -4,11 +4,13 @@ import { HELD, Pool, Stopped, type Thread } from "../src/engine/pool";
 import type { Told } from "../src/engine/work";
 import { asCommand, asPython, FIRST, lessonIn, read, written, type Experiment } from "../src/lab/experiment";
 import { edited } from "../src/lab/edited";
-import { experimentOf, figureOf, PAPERS } from "../src/lab/figures";
+import { namesOf } from "../src/answers/compared";
+import { experimentOf, figureOf, PAPERS, seriesOf } from "../src/lab/figures";
 import { label } from "../src/lab/Form";
 import { LESSONS, mean, rightOf } from "../src/lab/lessons";
 import { isAt } from "../src/lab/Lessons";
 import { lasting, quantityOf } from "../src/lab/size";
+import { called } from "../src/lab/Named";
 import { STARTED } from "../src/lab/Own";
 import { drawn, grownTo } from "../src/lab/curves";
 import { deflate } from "../src/lab/packed";
@@ -76,6 +78,21 @@ describe("a paper's figure", () => {
       expect(figure.series).toHaveLength(Math.max(1, figure.controllers.length));
       expect(figure.shows).not.toBe("");
     }
+  });
+
+  it("names what it compares, in sentences, tables and curves", () => {
+    const { paper, figure } = all.find((one) => one.paper.name === "swift" && one.figure.name === "fig21")!;
+    const series = seriesOf({ ...FIRST, ...experimentOf(paper, figure) });
+    const [first, second] = figure.controllers as [string, string];
+    expect([...series]).toEqual([[first, "with flow scaling"], [second, "without flow scaling"]]);
+    expect([...namesOf([first, "dctcp", second], series).values()]).toEqual(
+      ["with flow scaling", "dctcp", "without flow scaling"]);
+    const curve = (label: string) => (
+      { label, time_s: new Float64Array(), values: new Float64Array(), stepped: false, colour: 0 });
+    expect(called([curve(second), curve(`${first}, train`), curve("dctcp"), curve("dctcp, train")], series)
+      .map(({ label }) => label)).toEqual(
+      ["without flow scaling", "with flow scaling, train", "dctcp", "dctcp, train"]);
+    expect(seriesOf(FIRST).size).toBe(0);
   });
 
   it("is told from what was changed since, and from built-in scenarios", () => {

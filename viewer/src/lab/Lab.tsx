@@ -13,11 +13,12 @@ import {
   comparedOf, FIRST, lessonIn, MOST_CONTROLLERS, MOST_SEEDS, nameOf, namedBy, read, sourceOf, withKey, written,
   type Experiment,
 } from "./experiment";
-import { experimentOf, figureOf } from "./figures";
+import { experimentOf, figureOf, seriesOf } from "./figures";
 import { Form } from "./Form";
 import { isAt, Lessons, type Lesson } from "./Lessons";
 import { LESSONS } from "./lessons";
 import { Own, STARTED } from "./Own";
+import { Names } from "./Named";
 import { Papers } from "./Papers";
 import { forget, MOST_HOPS, hopsOf, share, start, type State } from "./runs";
 import { Seen } from "./Seen";
@@ -154,6 +155,7 @@ export function Lab({ pool, version }: Props) {
     history.pushState(null, "", location.href);
     change((old) => ({ ...old, scenario: card.scenario, text: null, set: card.set }));
   };
+  const series = useMemo(() => (state ? seriesOf(state.of) : new Map<string, string>()), [state?.of]);
   const figure = useMemo(() => figureOf(experiment), [experiment]);
   const describe = async (name: string): Promise<About> => {
     const source = experiment.own.find((one) => one.name === name);
@@ -314,7 +316,7 @@ export function Lab({ pool, version }: Props) {
         </div>
         <div class="right" ref={results}>
           {state === null ? <Empty wrong={current ? wrong || refused : ""} onRun={() => { run(); }} able={able} /> : (
-            <>
+            <Names.Provider value={series}>
               {differs && !state.running && <p class="note">These results are of other settings. <button class="btn"
                 onClick={() => { run(); }}>Run again</button></p>}
               {[...failed].map(([controller, words]) => (
@@ -323,7 +325,7 @@ export function Lab({ pool, version }: Props) {
               <Answer state={state} />
               <Seen finished={state.finished} growing={state.growing} controllers={comparedOf(state.of)} dark={dark} />
               {state.notes.map((note) => <p class="note">{note}</p>)}
-            </>
+            </Names.Provider>
           )}
           <Take experiment={experiment} link={`${location.href.split("#")[0]}#${address}`}
             text={current && !wrong ? told?.shown ?? "" : ""} picture={state?.finished.length ? {

@@ -37,6 +37,12 @@ export function experimentOf(paper: Paper, figure: Figure): Omit<Experiment, "ow
   return { scenario: nameOf(paper, figure), text: texts[text]!, set, controllers, seeds };
 }
 
+/** Names of the series that an experiment compares, by controller; none where it is of no figure. */
+export function seriesOf(experiment: Experiment): Map<string, string> {
+  const { controllers = [], series = [] } = figureOf(experiment)?.figure ?? {};
+  return new Map(controllers.map((controller, i) => [controller, series[i]!]));
+}
+
 export interface Found {
   paper: Paper;
   figure: Figure;

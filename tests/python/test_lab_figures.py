@@ -56,3 +56,13 @@ def test_links_of_the_documentation_are_those_experiments(monkeypatch: pytest.Mo
 def test_the_page_offers_every_figure_that_it_can_run() -> None:
     """All of the file; it is out of date: ``python tools/lab_figures.py``."""
     assert lab_figures.FILE.read_text(encoding="utf-8") == lab_figures.offered()
+
+
+@pytest.mark.extended(part="python")
+def test_every_figure_can_run_under_each_of_its_controllers(kept: dict[str, Any]) -> None:
+    for one in (figure for paper in kept["papers"] for figure in paper["figures"]):
+        core = Scenario.from_toml(kept["texts"][one["text"]], name=one["name"]).core
+        for key, value in one["set"]:
+            core = core.set(key, value)
+        for scenario in [core, *map(core.with_controller, one["controllers"])]:
+            scenario.validate()

@@ -17,7 +17,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev extension release wheel demo demo-full docs docs-pictures viewer-pictures paper-pages notebooks viewer lab site test-viewer lint-viewer test test-all test-rust properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view bench-web mutants parity papers \
+.PHONY: help build dev extension release wheel demo demo-full docs docs-pictures viewer-pictures paper-pages lab-figures notebooks viewer lab site test-viewer lint-viewer test test-all test-rust properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view bench-web mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -93,6 +93,9 @@ viewer-pictures: dev ## The documentation's pictures of the viewer, of runs made
 
 paper-pages: dev ## Fill the tables of docs/papers from the records of results beside them (tools/paper_pages.py record DIR)
 	$(BIN)/python tools/paper_pages.py write
+
+lab-figures: dev ## Write the papers' figures that the page of incast lab offers (half a minute)
+	$(BIN)/python tools/lab_figures.py
 
 notebooks: dev ## Run the notebooks of the documentation and store what their cells show (a minute)
 	$(BIN)/python tools/notebooks.py

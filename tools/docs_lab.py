@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator
 from html import escape
 from pathlib import PurePosixPath
 
 from incast import Scenario, _core
 from incast.errors import IncastError
 from incast.papers import reading
-from incast.papers.definition import Figure, Paper
 from incast.view import lab
+from tools import lab_figures
 
 PAGE = "lab/index.html"
-MOST_TEXT = 200_000
-"""Longest text that an address may hold, in characters: that of ``viewer/src/lab/experiment.ts``."""
 SHORT = (("run.duration", "40ms"), ("run.warmup", "10ms"))
 """Of the dumbbell: a run of a moment."""
 QUEUES = {
@@ -82,7 +79,7 @@ def _section(uri: str) -> str:
         return _button(uri, f"{path.stem} in the lab", _tried("dumbbell", (*SHORT, *keys), [BESIDE]))
     if path.parts[0] == "papers" and path.stem in reading.names():
         paper = reading.load(reading.home() / path.stem)
-        links = [_link(uri, words, address) for words, address in _figures(paper)]
+        links = [_link(uri, one.words, one.address) for one in lab_figures.experiments(paper)]
         return "\n".join(["", "## In the lab", "", *(f"- {one}" for one in links), ""]) if links else ""
     return ""
 
@@ -96,30 +93,6 @@ def _tried(scenario: str, settings: tuple[tuple[str, str], ...], controllers: li
     except IncastError:
         return None
     return lab.address(scenario, settings, controllers)
-
-
-def _figures(paper: Paper) -> Iterator[tuple[str, str]]:
-    """Yield the first series of each figure at its middle point, as words and address."""
-    for figure in paper.figures.values():
-        found = _first(paper, figure)
-        if found is not None:
-            yield found
-
-
-def _first(paper: Paper, figure: Figure) -> tuple[str, str] | None:
-    run = [series for series in figure.series if not series.values]
-    if not run or not figure.points:
-        return None
-    series, point = run[0], figure.points[len(figure.points) // 2]
-    try:
-        scenario = paper.scenario(figure, series, point)
-        text = scenario.toml()
-        if scenario.files() or len(text) > MOST_TEXT:
-            return None  # a page reads no files
-    except IncastError:
-        return None
-    name = f"{paper.name}-{figure.name}"
-    return f"{figure.title}: {series.name}", lab.address(name, (), (), 1, text)
 
 
 def _link(uri: str, words: str, address: str, style: str = "") -> str:

@@ -285,6 +285,44 @@ describe("the lab", () => {
     await page.close();
   });
 
+  it("runs a paper's figure, chosen by the keyboard, and opens it again by its address", async () => {
+    const { page, errors } = await opened();
+    await ready(page);
+    await page.focus(".papers > .sc");
+    await page.keyboard.press("Enter");
+    await page.selectOption(".papers select", "related");
+    await page.focus(".offered button");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Vegas and Reno");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => location.hash.startsWith("#s=related-vegas&"));
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Papers' figures");
+    expect(await page.$(".offered")).toBeNull();
+    expect(await page.textContent(".figure")).toContain("incast paper run related/vegas");
+    await ran(page);
+    expect(await page.textContent(".answer")).toContain("Vegas");
+    const named = async (of: string) => (await page.locator(of).allTextContents()).map((text) => text.trim());
+    const series = ["NewReno", "Vegas", "Vegas, Linux", "Vegas, ns-3"];
+    expect((await named(".fig-table tbody th")).map((text) => text.replace(/ [▸◆]$/, ""))).toEqual(series);
+    expect(await named(".network .seg button")).toEqual(series);
+    // a value at the cursor stands behind a name
+    expect(await page.evaluate(() => [...document.querySelectorAll(".curves .key")].map((key) => (
+      [...key.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.textContent).join("")
+    )))).toEqual(series);
+    await page.reload();
+    await ready(page);
+    expect(await page.getAttribute(".papers > .sc", "aria-pressed")).toBe("true");
+    expect(await page.textContent(".figure")).not.toContain("As in the figure");
+    const duration = page.locator("[id='field-run.duration']");
+    await duration.fill("20s");
+    await duration.press("Tab");
+    await page.click(".figure button:has-text('As in the figure')");
+    await page.waitForFunction(() => !document.querySelector(".figure")?.textContent?.includes("As in the figure"));
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   it("is no wider than a telephone", async () => {
     const { page } = await opened("", 390, 844);
     await ran(page);

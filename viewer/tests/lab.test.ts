@@ -4,10 +4,13 @@ import { HELD, Pool, Stopped, type Thread } from "../src/engine/pool";
 import type { Told } from "../src/engine/work";
 import { asCommand, asPython, FIRST, lessonIn, read, written, type Experiment } from "../src/lab/experiment";
 import { edited } from "../src/lab/edited";
+import { namesOf } from "../src/answers/compared";
+import { experimentOf, figureOf, PAPERS, seriesOf } from "../src/lab/figures";
 import { label } from "../src/lab/Form";
 import { LESSONS, mean, rightOf } from "../src/lab/lessons";
 import { isAt } from "../src/lab/Lessons";
 import { lasting, quantityOf } from "../src/lab/size";
+import { called } from "../src/lab/Named";
 import { STARTED } from "../src/lab/Own";
 import { drawn, grownTo } from "../src/lab/curves";
 import { deflate } from "../src/lab/packed";
@@ -53,6 +56,51 @@ describe("an address", () => {
     expect(asCommand({ ...FIRST, controllers: [] })).toBe(
       "incast compare incast --cc . --seeds 5 --set run.duration=100ms");
     expect(asPython(FIRST)).toContain('incast.compare(scenario, ["dctcp", "swift"], seeds=5)\ncompared.answer()');
+  });
+});
+
+describe("a paper's figure", () => {
+  const all = PAPERS.flatMap((paper) => paper.figures.map((figure) => ({ paper, figure })));
+
+  it("is an experiment that its address holds", async () => {
+    expect(all.length).toBeGreaterThan(100);
+    for (const { paper, figure } of all) {
+      const experiment = { ...FIRST, ...experimentOf(paper, figure) };
+      const again = await read(`#${await written(experiment)}`);
+      expect(again).toEqual(experiment);
+      expect(figureOf(again)).toEqual({ paper, figure, changed: false });
+    }
+  });
+
+  it("has a name of its own, and a series for each controller", () => {
+    expect(new Set(all.map(({ paper, figure }) => experimentOf(paper, figure).scenario)).size).toBe(all.length);
+    for (const { figure } of all) {
+      expect(figure.series).toHaveLength(Math.max(1, figure.controllers.length));
+      expect(figure.shows).not.toBe("");
+    }
+  });
+
+  it("names what it compares, in sentences, tables and curves", () => {
+    const { paper, figure } = all.find((one) => one.paper.name === "swift" && one.figure.name === "fig21")!;
+    const series = seriesOf({ ...FIRST, ...experimentOf(paper, figure) });
+    const [first, second] = figure.controllers as [string, string];
+    expect([...series]).toEqual([[first, "with flow scaling"], [second, "without flow scaling"]]);
+    expect([...namesOf([first, "dctcp", second], series).values()]).toEqual(
+      ["with flow scaling", "dctcp", "without flow scaling"]);
+    const curve = (label: string) => (
+      { label, time_s: new Float64Array(), values: new Float64Array(), stepped: false, colour: 0 });
+    expect(called([curve(second), curve(`${first}, train`), curve("dctcp"), curve("dctcp, train")], series)
+      .map(({ label }) => label)).toEqual(
+      ["without flow scaling", "with flow scaling, train", "dctcp", "dctcp, train"]);
+    expect(seriesOf(FIRST).size).toBe(0);
+  });
+
+  it("is told from what was changed since, and from built-in scenarios", () => {
+    const { paper, figure } = all.find(({ figure: { controllers } }) => controllers.length > 1)!;
+    const experiment = { ...FIRST, ...experimentOf(paper, figure) };
+    expect(figureOf({ ...experiment, seeds: experiment.seeds + 1 })).toEqual({ paper, figure, changed: true });
+    expect(figureOf({ ...experiment, text: null })).toBeNull();
+    expect(figureOf({ ...experiment, scenario: "mine" })).toBeNull();
   });
 });
 

@@ -136,10 +136,14 @@ export class Compared {
 
   /** Controllers that have runs. */
   readonly controllers: string[];
+  /** Their names in tables and sentences. */
+  readonly names: ReadonlyMap<string, string>;
 
-  constructor(runs: readonly RunOf[], asked: readonly string[]) {
+  /** `called` has names of some of the controllers. */
+  constructor(runs: readonly RunOf[], asked: readonly string[], called: ReadonlyMap<string, string> = new Map()) {
     const controllers = asked.filter((name) => runs.some(({ controller }) => controller === name));
     this.controllers = controllers;
+    this.names = namesOf(controllers, called);
     this.runs = controllers.flatMap((name) => (
       runs.filter(({ controller }) => controller === name).sort((a, b) => a.seed - b.seed).map((one) => new Run(one))));
     this.seeds = new Set(this.runs.map(({ of }) => of.seed)).size;
@@ -237,12 +241,15 @@ export class Compared {
 const WORD = /^(?!auto$|true$|false$)[a-z][a-z-]*$/;
 
 /** Names of controllers, as tables and sentences have them, by their texts. */
-export function namesOf(texts: readonly string[]): Map<string, string> {
+export function namesOf(
+  texts: readonly string[], called: ReadonlyMap<string, string> = new Map(),
+): Map<string, string> {
   const found = new Map<string, string>();
   for (const text of texts) {
     const taken = [...found.values()];
     const numbered = texts.map((_, i) => `${text}-${i + 2}`);
-    found.set(text, [shortName(text), text, ...numbered].find((name) => !taken.includes(name))!);
+    const names = [called.get(text) ?? shortName(text), shortName(text), text, ...numbered];
+    found.set(text, names.find((name) => !taken.includes(name))!);
   }
   return found;
 }

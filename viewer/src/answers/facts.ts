@@ -1,6 +1,6 @@
 /** Facts about runs: the readings from which answers are derived, as `python/incast/answers/facts.py` has them. */
 
-import { namesOf, type Compared, type Run } from "./compared";
+import type { Compared, Run } from "./compared";
 import { ENOUGH, valuesOf, type Began, type Reading } from "./completions";
 import { ACTIVE, measuresOf, readingAt, throughputOf, type Measure } from "./measures";
 import type { Waits } from "./resolved";
@@ -47,7 +47,7 @@ export function readingsOf({ readings, controllers, seeds }: Facts, { key }: Mea
 }
 
 export function factsOf(compared: Compared): Facts {
-  const names = namesOf(compared.controllers);
+  const { names } = compared;
   const measures = measuresOf(compared);
   const byName = (of: (controller: string) => Reading | null): Readings => (
     new Map([...names].flatMap(([text, name]) => {

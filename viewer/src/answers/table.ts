@@ -1,6 +1,6 @@
 /** The table of a comparison: the cells that `python/incast/report` writes for the same runs. */
 
-import { Compared, namesOf, type RunOf } from "./compared";
+import { Compared, type RunOf } from "./compared";
 import {
   ENOUGH, isOneSize, MAXIMUM, NAMES, nameOf, PARTS, STATISTICS, type Part, type Reading, type Statistic,
 } from "./completions";
@@ -107,7 +107,7 @@ export function tableOf(runs: readonly RunOf[], controllers: readonly string[]):
 
 /** The table of runs that answers have as well. */
 export function tableIn(compared: Compared): Comparison {
-  const names = namesOf(compared.controllers);
+  const { names } = compared;
   const standing = standingOf(compared);
   const figures = figuresOf(compared);
   const shown = figures.filter(({ key }) => isAboveZero(compared, key));

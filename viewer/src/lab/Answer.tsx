@@ -7,7 +7,9 @@ import { Compared } from "../answers/compared";
 import { tableIn } from "../answers/table";
 import { busy, drawn, seenOf } from "./curves";
 import { AS_IT_IS, asCommand, comparedOf, nameOf } from "./experiment";
+import { seriesOf } from "./figures";
 import { Marker } from "./Marker";
+import { called } from "./Named";
 import { pictureOf } from "./picture";
 import { complete, sound, type State } from "./runs";
 
@@ -24,7 +26,7 @@ export function foundIn(state: State) {
   const controllers = sound(state);
   const runs = complete(state.finished, controllers);
   if (!runs.length) return null;
-  const compared = new Compared(runs, controllers);
+  const compared = new Compared(runs, controllers, seriesOf(state.of));
   const seeds = new Set(runs.map(({ seed }) => seed)).size;
   return { seeds, shown: shownFirst(answersIn(compared)), table: tableIn(compared) };
 }
@@ -39,7 +41,9 @@ export function pictured(state: State, setting: string): string | null {
     name: nameOf(controller === AS_IT_IS ? AS_IT_IS : names.get(controller) ?? controller),
     at: places.indexOf(controller) });
   const runs = state.finished.flatMap(({ run }) => (run ? [run] : []));
-  const plots = runs.length ? drawn(state.finished, (controller) => places.indexOf(controller)).slice(0, PLOTS) : [];
+  const series = seriesOf(state.of);
+  const all = runs.length ? drawn(state.finished, (controller) => places.indexOf(controller)).slice(0, PLOTS) : [];
+  const plots = all.map((one) => ({ ...one, curves: called(one.curves, series) }));
   return pictureOf({
     title: `${state.of.scenario}: ${places.map((one) => named(one).name).join(", ")}`, setting,
     answers: places.length > 1 ? found.shown[0] : [], table: found.table, named,
@@ -49,6 +53,9 @@ export function pictured(state: State, setting: string): string | null {
 
 /** Plots of a picture. */
 const PLOTS = 2;
+
+/** Letters of a name that has more than one line in the table. */
+const LONG = 30;
 
 export function Answer({ state }: { state: State }) {
   const controllers = sound(state);
@@ -89,7 +96,7 @@ export function Answer({ state }: { state: State }) {
             <tbody>
               {table.rows.map(({ controller, name, mark, cells }) => (
                 <tr>
-                  <th scope="row" title={controller}>
+                  <th scope="row" title={controller} class={name.length > LONG ? "long" : ""}>
                     <Marker at={places.indexOf(controller)} />{" "}
                     {nameOf(controller === AS_IT_IS ? AS_IT_IS : name)} {controllers.length > 1 && mark}
                   </th>

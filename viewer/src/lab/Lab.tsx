@@ -13,10 +13,13 @@ import {
   comparedOf, FIRST, lessonIn, MOST_CONTROLLERS, MOST_SEEDS, nameOf, namedBy, read, sourceOf, withKey, written,
   type Experiment,
 } from "./experiment";
+import { experimentOf, figureOf, seriesOf } from "./figures";
 import { Form } from "./Form";
 import { isAt, Lessons, type Lesson } from "./Lessons";
 import { LESSONS } from "./lessons";
 import { Own, STARTED } from "./Own";
+import { Names } from "./Named";
+import { Papers } from "./Papers";
 import { forget, MOST_HOPS, hopsOf, share, start, type State } from "./runs";
 import { Seen } from "./Seen";
 import { Take } from "./Take";
@@ -152,6 +155,8 @@ export function Lab({ pool, version }: Props) {
     history.pushState(null, "", location.href);
     change((old) => ({ ...old, scenario: card.scenario, text: null, set: card.set }));
   };
+  const series = useMemo(() => (state ? seriesOf(state.of) : new Map<string, string>()), [state?.of]);
+  const figure = useMemo(() => figureOf(experiment), [experiment]);
   const describe = async (name: string): Promise<About> => {
     const source = experiment.own.find((one) => one.name === name);
     if (!source) return await pool.ask({ do: "describe", kind: "controllers", name });
@@ -229,11 +234,16 @@ export function Lab({ pool, version }: Props) {
                       const { value } = event.currentTarget;
                       if (value) change((old) => ({ ...old, scenario: value, text: null, set: [] }));
                     }}>
-                    {experiment.text !== null && <option value="">{experiment.scenario}, changed as text</option>}
+                    {experiment.text !== null && (
+                      <option value="">{experiment.scenario}{figure ? "" : ", changed as text"}</option>)}
                     {scenarios.map(({ name, what }) => <option value={name} title={what}>{name}</option>)}
                   </select>
                 </div>
                 <Cards chosen={experiment.text === null ? experiment.scenario : ""} onChoose={choose} />
+                <Papers chosen={figure} onChoose={(paper, one) => {
+                  history.pushState(null, "", location.href);
+                  change((old) => ({ ...old, ...experimentOf(paper, one) }));
+                }} />
                 <p class="soft">{current && !wrong ? descriptionOf(told) : "\u00a0"}</p>
                 <div class="step"><h2>Controllers</h2>
                   <span class="soft">{experiment.controllers.length || "the scenario's own"}
@@ -245,7 +255,7 @@ export function Lab({ pool, version }: Props) {
                   onChange={(controllers) => { change((old) => ({ ...old, controllers })); }}
                   onOwn={() => { setTab("Own controller"); }} />
                 {wrong && !problems.length && <p class="wrong" role="alert">{wrong}</p>}
-                {(experiment.set.length > 0 || experiment.text !== null) && (
+                {(experiment.set.length > 0 || experiment.text !== null) && !figure && (
                   <button class="btn quiet reset" onClick={() => {
                     change((old) => ({ ...old, set: [], text: null }));
                   }}>Reset the settings</button>
@@ -306,7 +316,7 @@ export function Lab({ pool, version }: Props) {
         </div>
         <div class="right" ref={results}>
           {state === null ? <Empty wrong={current ? wrong || refused : ""} onRun={() => { run(); }} able={able} /> : (
-            <>
+            <Names.Provider value={series}>
               {differs && !state.running && <p class="note">These results are of other settings. <button class="btn"
                 onClick={() => { run(); }}>Run again</button></p>}
               {[...failed].map(([controller, words]) => (
@@ -315,7 +325,7 @@ export function Lab({ pool, version }: Props) {
               <Answer state={state} />
               <Seen finished={state.finished} growing={state.growing} controllers={comparedOf(state.of)} dark={dark} />
               {state.notes.map((note) => <p class="note">{note}</p>)}
-            </>
+            </Names.Provider>
           )}
           <Take experiment={experiment} link={`${location.href.split("#")[0]}#${address}`}
             text={current && !wrong ? told?.shown ?? "" : ""} picture={state?.finished.length ? {

@@ -1,11 +1,11 @@
 /** A run over time: curves of all controllers, and the fabric of one, on one clock. */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { TITLES } from "../data/format";
 import type { Metric, Run } from "../data/run";
 import { CollectivesTab } from "../panes/Collectives";
 import { LanesTab } from "../panes/Lanes";
-import { Plot } from "../panes/Plot";
+import { Names, NamedPlot as Plot } from "./Named";
 import { Tabs } from "../panes/Tabs";
 import { Fabric } from "../scene/Fabric";
 import { fieldOf } from "../scene/field";
@@ -47,6 +47,7 @@ function Grows({ growing, controllers, dark }: Omit<Props, "finished">) {
 
 export function Seen({ finished, growing, controllers, dark }: Props) {
   const shown = finished.filter((own): own is Finished & { run: Run } => own.run !== null);
+  const names = useContext(Names);
   const [whose, setWhose] = useState<string | null>(null);
   const [curve, setCurve] = useState<string | null>(null);
   const [metric, setMetric] = useState<Metric>("queue_max_bytes");
@@ -105,7 +106,7 @@ export function Seen({ finished, growing, controllers, dark }: Props) {
             <div class="seg" role="group" aria-label="Controller of the fabric">
               {shown.map(({ controller }) => (
                 <button aria-pressed={controller === own.controller} onClick={() => { setWhose(controller); }}>
-                  {nameOf(controller)}
+                  {names.get(controller) ?? nameOf(controller)}
                 </button>
               ))}
             </div>

@@ -1,0 +1,65 @@
+/** Figures of papers as experiments: `tools/lab_figures.py` writes them. */
+
+import type { Experiment } from "./experiment";
+import data from "./figures.json";
+
+export interface Figure {
+  name: string;
+  title: string;
+  /** Place in the paper. */
+  where: string;
+  shows: string;
+  /** Place of the scenario's text among the texts. */
+  text: number;
+  set: [string, string][];
+  controllers: string[];
+  seeds: number;
+  /** Names of the series: one a controller, or the only one. */
+  series: string[];
+}
+
+export interface Paper {
+  name: string;
+  title: string;
+  source: string;
+  figures: Figure[];
+}
+
+const { texts, papers } = data as unknown as { texts: string[]; papers: Paper[] };
+
+export const PAPERS = papers;
+
+const nameOf = (paper: Paper, figure: Figure) => `${paper.name}-${figure.name}`;
+
+/** The experiment of a figure: that of the documentation's link. */
+export function experimentOf(paper: Paper, figure: Figure): Omit<Experiment, "own"> {
+  const { set, controllers, seeds, text } = figure;
+  return { scenario: nameOf(paper, figure), text: texts[text]!, set, controllers, seeds };
+}
+
+/** Names of the series that an experiment compares, by controller; none where it is of no figure. */
+export function seriesOf(experiment: Experiment): Map<string, string> {
+  const { controllers = [], series = [] } = figureOf(experiment)?.figure ?? {};
+  return new Map(controllers.map((controller, i) => [controller, series[i]!]));
+}
+
+export interface Found {
+  paper: Paper;
+  figure: Figure;
+  /** Whether the experiment is no longer as the figure has it. */
+  changed: boolean;
+}
+
+/** The figure that an experiment is of; null where its name is of none. */
+export function figureOf(experiment: Experiment): Found | null {
+  if (experiment.text === null) return null;
+  for (const paper of PAPERS) {
+    const figure = paper.figures.find((one) => nameOf(paper, one) === experiment.scenario);
+    if (!figure) continue;
+    const its = experimentOf(paper, figure);
+    const keys = Object.keys(its) as (keyof typeof its)[];
+    const changed = keys.some((key) => JSON.stringify(its[key]) !== JSON.stringify(experiment[key]));
+    return { paper, figure, changed };
+  }
+  return null;
+}

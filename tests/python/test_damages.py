@@ -90,6 +90,7 @@ def test_the_package_says_what_is_damaged_in_a_run(made: Path, place: Path) -> N
     try_all(made, "run", CALLS_RUN, place)
 
 
+@pytest.mark.slow("with all cases a damage of every kind in every file")
 def test_the_package_says_what_is_damaged_in_a_store(made: Path, place: Path) -> None:
     try_all(made, "store", CALLS_STORE, place)
 

@@ -181,9 +181,10 @@ class Store:
         if head["engine"] == engine_digest():
             return
         if not rebuild:
+            version, build = (files.brief(str(head[key]), 64) for key in ("incast", "engine"))
             raise FolderError(
-                f"the runs in {self.folder} were made by another build of the engine (incast {head['incast']}, "
-                f"build {head['engine']}; this is {_core.__version__}, build {engine_digest()}): "
+                f"the runs in {self.folder} were made by another build of the engine (incast {version}, "
+                f"build {build}; this is {_core.__version__}, build {engine_digest()}): "
                 "runs of both do not mix; make a new store, or use --rebuild to repeat the study's runs in this one"
             )
         write_whole(self.folder / STORE_FILE, _head_text())

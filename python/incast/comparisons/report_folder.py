@@ -36,7 +36,7 @@ OWN_STORE = "runs"
 POINTS_FILE = "points.parquet"
 """Table of the runs in the store that belong to the folder."""
 
-RESULTS = (".json", ".html")
+RESULTS = (".json", ".html", ".parquet")
 """Suffixes of the files of a report that are written over."""
 
 Kind = TypeVar("Kind", bound=ComparisonStudy)

@@ -23,6 +23,7 @@ from incast.errors import FolderError, ScenarioError, UnsoundError, needs
 from incast.runs.run_folder import engine_digest
 from incast.system import files
 from incast.system.folders import NOT_EMPTY, open_lock, put_first, refuse_other
+from incast.system.memory import spoken
 from incast.tuning.declaration import BEGAN, ENDED, Parameter, Set, Tuning, flows_of, unfinished
 
 try:
@@ -119,6 +120,7 @@ class Search:
         self._held: IO[bytes] | None = None
         self._worker = uuid.uuid4().hex[:12]
         _put_mark(folder, _mark(tuning))
+        _refuse_large(folder / JOURNAL)
         backend = JournalFileBackend(str(folder / JOURNAL), _Lock(folder / JOURNAL))  # type: ignore[arg-type]
         towards = optuna.study.StudyDirection
         directions = [towards.MAXIMIZE if one.maximise else towards.MINIMIZE for one in tuning.objectives]
@@ -423,6 +425,15 @@ def _mark(tuning: Tuning) -> dict[str, Any]:
         "prune": tuning.prune,
         "seed": tuning.seed,
     }
+
+
+def _refuse_large(journal: Path) -> None:
+    """Raise ``FolderError`` for a journal that no search writes: it is read line by line, whatever a line takes."""
+    refuse_other(journal)
+    size = journal.stat().st_size if journal.exists() else 0
+    if size > files.MOST_JSON:
+        message = f"{journal} is damaged: it has {spoken(size)}; expected at most {spoken(files.MOST_JSON)}"
+        raise FolderError(f"{message}; give another --out, or remove {journal.parent} first")
 
 
 def _put_mark(folder: Path, mark: dict[str, Any]) -> None:

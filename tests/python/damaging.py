@@ -119,8 +119,8 @@ def try_all(made: Path, folder: str, commands: Mapping[str, Asked], place: Path,
                 assert not lost, f"{command}: {name} {damage}: lost {lost}, and said {error}"
 
 
-DERIVED = ("SHA256SUMS", "runs.parquet", "points.parquet", "study.toml")
-"""Files of a store that follow from others, and are written anew."""
+DERIVED = ("SHA256SUMS", "runs.parquet", "points.parquet", "study.toml", "study.json")
+"""Files that follow from others, and are written anew; the last two say what was asked for, also what came later."""
 
 
 def _kept(name: str, data: bytes, after: Mapping[str, bytes]) -> bool:

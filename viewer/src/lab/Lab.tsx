@@ -1,6 +1,7 @@
 /** The lab: an experiment on the left, what came out on the right. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { counted } from "../answers/numbers";
 import type { Pool } from "../engine/pool";
 import type { Item } from "../engine/wasm";
 import type { Source } from "../engine/work";
@@ -257,7 +258,10 @@ export function Lab({ pool, version }: Props) {
                 {wrong && !problems.length && <p class="wrong" role="alert">{wrong}</p>}
                 {(experiment.set.length > 0 || experiment.text !== null) && !figure && (
                   <button class="btn quiet reset" onClick={() => {
-                    change((old) => ({ ...old, set: [], text: null }));
+                    // the text of a link may have a name of its own
+                    const known = scenarios.some(({ name }) => name === experiment.scenario);
+                    const scenario = known ? experiment.scenario : FIRST.scenario;
+                    change((old) => ({ ...old, scenario, set: [], text: null }));
                   }}>Reset the settings</button>
                 )}
                 <details class="settings" open={innerWidth > 900}>
@@ -343,7 +347,8 @@ export function Lab({ pool, version }: Props) {
 function descriptionOf(told: Told | null): string {
   if (!told) return "";
   const rate = told.host_rate_bps ? `, ${quantityOf(told.host_rate_bps, "b/s")} a host` : "";
-  return `${told.hosts} hosts${rate}, ${told.flows} flows, ${quantityOf(told.duration_s, "s")}`;
+  const [hosts, flows] = [counted(told.hosts, "host"), counted(told.flows, "flow")];
+  return `${hosts}${rate}, ${flows}, ${quantityOf(told.duration_s, "s")}`;
 }
 
 function Progress({ state, told }: { state: State | null; told: Told | null }) {

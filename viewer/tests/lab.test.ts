@@ -99,6 +99,10 @@ describe("a paper's figure", () => {
     const { paper, figure } = all.find(({ figure: { controllers } }) => controllers.length > 1)!;
     const experiment = { ...FIRST, ...experimentOf(paper, figure) };
     expect(figureOf({ ...experiment, seeds: experiment.seeds + 1 })).toEqual({ paper, figure, changed: true });
+    // other seeds and controllers leave the paper's names to its own
+    expect(seriesOf({ ...experiment, seeds: experiment.seeds + 1 })).toEqual(seriesOf(experiment));
+    expect(seriesOf({ ...experiment, text: `${experiment.text}\n# mine` }).size).toBe(0);
+    expect(seriesOf({ ...experiment, set: [...experiment.set, ["queue.limit", "9p"]] }).size).toBe(0);
     expect(figureOf({ ...experiment, text: null })).toBeNull();
     expect(figureOf({ ...experiment, scenario: "mine" })).toBeNull();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Drawn } from "../src/lab/curves";
-import { escaped, pictureOf, wrapped, type Pictured } from "../src/lab/picture";
+import { cut, escaped, pictureOf, wrapped, type Pictured } from "../src/lab/picture";
 
 const HOSTILE = '<script>alert("1")</script>&\u0000\ud800';
 const cell = (text: string, isBest = false) => ({ text, exact: 1, isBound: false, finished: "", isBest });
@@ -10,7 +10,7 @@ const drawn: Drawn = { key: "queue", title: "Largest queue", unit: "B", curves: 
     values: Float64Array.from({ length: 50_000 }, (_, i) => (i % 1000 === 500 ? 80_000 : 1000)), stepped: true,
     colour: 1 }] };
 const WHOLE: Pictured = {
-  title: `incast: dctcp, ${HOSTILE}`, setting: "41 hosts; 5 seeds",
+  title: `incast: dctcp, ${HOSTILE}`, setting: "41 hosts; 5 seeds", seeds: 5,
   answers: [{ kind: "choice", lead: "dctcp leads", rest: ` ${HOSTILE} in 1 of 4 figures.` } as never],
   table: { columns: [{ key: "a", title: "Mean flow completion time", unit: "ms", better: "lower" as never }],
     rows: [{ controller: "dctcp", name: "dctcp", mark: "◆", cells: [cell("12.5 ± 0.3", true)] },
@@ -44,6 +44,21 @@ describe("a picture", () => {
     expect(heights.filter((own) => own === Math.min(...heights))).toHaveLength(40);
     // what holds as the axis ends holds to its end: 100 kB, no fall to what comes later
     expect(first.split("H").slice(-2).map((own) => own.split("V")[1])).toEqual(["331.4", "331.4"]);
+  });
+
+  it("cuts names that have no room in legend and table, and speaks of no interval of one seed", () => {
+    expect([cut("abc", 3), cut("abcd", 3), cut("\u{1f600}\u{1f600}", 1)]).toEqual(["abc", "ab…", "…"]);
+    const long = "a name of seventy letters and more that no legend beside a title has room for";
+    const curves = ["one", "two", "three", "four"].map((own) => ({ ...drawn.curves[0]!, label: `${own}: ${long}` }));
+    const seen = { from_s: 0, to_s: 4 };
+    const row = { controller: long.repeat(3), name: long.repeat(3), mark: "◆", cells: [cell("3")] };
+    const svg = pictureOf({ ...WHOLE, seeds: 1, plots: [1, 2].map(() => ({ drawn: { ...drawn, curves }, seen })),
+      table: { ...WHOLE.table, rows: [row] }, named: (name) => ({ name, at: 0 }) });
+    const texts = [...svg.matchAll(/<text x="([\d.]+)"[^>]*text-anchor="end"[^>]*>([^<]*)</g)];
+    const begins = texts.map(([, x, words]) => Number(x) - 12 * 0.56 * words!.length);
+    expect(Math.min(...begins)).toBeGreaterThan(40);
+    expect(svg).toContain("one: ");
+    expect(/95 % interval|▸ best/.exec(svg)).toBeNull();
   });
 
   it("breaks lines between words, and words that are longer", () => {

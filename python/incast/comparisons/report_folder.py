@@ -36,8 +36,8 @@ OWN_STORE = "runs"
 POINTS_FILE = "points.parquet"
 """Table of the runs in the store that belong to the folder."""
 
-RESULTS = (".json", ".html", ".parquet")
-"""Suffixes of the files of a report that are written over."""
+RESULTS = ("comparison.json", "report.html", POINTS_FILE)
+"""Files of a report that are written over."""
 
 Kind = TypeVar("Kind", bound=ComparisonStudy)
 
@@ -188,9 +188,8 @@ def made(
     there, before = folder.is_dir(), _before(path)
     _refuse_other_kind(study, folder)
     # before hours of runs, not after them
-    for one in folder.glob("*") if there else ():
-        if one.suffix in RESULTS:
-            refuse_other(one)
+    for name in RESULTS if there else ():
+        refuse_other(folder / name)
     mark.put(folder)
     declared, earlier = read(kind, folder)
     study = study.with_words_of(declared).holding(declared)

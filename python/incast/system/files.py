@@ -7,6 +7,7 @@ function here raises ``OSError``, or ``ValueError`` with what is wrong with the 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -41,7 +42,7 @@ MOST_TOML = 64 << 20
 MOST_DEPTH = 64
 """Most levels of nested tables and lists: no file of the program has ten."""
 HOLLOW = 1 << 30
-"""Bytes of a file above which not much of it may be a hole."""
+"""Bytes of a file above which it may not begin with a hole."""
 SMALL = 32 << 20
 """Bytes that are read without checking the free memory: the check takes as long as reading a small table."""
 WORK = 2.0
@@ -195,14 +196,25 @@ def held(folder: Path) -> Iterator[None]:
         ) from error
 
 
+def _is_hollow(file: BinaryIO) -> bool:
+    """Return whether a file begins with a hole, where the system says so."""
+    if not hasattr(os, "SEEK_DATA"):
+        return False
+    try:
+        return os.lseek(file.fileno(), 0, os.SEEK_DATA) > 0
+    except OSError as error:
+        return error.errno == errno.ENXIO
+    finally:
+        file.seek(0)
+
+
 def digest_of(path: Path) -> str:
-    """Compute the SHA-256 of a plain file; raises ``ValueError`` for a large one that is a hole but for a hundredth."""
+    """Compute the SHA-256 of a plain file; raises ``ValueError`` for a large one that begins with a hole."""
     with opened(path) as file:
-        there = os.fstat(file.fileno())
-        # reading terabytes of zeros takes hours; Windows does not say how much is there
-        blocks = getattr(there, "st_blocks", there.st_size)
-        if there.st_size > HOLLOW and 512 * 100 * blocks < there.st_size:
-            raise ValueError(f"has {spoken(there.st_size)}, of which {spoken(512 * blocks)} are on the disk")
+        size = os.fstat(file.fileno()).st_size
+        # reading terabytes of zeros takes hours
+        if size > HOLLOW and _is_hollow(file):
+            raise ValueError(f"has {spoken(size)}, and begins with a hole")
         return hashlib.file_digest(cast("io.BufferedReader", file), "sha256").hexdigest()
 
 

@@ -4,6 +4,7 @@ import type { Answer as Said } from "../answers/answer";
 import { useMemo } from "preact/hooks";
 import { answersIn, shownFirst } from "../answers/answering";
 import { Compared } from "../answers/compared";
+import { counted } from "../answers/numbers";
 import { tableIn } from "../answers/table";
 import { busy, drawn, seenOf } from "./curves";
 import { AS_IT_IS, asCommand, comparedOf, nameOf } from "./experiment";
@@ -32,7 +33,7 @@ export function foundIn(state: State) {
 }
 
 /** All of it as a picture; null without finished runs. */
-export function pictured(state: State, setting: string): string | null {
+export function pictured(state: State, size: string): string | null {
   const found = foundIn(state);
   if (!found) return null;
   const places = comparedOf(state.of);
@@ -44,8 +45,11 @@ export function pictured(state: State, setting: string): string | null {
   const series = seriesOf(state.of);
   const all = runs.length ? drawn(state.finished, (controller) => places.indexOf(controller)).slice(0, PLOTS) : [];
   const plots = all.map((one) => ({ ...one, curves: called(one.curves, series) }));
+  const { seeds } = found;
+  const partly = seeds < state.of.seeds ? `, of ${state.of.seeds} asked for` : "";
   return pictureOf({
-    title: `${state.of.scenario}: ${places.map((one) => named(one).name).join(", ")}`, setting,
+    seeds, setting: `${size}${counted(seeds, "seed")}${partly}`,
+    title: `${state.of.scenario}: ${places.map((one) => named(one).name).join(", ")}`,
     answers: places.length > 1 ? found.shown[0] : [], table: found.table, named,
     plots: plots.map((one) => ({ drawn: one, seen: seenOf(one, busy(runs)) })), command: asCommand(state.of),
   });

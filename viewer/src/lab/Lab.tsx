@@ -111,10 +111,14 @@ export function Lab({ pool, version }: Props) {
     // an address that cannot be read stays, until something is changed
     if (!ready || misled || location.protocol === "about:") return;
     const taught = lesson && [false, true].some((after) => isAt(experiment, lesson.lesson, after));
+    let latest = true;
     void written(experiment, taught ? lesson.lesson.key : null).then((hash) => {
+      // a longer text may take longer than the one after it
+      if (!latest) return;
       history.replaceState(null, "", `#${hash}`);
       setAddress(hash);
     });
+    return () => { latest = false; };
   }, [experiment, lesson?.lesson, ready, misled]);
 
   const run = (force = false) => {
@@ -236,7 +240,8 @@ export function Lab({ pool, version }: Props) {
                       if (value) change((old) => ({ ...old, scenario: value, text: null, set: [] }));
                     }}>
                     {experiment.text !== null && (
-                      <option value="">{experiment.scenario}{figure ? "" : ", changed as text"}</option>)}
+                      <option value="">{experiment.scenario}{
+                        figure ? figure.changed ? ", changed" : "" : ", changed as text"}</option>)}
                     {scenarios.map(({ name, what }) => <option value={name} title={what}>{name}</option>)}
                   </select>
                 </div>
@@ -334,7 +339,7 @@ export function Lab({ pool, version }: Props) {
           <Take experiment={experiment} link={`${location.href.split("#")[0]}#${address}`}
             text={current && !wrong ? told?.shown ?? "" : ""} picture={state?.finished.length ? {
               name: `${state.of.scenario} ${comparedOf(state.of).map(nameOf).join(" ")}`,
-              made: () => pictured(state, `${size}${state.of.seeds} seed${state.of.seeds === 1 ? "" : "s"}`),
+              made: () => pictured(state, size),
             } : null} />
           <p class="faint">Incast {version}. A scenario and a seed give the same bytes in this tab and in the installed
             program, under its own controllers.</p>

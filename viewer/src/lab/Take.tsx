@@ -32,9 +32,16 @@ export function Take({ experiment, link, text, picture }: Props) {
   };
   const draw = async (type: "svg" | "png") => {
     const svg = picture?.made();
-    if (!svg) return;
-    const blob = type === "svg" ? new Blob([svg], { type: "image/svg+xml" }) : await pngOf(svg);
-    save(blob, fileName(picture!.name, type));
+    if (!svg) {
+      setCopied("no seed has finished under all controllers");
+      return;
+    }
+    try {
+      const blob = type === "svg" ? new Blob([svg], { type: "image/svg+xml" }) : await pngOf(svg);
+      save(blob, fileName(picture!.name, type));
+    } catch (error) {
+      setCopied(`no picture: ${error instanceof Error ? error.message : String(error)}`);
+    }
   };
   return (
     <section class="take card" aria-label="Take along">

@@ -37,10 +37,12 @@ export function experimentOf(paper: Paper, figure: Figure): Omit<Experiment, "ow
   return { scenario: nameOf(paper, figure), text: texts[text]!, set, controllers, seeds };
 }
 
-/** Names of the series that an experiment compares, by controller; none where it is of no figure. */
+/** Names of the series that an experiment compares, by controller; none where its scenario is not a figure's own. */
 export function seriesOf(experiment: Experiment): Map<string, string> {
-  const { controllers = [], series = [] } = figureOf(experiment)?.figure ?? {};
-  return new Map(controllers.map((controller, i) => [controller, series[i]!]));
+  const figure = figureOf(experiment)?.figure;
+  const own = figure && experiment.text === texts[figure.text]
+    && JSON.stringify(experiment.set) === JSON.stringify(figure.set);
+  return new Map(own ? figure.controllers.map((controller, i) => [controller, figure.series[i]!]) : []);
 }
 
 export interface Found {

@@ -99,7 +99,7 @@ export const LESSONS: Lesson[] = [
     answers: [
       { words: "Delay falls to less than a tenth, and throughput stays.", holds: (a, b) => (
         ratio(a, b, DELAY) < 0.1 && ratio(a, b, THROUGHPUT) >= LESS),
-      against: against(THROUGHPUT_BECAME, "A link is full only while packets wait for it.") },
+      against: against(THROUGHPUT_BECAME, "The halved window no longer filled the path.") },
       { words: "Delay falls to less than a tenth, and throughput falls too.", holds: (a, b) => (
         ratio(a, b, DELAY) < 0.1 && ratio(a, b, THROUGHPUT) < LESS),
       against: against(THROUGHPUT_BECAME, "A halved window loses throughput only where it no longer fills the path: "
@@ -216,16 +216,16 @@ export const LESSONS: Lesson[] = [
       + "links = [{ link = \"s0>left\", delay = \"100us\" }].",
     begins: { scenario: "dumbbell", controllers: ["dctcp"], seeds: 3, set: DUMBBELL },
     change: { set: [["links", "[{ link = \"s0>left\", delay = \"100us\" }]"]] },
-    figures: told(["Jain's index", "flows.jain", ""], ["throughput of both", GOODPUT, "b/s"]),
+    figures: told(["Jain's index", "flows.jain", ""], ["goodput of both", GOODPUT, "b/s"]),
     answers: [
       { words: "Shares stay equal: both see the same queue.", holds: (_, b) => mean(b, "flows.jain") > 0.95,
         against: against(became("Jain's index", "flows.jain"), "Both see the same marks, and each cuts by the same "
           + "share. The near flow has more round trips, and adds a segment in each.") },
       { words: "The link stays full, and shares become unequal.", holds: (a, b) => (
-        mean(b, "flows.jain") < 0.95 && ratio(a, b, THROUGHPUT) >= LESS),
+        mean(b, "flows.jain") < 0.95 && ratio(a, b, GOODPUT) >= LESS),
       against: against(became("Jain's index", "flows.jain"), "The difference of the round trips was too small.") },
-      { words: "The link is no longer full.", holds: (a, b) => ratio(a, b, THROUGHPUT) < LESS,
-        against: against(became("The throughput of both", GOODPUT, "b/s"), "The near flow takes what the far one "
+      { words: "The link is no longer full.", holds: (a, b) => ratio(a, b, GOODPUT) < LESS,
+        against: against(became("The goodput of both", GOODPUT, "b/s"), "The near flow takes what the far one "
           + "leaves.") },
     ],
     why: "Right: a window is sent once a round trip, and grows by a segment a round trip. The nearer flow has more of "

@@ -11,8 +11,9 @@ import { DASHES } from "./Marker";
 
 export interface Pictured {
   title: string;
-  /** What is simulated. */
+  /** What is simulated, and the seeds of the figures. */
   setting: string;
+  seeds: number;
   answers: Answer[];
   table: Comparison;
   /** Names of the controllers, and their places among the chips. */
@@ -47,6 +48,12 @@ export function wrapped(text: string, most: number): string[] {
     } else line = line ? `${line} ${word}` : word;
   }
   return line ? [...lines, line] : lines;
+}
+
+/** A text of at most so many letters: a longer one without its end. */
+export function cut(text: string, most: number): string {
+  const letters = [...text];
+  return letters.length > most ? `${letters.slice(0, Math.max(0, most - 1)).join("")}…` : text;
 }
 
 interface Lettering {
@@ -102,10 +109,13 @@ function plot({ drawn, seen }: Pictured["plots"][number], left: number, top: num
   const y = (value: number) => y1 - (value / (1.06 * most)) * (y1 - y0);
   const colours = coloursOf(false);
   let at = left + wide - 12;
+  // beside the title, each with the line before it
+  const room = (wide - 12 - (title.length + 2) * 14 * BOLD) / Math.max(1, curves.length) - 44;
   const legend = [...curves].reverse().map(({ label, colour = 0, dashed }) => {
-    const [end, begin] = [at, at - label.length * 12 * LETTER - 4];
+    const name = cut(label, Math.max(2, Math.floor(room / (12 * LETTER))));
+    const [end, begin] = [at, at - [...name].length * 12 * LETTER - 4];
     at = begin - 40;
-    return `${text(end, top + 16, label, { size: 12, anchor: "end" })}<path d="M${round(begin - 26)} ${top + 12}h22" `
+    return `${text(end, top + 16, name, { size: 12, anchor: "end" })}<path d="M${round(begin - 26)} ${top + 12}h22" `
       + `stroke="${colours[colour % colours.length]}" stroke-width="2"${dash(colour, dashed)}/>`;
   });
   const levels = ticksOf(0, 1.06 * most, 4).map((value) => (
@@ -130,7 +140,9 @@ function dash(place: number, dashed = false): string {
 /** The table of figures, and how high it is. */
 function tableOf({ table, named }: Pictured, top: number): { svg: string; high: number } {
   const columns = table.columns.slice(0, MOST_COLUMNS);
-  const names = table.rows.map(({ controller, mark }) => `${named(controller).name} ${mark}`.trim());
+  const longest = Math.floor((INNER / 2 - 50) / (14 * BOLD));
+  const names = table.rows.map(({ controller, mark }) => (
+    `${cut(named(controller).name, longest - mark.length - 1)} ${mark}`.trim()));
   const first = Math.min(INNER / 2, Math.max(160, ...names.map((name) => name.length * 14 * LETTER + 50)));
   const wide = (INNER - first) / Math.max(1, columns.length);
   const right = (at: number) => EDGE + first + wide * (at + 1);
@@ -180,8 +192,11 @@ export function pictureOf(pictured: Pictured): string {
   const wide = (INNER - gap * (plots.length - 1)) / Math.max(1, plots.length);
   plots.forEach((one, i) => { parts.push(plot(one, EDGE + i * (wide + gap), y, wide)); });
   if (plots.length) y += PLOT_HIGH + 16;
-  say("▸ best: told apart from all others. ◆ not beaten in throughput and delay together. ± 95 % interval over seeds. "
-    + "≥ a bound. Curves: seed 1.", { size: 12, colour: SOFT }, 18);
+  const signs = [
+    ...(pictured.table.rows.length > 1
+      ? ["▸ best: told apart from all others. ◆ not beaten in throughput and delay together."] : []),
+    ...(pictured.seeds > 1 ? ["± 95 % interval over seeds."] : []), "≥ a bound. Curves: seed 1."];
+  say(signs.join(" "), { size: 12, colour: SOFT }, 18);
   say(command, { size: 12, colour: SOFT, mono: true }, 18);
   const high = Math.ceil(y + EDGE - 18);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDE}" height="${high}" viewBox="0 0 ${WIDE} ${high}" `

@@ -2,7 +2,6 @@
 
 use crate::domain::Domain;
 use crate::domain::endpoints::Endpoints;
-use crate::domain::flow_frames::ReceiverFrames;
 use crate::event::packet::Packet;
 use crate::event::prefetch;
 use crate::ids::{Node, NodeIx, PortIx};
@@ -25,12 +24,16 @@ pub(super) fn frame(domains: &mut [Domain], net: &FabricMap) {
     }
 }
 
-/// Application bytes delivered at the receivers in closed frames, where these are all domains of a run with a timeline.
+/// Application bytes delivered at the receivers in the frames that are over at `now`, where these are all domains of a
+/// run with a timeline.
 #[cold]
-pub fn counted_bytes(domains: &[Domain], net: &FabricMap) -> Option<u64> {
+pub fn delivered_by(now: Time, domains: &[Domain], net: &FabricMap) -> Option<u64> {
     let spec = &net.spec;
-    let counted = |domain: &Domain| domain.endpoints.arrivals.iter().map(ReceiverFrames::counted).sum::<u64>();
-    (spec.observe.timeline.is_some() && spec.threads == Some(1)).then(|| domains.iter().map(counted).sum())
+    let delivered = |Domain { endpoints, nodes, .. }: &Domain| {
+        let each = endpoints.arrivals.iter().zip(endpoints.receivers.iter());
+        each.map(|(frames, receiver)| frames.delivered_by(now, receiver, &nodes.shared.repeated)).sum::<u64>()
+    };
+    (spec.observe.timeline.is_some() && spec.threads == Some(1)).then(|| domains.iter().map(delivered).sum())
 }
 
 impl Domain {

@@ -2,7 +2,7 @@
 
 use crate::domain::Domain;
 use crate::domain::late_marking::{note_place, set_marks};
-use crate::domain::timeline::counted_bytes;
+use crate::domain::timeline::delivered_by;
 use crate::event::order::Timer;
 use crate::event::outbox::Instant;
 use crate::event::packet::Packet;
@@ -209,7 +209,7 @@ impl Share for Worker<'_> {
         monitor.reached(start, all.hops);
         if all.hops - self.reported_hops > 400_000 || self.windows % ASKED_EVERY == 0 {
             self.reported_hops = all.hops;
-            monitor.delivered(start, counted_bytes(self.domains, self.net));
+            monitor.delivered(start, delivered_by(start, self.domains, self.net));
             monitor.ask();
             self.stopped = monitor.stopped();
         }

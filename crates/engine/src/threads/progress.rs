@@ -15,8 +15,8 @@ pub struct Progress {
     pub end: Time,
     /// Hops so far.
     pub hops: u64,
-    /// Application bytes delivered at receivers in closed frames, and as of when they were counted; only of runs with
-    /// a timeline on one thread (`threads = 1`).
+    /// Application bytes delivered at receivers in the frames that are over, and as of when; only of runs with a timeline
+    /// on one thread (`threads = 1`).
     pub delivered: Option<(Time, u64)>,
 }
 

@@ -89,5 +89,9 @@ def test_every_rust_test_is_part_of_a_binary() -> None:
         inside = crate / "tests/all/inside.rs"
         named = re.findall(r'#\[path = "(.*)"\]', inside.read_text(encoding="utf-8")) if inside.is_file() else []
         taken = {(inside.parent / path).resolve() for path in named}
+        # a module brings those that it declares
+        for module in [path for path in taken if path.name == "mod.rs"]:
+            declared = re.findall(r"^(?:pub )?mod (\w+);", module.read_text(encoding="utf-8"), re.MULTILINE)
+            taken |= {module.with_name(f"{name}.rs") for name in declared}
         tested = {path for path in (crate / "src").rglob("*.rs") if "#[test]" in path.read_text(encoding="utf-8")}
         assert tested <= taken, f"never run: {sorted(map(str, tested - taken))}"

@@ -96,7 +96,7 @@ impl ReceiverFrames {
         ReceiverFrames { clock: FrameClock::new(spec), size, rows: FrameSeries::stored(store), from: 0 }
     }
 
-    /// Application bytes delivered in the frames that are over at `now`: without an arrival since, the latest of them is
+    /// Application bytes delivered in frames that are over at `now`: without an arrival since, the latest of them is
     /// still open.
     pub fn delivered_by(&self, now: Time, receiver: &ReceiveEndpoint, repeated: &RepeatedArrivals) -> u64 {
         if self.is_due(now) { self.delivered(receiver, repeated) } else { self.from }

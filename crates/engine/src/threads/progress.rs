@@ -15,7 +15,7 @@ pub struct Progress {
     pub end: Time,
     /// Hops so far.
     pub hops: u64,
-    /// Application bytes delivered at receivers in the frames that are over, and as of when; only of runs with a timeline
+    /// Application bytes delivered at receivers in frames that are over, and as of when; only of runs with a timeline
     /// on one thread (`threads = 1`).
     pub delivered: Option<(Time, u64)>,
 }

@@ -192,7 +192,7 @@ impl Domain {
             }
             Route::Choose | Route::None => return ctx.counts.drop_at(at.time),
         }
-        self.endpoints.arrived(ctx, packet, ext);
+        self.endpoints.arrived(&mut ctx, packet, ext);
     }
 
     /// Called when a timer fires.

@@ -40,10 +40,10 @@ impl Domain {
 impl Endpoints {
     /// Takes in a packet that has arrived at its host.
     #[inline(always)]
-    pub(super) fn arrived(&mut self, mut ctx: NodeCtx<impl Effects>, packet: &Packet, ext: Option<&mut Ext>) {
+    pub(super) fn arrived(&mut self, ctx: &mut NodeCtx<impl Effects>, packet: &Packet, ext: Option<&mut Ext>) {
         match ctx.net.deliveries {
-            Deliveries::Plain => self.deliver(&mut ctx, packet, ext),
-            Deliveries::Counted => self.deliver_counted(&mut ctx, packet, ext),
+            Deliveries::Plain => self.deliver(ctx, packet, ext),
+            Deliveries::Counted => self.deliver_counted(ctx, packet, ext),
             Deliveries::Handled => self.deliver_otherwise(ctx, packet, ext),
         }
     }
@@ -52,7 +52,7 @@ impl Endpoints {
     #[cold]
     pub(super) fn deliver_otherwise(
         &mut self,
-        mut ctx: NodeCtx<impl Effects>,
+        ctx: &mut NodeCtx<impl Effects>,
         packet: &Packet,
         mut ext: Option<&mut Ext>,
     ) {
@@ -68,6 +68,6 @@ impl Endpoints {
         if ctx.hosts[host].receive.is_some() {
             return ctx.process(host, Side::Receive, &packet, ext);
         }
-        self.deliver_counted(&mut ctx, &packet, ext);
+        self.deliver_counted(ctx, &packet, ext);
     }
 }

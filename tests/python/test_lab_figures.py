@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -66,3 +67,16 @@ def test_every_figure_can_run_under_each_of_its_controllers(kept: dict[str, Any]
             core = core.set(key, value)
         for scenario in [core, *map(core.with_controller, one["controllers"])]:
             scenario.validate()
+
+
+def test_limits_are_those_of_the_page(kept: dict[str, Any]) -> None:
+    lab = lab_figures.FILE.parent
+    text = "".join((lab / name).read_text(encoding="utf-8") for name in ("experiment.ts", "Lab.tsx", "runs.ts"))
+    theirs = {name: float(number) for name, number in re.findall(r"\bconst (MOST_\w+) = ([\d_.e]+);", text)}
+    for name in ("MOST_CONTROLLERS", "MOST_KEYS", "MOST_WORD", "MOST_HOST_SECONDS"):
+        assert theirs[name] == getattr(lab_figures, name), name
+    assert theirs["MOST_TEXT"] > max(len(one.encode()) for one in kept["texts"])
+    # three seeds run in twice the hops
+    assert theirs["MOST_HOPS"] >= 2 * lab_figures.MOST_HOPS, "the page would ask before it runs a figure"
+    memory = re.search(r"\[MOST_MEMORY, MOST_OF_RUN\] = \[([\de.]+), ([\de.]+)\]", text)
+    assert memory is not None and min(float(memory[1]) / 8, float(memory[2])) >= lab_figures.MOST_BYTES

@@ -62,6 +62,7 @@ def test_a_key_is_changed_and_the_published_results_stay_apart(incast: Command, 
     assert again.status == 0 and again.out == answer.out, again.err
 
 
+@pytest.mark.slow("a figure of a paper, three times")
 def test_values_of_a_key_have_a_figure_each_and_one_together(incast: Command, paper: Path, tmp_path: Path) -> None:
     answer = incast("paper", "run", "./small/fig1", "--seeds", "1", "--vary", f"{TARGET}=30us,60us", "--out", "v")
     assert answer.status == 0, answer.err

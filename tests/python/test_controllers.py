@@ -475,6 +475,7 @@ class Endless:
 """
 
 
+@pytest.mark.slow("processes of their own, which load the program")
 @pytest.mark.parametrize(
     "words",
     [

@@ -143,6 +143,7 @@ def test_a_summary_without_one_of_its_figures_is_told_or_shown(made: Path, place
     assert told > 15
 
 
+@pytest.mark.slow("a file that unpacks to more than it holds")
 @pytest.mark.parametrize(
     ("words", "damage", "file"),
     [

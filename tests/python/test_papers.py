@@ -462,6 +462,7 @@ def test_a_run_whose_summary_is_another_text_of_json_is_made_anew(incast: Comman
         assert summary.read_bytes() == before
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_a_report_of_nothing_names_the_figure_that_was_asked_for(incast: Command, paper: Path) -> None:
     incast("paper", "report", f"{paper}/fig1", "--out", "p").refused(
         f"start with incast paper run {paper}/fig1 --out p\n"
@@ -625,6 +626,7 @@ def test_ctrl_c_leaves_no_half_run_and_no_report(paper: Path) -> None:
     assert not list(out.rglob("manifest.json"))
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_series_may_be_worked_out_and_figures_share_runs(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(WORKED_OUT)
     (paper / "more.toml").write_text(SCENARIO.replace("flows = 4", "flows = 8"))
@@ -648,6 +650,7 @@ def test_series_may_be_worked_out_and_figures_share_runs(incast: Command, paper:
     incast("paper", "report", str(paper), "--out", "p").refused("fig2, line at 1, y: 3 / (x - 1): division by zero")
 
 
+@pytest.mark.slow("nine commands")
 def test_unknown_names_are_told_what_is_near(incast: Command) -> None:
     incast("paper", "run", "swfit").refused('no paper "swfit"', 'did you mean "swift"')
     incast("paper", "run", "swift/").refused('"swift/": expected a figure after the slash')

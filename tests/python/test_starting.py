@@ -119,6 +119,7 @@ def test_a_new_scenario_carries_its_load_in_the_measured_interval(incast: Comman
     assert statistics.fmean(used) == pytest.approx(0.6 * 24 / 31, rel=0.1)
 
 
+@pytest.mark.slow("four commands, and the scenarios they write")
 def test_the_times_of_a_new_scenario_follow_its_flows(incast: Command, tmp_path: Path) -> None:
     def times(*words: str) -> list[str]:
         (tmp_path / "scenario.toml").unlink(missing_ok=True)

@@ -109,6 +109,7 @@ def test_a_query_refuses_a_changed_byte_of_a_table(tmp_path: Path, incast: Comma
     incast("query", "s", "select count(*) from flows").refused("0001-0000.parquet", "its checksum is not the one in")
 
 
+@pytest.mark.slow("a store is repaired 22 times")
 def test_bytes_beside_the_checksums_of_pages_are_restored(tmp_path: Path) -> None:
     """Headers of pages have no checksum: without SHA256SUMS their damage is mended, not kept."""
     store = small().run(tmp_path / "s")
@@ -122,6 +123,7 @@ def test_bytes_beside_the_checksums_of_pages_are_restored(tmp_path: Path) -> Non
         assert again.broken() or chunk.read_bytes() == whole, place
 
 
+@pytest.mark.slow("a study that is made twice")
 def test_a_store_of_another_version_or_build_is_refused(tmp_path: Path, incast: Command) -> None:
     small().run(tmp_path / "s")
     head = json.loads((tmp_path / "s" / "store.json").read_text())

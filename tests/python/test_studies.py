@@ -289,6 +289,7 @@ def test_a_text_with_a_unit_is_a_number_in_its_base_unit(text: object, number: t
     assert in_base_unit(text) == number
 
 
+@pytest.mark.slow("processes that load the program")
 def test_threads_and_processes_make_the_same_bytes(tmp_path: Path) -> None:
     small().run(tmp_path / "one", workers=1)
     small().run(tmp_path / "two", workers=2)
@@ -547,6 +548,7 @@ def test_a_long_run_is_tried_for_a_second_and_scaled_up(tmp_path: Path, monkeypa
     assert told.disk is not None
 
 
+@pytest.mark.slow("a study and a run")
 def test_what_takes_more_memory_than_there_is_is_refused(file: Path, incast: Command) -> None:
     incast("study", "run", "study.toml", "--store", "s", "--memory-limit", "1kB", "--quiet").refused(
         "needs about", "1 kB is available", "--memory-limit none"
@@ -577,6 +579,7 @@ def test_a_full_disk_is_an_error_and_loses_nothing(file: Path, incast: Command) 
 # Commands
 
 
+@pytest.mark.slow("a dozen commands")
 def test_the_commands_of_a_study(file: Path, incast: Command) -> None:
     assert "red-or-swift: 4 points, 2 seeds, 8 runs" in incast("study", "run", "study.toml", "--store", "s").out
     grown = incast("study", "extend", "s", "--seeds", "1,2,9", "--arm", "reno:controller=newreno")

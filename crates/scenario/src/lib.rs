@@ -51,6 +51,7 @@ use results::{Failure, Results};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use text::reading::read;
 use text::schema::Schema;
 use toml::Value as Toml;
 use topology::Topology;
@@ -268,7 +269,7 @@ impl Scenario {
 
     /// Text of the scenario as written, with its changes and without comments.
     pub fn written(&self) -> Result<String, Errors> {
-        to_toml(&self.table)
+        text_of(&self.table)
     }
 
     /// Keys that the scenario gives, as written, with what the schema says of them.
@@ -291,7 +292,7 @@ impl Scenario {
         if !problems.is_empty() {
             return Err(Errors(problems));
         }
-        value.try_into().map_err(|e: toml::de::Error| Problem::new(self.name.clone(), e.message()).into())
+        read(value).map_err(|e| Problem::new(self.name.clone(), e.message()).into())
     }
 
     /// Warnings before a run, in sentences: hints, not errors. Fails as [`Scenario::build`] does.
@@ -457,6 +458,11 @@ fn named(doc: &mut Document) -> Vec<(String, &mut String)> {
     found
 }
 
-fn to_toml(doc: &impl serde::Serialize) -> Result<String, Errors> {
-    toml::to_string(doc).map_err(|e| Problem::new("scenario", e.to_string()).into())
+/// A document as TOML, by way of a table, which other places need too: its types are written by one serializer.
+fn to_toml(doc: &Document) -> Result<String, Errors> {
+    toml::Table::try_from(doc).map_err(|e| Problem::new("scenario", e.to_string()).into()).and_then(|t| text_of(&t))
+}
+
+fn text_of(table: &toml::Table) -> Result<String, Errors> {
+    toml::to_string(table).map_err(|e| Problem::new("scenario", e.to_string()).into())
 }

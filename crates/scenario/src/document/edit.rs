@@ -3,6 +3,7 @@
 
 use crate::document::transport::Preset;
 use crate::text::problem::{Errors, Problem};
+use crate::text::reading::read;
 use crate::text::schema::{Schema, below, number};
 use crate::text::{controller, external};
 use toml::Value as Toml;
@@ -170,7 +171,7 @@ fn put(at: &mut toml::Table, last: &str, value: Toml, found: Schema) -> Option<(
         }
     }
     if last == "preset" {
-        if let Some(old) = before.and_then(|b| b.try_into::<Preset>().ok()) {
+        if let Some(old) = before.and_then(|b| read::<Preset>(b).ok()) {
             let old = Toml::try_from(old.values()).unwrap_or(Toml::Boolean(false));
             at.retain(|k, v| k == "preset" || old.get(k) != Some(v));
         }

@@ -4,7 +4,9 @@ use crate::document::spelling::canonical;
 use crate::text::default::{number, thousandths};
 use crate::text::problem::{Errors, Problem, Report};
 use crate::text::quantity::{Flops, Size, Time};
-use crate::text::schema::{Schema, generator};
+use crate::text::reading::read;
+use crate::text::root_schema::root;
+use crate::text::schema::Schema;
 use crate::text::words::{Word, words};
 use incast_workload::llm::{Dimension, Model, Order, Overlap, Schedule};
 use schemars::JsonSchema;
@@ -170,6 +172,12 @@ words! {
     }
 }
 
+/// Schema of the numbers of a model, created once.
+pub fn schema() -> &'static Json {
+    static SCHEMA: OnceLock<Json> = OnceLock::new();
+    SCHEMA.get_or_init(|| root::<Llm>("llm"))
+}
+
 impl Llm {
     /// Numbers of the model, with times of calculations. Errors: those of [`Llm::check`], which come first.
     pub fn model(&self) -> Option<Model> {
@@ -267,9 +275,7 @@ impl Llm {
 
     /// Reads pairs of a key and a value, written as in `--set`: the numbers of `incast workload llm`.
     pub fn read(pairs: &[(String, String)]) -> Result<Llm, Errors> {
-        static SCHEMA: OnceLock<Json> = OnceLock::new();
-        let root = SCHEMA.get_or_init(|| Json::from(generator().into_root_schema_for::<Llm>()));
-        let schema = Schema::new(root);
+        let schema = Schema::new(schema());
         let mut table = toml::Table::new();
         for (key, text) in pairs {
             let Some(found) = schema.find(&[key], None) else {
@@ -293,7 +299,7 @@ impl Llm {
         if !problems.is_empty() {
             return Err(Errors(problems));
         }
-        let made: Llm = value.try_into().map_err(|e: toml::de::Error| Problem::new("llm", e.message()))?;
+        let made: Llm = read(value).map_err(|e| Problem::new("llm", e.message()))?;
         made.check(&mut Report::new("llm", &mut problems));
         problems.iter_mut().for_each(|problem| problem.key = problem.key.trim_start_matches("llm.").to_owned());
         Errors::unless_none(problems, made)

@@ -40,7 +40,7 @@ use crate::document::transport::Transport;
 use crate::text::controller::Controller;
 use crate::text::default::microseconds;
 use crate::text::quantity::{Auto, Time};
-use crate::text::schema::generator;
+use crate::text::root_schema::root;
 use crate::text::words::{Word, words};
 use crate::topology::Topology;
 use incast_engine::spec;
@@ -375,5 +375,5 @@ impl Default for Interval {
 /// Schema, created once.
 pub fn schema() -> &'static serde_json::Value {
     static SCHEMA: OnceLock<serde_json::Value> = OnceLock::new();
-    SCHEMA.get_or_init(|| serde_json::Value::from(generator().into_root_schema_for::<Document>()))
+    SCHEMA.get_or_init(|| root::<Document>("document"))
 }

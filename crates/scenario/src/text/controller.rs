@@ -245,33 +245,37 @@ impl JsonSchema for Controller {
         "Controller".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let kinds: Vec<Json> = KINDS.iter().map(|k| kind_schema(k)).collect();
-        let short = json!({
-            "type": "string",
-            "description": "Short form: a kind, and after a colon its parameters: \
-                            \"swift:target=min-rtt,epsilon=100us\".",
-        });
-        let external = json!({
-            "type": "object",
-            "title": "A controller of one's own",
-            "description": "A class in a Python module or file, and the arguments it is made with.",
-            "properties": {
-                "kind": {
-                    "type": "string",
-                    "pattern": "^[^:]+:[A-Za-z_][A-Za-z0-9_]*$",
-                    "description": "Module or file, a colon, and the class: \"mymodule:MyController\".",
-                },
-                "source": {
-                    "type": "string",
-                    "description": "Fingerprint of its code; another one is refused.",
-                },
-            },
-            "required": ["kind"],
-            "additionalProperties": true,
-        });
-        let all = json!({ "format": "controller", "anyOf": [short, { "oneOf": kinds }, external] });
-        Schema::try_from(all).expect("an object is a schema")
+        Schema::try_from(schema()).expect("an object is a schema")
     }
+}
+
+/// Schema of controllers, of their declarations.
+pub fn schema() -> Json {
+    let kinds: Vec<Json> = KINDS.iter().map(|k| kind_schema(k)).collect();
+    let short = json!({
+        "type": "string",
+        "description": "Short form: a kind, and after a colon its parameters: \
+                        \"swift:target=min-rtt,epsilon=100us\".",
+    });
+    let external = json!({
+        "type": "object",
+        "title": "A controller of one's own",
+        "description": "A class in a Python module or file, and the arguments it is made with.",
+        "properties": {
+            "kind": {
+                "type": "string",
+                "pattern": "^[^:]+:[A-Za-z_][A-Za-z0-9_]*$",
+                "description": "Module or file, a colon, and the class: \"mymodule:MyController\".",
+            },
+            "source": {
+                "type": "string",
+                "description": "Fingerprint of its code; another one is refused.",
+            },
+        },
+        "required": ["kind"],
+        "additionalProperties": true,
+    });
+    json!({ "format": "controller", "anyOf": [short, { "oneOf": kinds }, external] })
 }
 
 fn kind_schema(kind: &Kind) -> Json {

@@ -8,5 +8,7 @@ pub(crate) mod name;
 pub(crate) mod pattern;
 pub mod problem;
 pub mod quantity;
+pub(crate) mod reading;
+pub mod root_schema;
 pub mod schema;
 pub mod words;

@@ -630,17 +630,6 @@ fn of_another(variants: &[(&str, &str, Schema)], word: &Toml, path: &str, proble
     }
 }
 
-/// Makes schemas in which objects accept only their own keys.
-pub fn generator() -> schemars::SchemaGenerator {
-    fn close(schema: &mut schemars::Schema) {
-        if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
-            schema.insert("additionalProperties".into(), false.into());
-        }
-        schemars::transform::transform_subschemas(&mut close, schema);
-    }
-    schemars::generate::SchemaSettings::draft2020_12().with_transform(close).into_generator()
-}
-
 /// Part of a value at a key; the key of a list entry is its number.
 pub fn below<'d>(value: &'d Toml, key: &str) -> Option<&'d Toml> {
     match value {

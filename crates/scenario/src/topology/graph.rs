@@ -6,7 +6,9 @@
 use super::link::{ErrorUnit, Link, LinkChange};
 use super::network::{MAX_HOSTS, Network};
 use crate::text::problem::{Errors, Problem, Report};
-use crate::text::schema::{Schema, generator};
+use crate::text::reading::read;
+use crate::text::root_schema::root;
+use crate::text::schema::Schema;
 use incast_engine::spec::Router;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -217,16 +219,21 @@ impl Network {
     }
 }
 
+/// Schema of a graph file in TOML.
+pub fn schema() -> serde_json::Value {
+    root::<File>("graph")
+}
+
 fn from_toml(name: &str, text: &str) -> Result<File, Errors> {
     let value: toml::Value = match text.parse::<toml::Table>() {
         Ok(table) => toml::Value::Table(table),
         Err(e) => return Err(Problem::new(name, e.to_string()).into()),
     };
-    let schema = serde_json::Value::from(generator().into_root_schema_for::<File>());
+    let schema = schema();
     let mut problems = Vec::new();
     Schema::new(&schema).check(&value, "", &mut problems);
     if problems.is_empty() {
-        return value.try_into().map_err(|e: toml::de::Error| Problem::new(name, e.message()).into());
+        return read(value).map_err(|e| Problem::new(name, e.message()).into());
     }
     problems.iter_mut().for_each(|p| p.key = format!("{name}, {}", p.key));
     Err(Errors(problems))

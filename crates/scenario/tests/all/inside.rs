@@ -11,5 +11,7 @@ mod near;
 mod pattern;
 #[path = "../../src/text/problem.rs"]
 mod problem;
+#[path = "../../src/text/reading.rs"]
+mod reading;
 #[path = "../../src/build/state_limit.rs"]
 mod state_limit;

@@ -24,6 +24,7 @@ mod radio;
 mod rails;
 mod routing;
 mod scenario;
+mod schemas;
 mod spelling;
 mod table;
 mod topologies;

@@ -17,6 +17,7 @@ mod words;
 
 use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Auto, Size, Time};
+use crate::text::reading::read;
 use crate::text::words::Word;
 use incast_cc::{self as cc, Ecn};
 use incast_engine::spec::{self, Flush, LossFlight, Rank, Recovery, RtoRule, Rules, WindowUpdate};
@@ -262,9 +263,9 @@ impl Preset {
         READ[self as usize].get_or_init(|| {
             let (name, text) = FILES[self as usize];
             let mut table: toml::Table = text.parse().unwrap_or_else(|e| panic!("presets/{name}.toml: {e}"));
-            let base = table.remove("base").map(|base| base.try_into::<Preset>());
+            let base = table.remove("base").map(read::<Preset>);
             let auto = table.remove("auto");
-            let own: Transport = table.try_into().unwrap_or_else(|e| panic!("presets/{name}.toml: {e}"));
+            let own: Transport = read(table.into()).unwrap_or_else(|e| panic!("presets/{name}.toml: {e}"));
             let own = Transport { preset: Some(self), ..own };
             match base {
                 Some(Ok(base)) => Values { transport: own.or(base.values()), delayed_ack: base.read().delayed_ack },

@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -42,24 +43,24 @@ def native(name: str, settings: tuple[tuple[str, str], ...]) -> tuple[float, int
     return time.process_time() - before, int(json.loads(result.summary_json())["run"]["hops"])
 
 
-def in_node(name: str, settings: tuple[tuple[str, str], ...], out: Path) -> float:
+def in_node(name: str, settings: tuple[tuple[str, str], ...]) -> float:
     """Run a case in Node.js; return CPU seconds."""
     asked = json.dumps({"name": name, "set": settings})
-    environment = os.environ | {"INCAST_ENGINE": str(MODULE), "INCAST_SPEED": asked, "INCAST_SPEED_OUT": str(out)}
     command = ["npx", "vitest", "run", "--dir", "wasm", "speed"]
-    subprocess.run(command, cwd=ROOT / "viewer", env=environment, check=True, capture_output=True)
-    found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as place:
+        out = Path(place) / "speed.json"
+        environment = os.environ | {"INCAST_ENGINE": str(MODULE), "INCAST_SPEED": asked, "INCAST_SPEED_OUT": str(out)}
+        subprocess.run(command, cwd=ROOT / "viewer", env=environment, check=True, capture_output=True)
+        found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
     return float(found["cpu_s"])
 
 
 def main() -> int:
     """Measure, print a table, and return the exit status."""
     missed = False
-    out = ROOT / "bench" / "runs" / "web.json"
-    out.parent.mkdir(parents=True, exist_ok=True)
     print(f"{'case':<16} {'hops':>10} {'native':>10} {'browser':>10} {'ratio':>6}")
     for name, settings in CASES:
-        turns = [(native(name, settings), in_node(name, settings, out)) for _ in range(TURNS)]
+        turns = [(native(name, settings), in_node(name, settings)) for _ in range(TURNS)]
         (own, hops), theirs = min(turn[0] for turn in turns), min(turn[1] for turn in turns)
         missed |= own / theirs < SPEED
         print(f"{name:<16} {hops:>10,} {own:>8.2f} s {theirs:>8.2f} s {own / theirs:>6.2f}")

@@ -1,6 +1,6 @@
 """CPU time of each test, and the tests that take more than a second of it without a word why.
 
-CPU time, and not time on the clock: a machine that others use too makes a test wait, and hardly makes it work more.
+CPU time, and not time on the clock: a machine that others use too makes a test wait more than it makes it work.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class CpuTime:
         finally:
             took = self.now() - begun
             item.user_properties.append((KEY, round(took, 2)))
-        if took > FAILS_AT_S * self.slower and not explained(item) and took > FAILS_AT_S * slowness():
+        if took > FAILS_AT_S and not explained(item) and took > FAILS_AT_S * slowness():
             pytest.fail(
                 f"took {took:.1f} s of CPU time, and a test takes less than {LISTED_AT_S:g}: make it shorter, or say "
                 'why it is not with @pytest.mark.slow("reason") or @pytest.mark.extended(part="...")',

@@ -475,12 +475,15 @@ class Endless:
 """
 
 
-@pytest.mark.slow("processes of their own, which load the program")
+@pytest.mark.slow("a process of its own, which loads the program")
 @pytest.mark.parametrize(
     "words",
     [
         ("run", "two-senders", "--set", "controller=endless.py:Endless", "--out", "r"),
-        ("compare", "two-senders", "--cc", "endless.py:Endless", "--cc", "dctcp", "--seeds", "1", "--out", "r"),
+        pytest.param(
+            ("compare", "two-senders", "--cc", "endless.py:Endless", "--cc", "dctcp", "--seeds", "1", "--out", "r"),
+            marks=pytest.mark.extended(part="python"),
+        ),
     ],
 )
 def test_ctrl_c_ends_a_run_whose_class_does_not_come_back(folder: Path, words: tuple[str, ...]) -> None:

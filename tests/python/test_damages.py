@@ -143,13 +143,12 @@ def test_a_summary_without_one_of_its_figures_is_told_or_shown(made: Path, place
     assert told > 15
 
 
-@pytest.mark.slow("a file that unpacks to more than it holds")
 @pytest.mark.parametrize(
     ("words", "damage", "file"),
     [
         (READS_RUN["report"], "endless", "run/summary.json"),
         (READS_RUN["view"], "nested", "run/manifest.json"),
-        (READS_RUN["plot"], "unpacking", "run/flows.parquet"),
+        pytest.param(READS_RUN["plot"], "unpacking", "run/flows.parquet", marks=pytest.mark.extended(part="python")),
         (READS_STORE["query"], "cut", "store/tables/flows/0001-0000.parquet"),
         (READS_STORE["check"], "piped", "store/chunks/0001-0000.parquet"),
     ],

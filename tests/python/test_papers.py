@@ -626,7 +626,7 @@ def test_ctrl_c_leaves_no_half_run_and_no_report(paper: Path) -> None:
     assert not list(out.rglob("manifest.json"))
 
 
-@pytest.mark.slow("a paper is run or reported several times")
+@pytest.mark.slow("a paper is run and reported")
 def test_series_may_be_worked_out_and_figures_share_runs(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(WORKED_OUT)
     (paper / "more.toml").write_text(SCENARIO.replace("flows = 4", "flows = 8"))

@@ -70,7 +70,7 @@ def scenarios(case: Case) -> Iterator[Scenario]:
             yield run.scenario_of(replace(case, settings={**case.settings, **check.explained.settings}))
 
 
-@pytest.mark.slow("up to 849 scenarios")
+@pytest.mark.slow("every scenario of a reference")
 @pytest.mark.parametrize("reference", REFERENCES, ids=lambda reference: reference.name)
 def test_every_case_is_a_valid_scenario(reference: Reference) -> None:
     refused = []

@@ -25,7 +25,7 @@ HUGE = "SELECT i, repeat('x', 1000) AS s FROM range(100000) t(i)"
 """An answer of 100 MB, of which DuckDB itself keeps a part alone."""
 
 
-@pytest.mark.slow("a study, and a dozen queries")
+@pytest.mark.slow("a study and its queries")
 def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "plain.toml").write_text(f"scenario = 'dumbbell'\n{SHORT}")
     (tmp_path / "o'hara").mkdir()

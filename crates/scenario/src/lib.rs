@@ -458,7 +458,7 @@ fn named(doc: &mut Document) -> Vec<(String, &mut String)> {
     found
 }
 
-/// A document as TOML, by way of a table, which other places need too: its types are written by one serializer.
+/// A document as TOML, by way of a table, as other places need one: serde's code exists once for each type.
 fn to_toml(doc: &Document) -> Result<String, Errors> {
     toml::Table::try_from(doc).map_err(|e| Problem::new("scenario", e.to_string()).into()).and_then(|t| text_of(&t))
 }

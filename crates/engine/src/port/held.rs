@@ -53,11 +53,13 @@ impl Port {
     /// Packet of `size` bytes as the queue counts it, whose transmission lasts from `at` to `end`.
     fn under_way(&self, size: u64, at: Time, end: Time) -> Held {
         let rate = self.settings.rate;
+        let whole = self.whole(1, size);
         let rest = match &self.rare.faults {
             Some(faults) => faults.carried(at, end, rate),
+            // it begins now: the transmission time is rounded, and may carry less than all by the rate
+            None if end - at >= self.settings.serialization(size) => whole.unsent,
             None => (end - at).0 as u128 * rate.0 as u128,
         };
-        let whole = self.whole(1, size);
         Held { unsent: rest.min(whole.unsent), ..whole }
     }
 }

@@ -339,6 +339,35 @@ fn an_incast_beyond_the_buffer_ends_and_its_senders_fall_silent() {
 }
 
 #[test]
+fn headers_in_silence_are_not_in_the_gap_between_packets() {
+    // Poseidon takes the time of a packet's own fragments for a queue: its gap doubles with each, beyond every timeout.
+    // The lost packet goes when the gap is over, whatever went as headers meanwhile.
+    let transport = changed!(
+        minimal(),
+        output.rank = None,
+        output.probe_after = 1,
+        sizes.mss = 3000,
+        sizes.mtu = 1500,
+        windows.initial_window = 1.0,
+        windows.receive_buffer = 4000,
+        rto.rto_min = Time::ms(1),
+        rto.rto_max = Time::ms(2)
+    );
+    let mut spec = wire(Rate::mbps(100), Time::us(50), transport, "poseidon", bulk(0, 1, Some(8 * 3000)));
+    let lost = 5;
+    spec.links[0].loss = Loss::List(vec![lost * 3]);
+    run_for(&mut spec, Time::s(20));
+    let o = compared(&spec);
+    let flow = &o.flows[0];
+    assert!(flow.finish_ps.is_some() && flow.retransmissions == 1, "{flow:?}");
+    // a packet is three fragments
+    let sent: Vec<u64> = data_sent(&o, "h0").iter().step_by(3).map(|e| e.time_ps).collect();
+    let headers = events(&o, "h0", Happening::Send).iter().filter(|e| e.payload == 0).count();
+    let gap = Time(sent[lost as usize + 1] - sent[lost as usize]);
+    assert!(headers > 1 && gap > Time::ms(20), "{headers} headers within {gap}");
+}
+
+#[test]
 fn what_does_not_go_with_ranks_is_refused() {
     let spec = incast(&[MSS], by_rank(Limit::Packets(24)), minimal());
     let refused = |spec: &Spec| incast_engine::run(spec, &mut |_| true).unwrap_err().to_string();

@@ -101,7 +101,8 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_or_comes_twice_where_headers_go_back(
-        shape in pick(&[0u32, 1, 3, 6]), queue in (1u64..8, 1u64..12, any::<bool>()), window in 1u32..40,
+        // scenarios refuse room for less than two headers: data of as many bytes as a header would never pass
+        shape in pick(&[0u32, 1, 3, 6]), queue in (1u64..8, 2u64..12, any::<bool>()), window in 1u32..40,
         flows in prop::collection::vec((any::<u32>(), any::<u32>(), 0u64..30, 1u64..200_000), 1..10),
         choice in pick(&[PathChoice::GivenPath, PathChoice::Spray, PathChoice::Ecmp]), loss in pick(&[0.0, 0.01]),
         seed: u64,

@@ -5,7 +5,7 @@ use crate::text::default::{number, thousandths};
 use crate::text::problem::{Errors, Problem, Report};
 use crate::text::quantity::{Flops, Size, Time};
 use crate::text::reading::read;
-use crate::text::root_schema::root;
+use crate::text::root_schema::made;
 use crate::text::schema::Schema;
 use crate::text::words::{Word, words};
 use incast_workload::llm::{Dimension, Model, Order, Overlap, Schedule};
@@ -172,12 +172,6 @@ words! {
     }
 }
 
-/// Schema of the numbers of a model, created once.
-pub fn schema() -> &'static Json {
-    static SCHEMA: OnceLock<Json> = OnceLock::new();
-    SCHEMA.get_or_init(|| root::<Llm>("llm"))
-}
-
 impl Llm {
     /// Numbers of the model, with times of calculations. Errors: those of [`Llm::check`], which come first.
     pub fn model(&self) -> Option<Model> {
@@ -275,7 +269,8 @@ impl Llm {
 
     /// Reads pairs of a key and a value, written as in `--set`: the numbers of `incast workload llm`.
     pub fn read(pairs: &[(String, String)]) -> Result<Llm, Errors> {
-        let schema = Schema::new(schema());
+        static SCHEMA: OnceLock<Json> = OnceLock::new();
+        let schema = Schema::new(SCHEMA.get_or_init(made::<Llm>));
         let mut table = toml::Table::new();
         for (key, text) in pairs {
             let Some(found) = schema.find(&[key], None) else {

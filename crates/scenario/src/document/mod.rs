@@ -375,5 +375,5 @@ impl Default for Interval {
 /// Schema, created once.
 pub fn schema() -> &'static serde_json::Value {
     static SCHEMA: OnceLock<serde_json::Value> = OnceLock::new();
-    SCHEMA.get_or_init(|| root::<Document>("document"))
+    SCHEMA.get_or_init(root::<Document>)
 }

@@ -335,6 +335,18 @@ pub struct Trimming {
     pub port: Port,
 }
 
+impl Trimming {
+    /// Largest queue of headers, by default twice that of data.
+    pub(crate) fn header_limit(&self) -> Limit {
+        let twice = match self.limit.0 {
+            Limit::Packets(n) => Limit::Packets(n.saturating_mul(2)),
+            Limit::Bytes(n) => Limit::Bytes(n.saturating_mul(2)),
+            Limit::None => Limit::None,
+        };
+        self.header_limit.map_or(twice, |limit| limit.0)
+    }
+}
+
 impl Discipline for Trimming {
     fn port(&self) -> Option<&Port> {
         Some(&self.port)
@@ -345,14 +357,9 @@ impl Discipline for Trimming {
     }
 
     fn discipline(&self) -> spec::Discipline {
-        let twice = match self.limit.0 {
-            Limit::Packets(n) => Limit::Packets(n.saturating_mul(2)),
-            Limit::Bytes(n) => Limit::Bytes(n.saturating_mul(2)),
-            Limit::None => Limit::None,
-        };
         spec::Discipline::Trimming(spec::Trimming {
             header: self.header.0.0 as u16,
-            header_limit: self.header_limit.map_or(twice, |limit| limit.0),
+            header_limit: self.header_limit(),
             headers_per_data: self.headers_per_data,
             draws: self.cuts != Cuts::Arrival,
             drops: self.cuts == Cuts::None,

@@ -16,6 +16,19 @@ impl Queue {
             let message = "expected a transport that takes headers back: transport.preset = \"ndp\"";
             at.value("return_to_sender", true, message);
         }
+        // data with no more payload than a header joins the headers
+        let data = u64::from(trimming.header.0.0 as u16);
+        let largest = transports.iter().filter(|t| takes_back(t)).map(|t| data + u64::from(t.sizes.header)).max();
+        if let (true, spec::Limit::Bytes(room), Some(largest)) =
+            (trimming.return_to_sender, trimming.header_limit(), largest)
+            && room < largest
+        {
+            let message = format!(
+                "expected at least {largest}B with return_to_sender: data with no more payload than a header would \
+                 go back for ever"
+            );
+            at.text("header_limit", format!("{room}B"), message);
+        }
         if transports.iter().any(|t| t.sizes.mtu > 0 && t.sizes.mss + t.sizes.header > t.sizes.mtu) {
             let message = "expected segments within the MTU (transport.mss): fragments are not trimmed";
             at.text("kind", "trimming", message);

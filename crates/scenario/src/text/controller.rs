@@ -249,8 +249,8 @@ impl JsonSchema for Controller {
     }
 }
 
-/// Schema of controllers, of their declarations.
-pub fn schema() -> Json {
+/// Schema of controllers, made of their declarations.
+pub(super) fn schema() -> Json {
     let kinds: Vec<Json> = KINDS.iter().map(|k| kind_schema(k)).collect();
     let short = json!({
         "type": "string",

@@ -3,14 +3,13 @@
 use crate::text::controller;
 use serde_json::Value as Json;
 
-/// Schema of a type in which objects accept only their own keys; `name` is the type's in `schemas.json`.
-///
-/// WebAssembly reads it there: the code that makes it would be a tenth of the engine.
-pub fn root<T: schemars::JsonSchema>(name: &str) -> Json {
-    if cfg!(target_arch = "wasm32") { filed(name) } else { made::<T>() }
+/// Schema of a type. WebAssembly reads it in `schemas.json`: there 460 kB of code that makes schemas are left out.
+pub(crate) fn root<T: schemars::JsonSchema>() -> Json {
+    if cfg!(target_arch = "wasm32") { filed(&T::schema_name()) } else { made::<T>() }
 }
 
-fn made<T: schemars::JsonSchema>() -> Json {
+/// Schema made of a type, in which objects accept only their own keys.
+pub(crate) fn made<T: schemars::JsonSchema>() -> Json {
     fn close(schema: &mut schemars::Schema) {
         if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
             schema.insert("additionalProperties".into(), false.into());
@@ -21,8 +20,8 @@ fn made<T: schemars::JsonSchema>() -> Json {
     settings.into_generator().into_root_schema_for::<T>().into()
 }
 
-/// The schema of this name in `schemas.json`, which `UPDATE_SNAPSHOTS=1 cargo test -p incast-scenario` writes. That of
-/// controllers is left out there: it is made of their declarations, which the engine has anyway.
+/// Schema in `schemas.json`, which `UPDATE_SNAPSHOTS=1 cargo test -p incast-scenario` writes, of the type of this name.
+/// That of controllers is not there: it is made of their declarations, which the engine has anyway.
 pub fn filed(name: &str) -> Json {
     let mut roots: Json = serde_json::from_str(include_str!("schemas.json")).unwrap_or_default();
     let mut root = roots[name].take();

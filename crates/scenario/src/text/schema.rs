@@ -1,8 +1,8 @@
 //! Checks a TOML document against the schema of the Rust types and reports all errors, not only the first.
 //!
-//! The schema comes from the same types that hold the values, so names, bounds and words exist once. It supports the
-//! output of `schemars` for our types: objects, tagged unions (`oneOf` with a constant), words, numbers with bounds,
-//! lists, optional values, references, and our string formats with units.
+//! The schema comes from the same types that hold the values (`root_schema.rs`), so names, bounds and words exist once.
+//! Supported is the output of `schemars` for our types: objects, tagged unions (`oneOf` with a constant), words,
+//! numbers with bounds, lists, optional values, references, and our string formats with units.
 
 use crate::text::problem::{self, Problem};
 use crate::text::{controller, quantity};

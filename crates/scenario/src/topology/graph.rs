@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Keys of `topology.kind = "graph"`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -219,9 +220,10 @@ impl Network {
     }
 }
 
-/// Schema of a graph file in TOML.
-pub fn schema() -> serde_json::Value {
-    root::<File>("graph")
+/// Schema of a graph file in TOML, created once.
+pub fn schema() -> &'static serde_json::Value {
+    static SCHEMA: OnceLock<serde_json::Value> = OnceLock::new();
+    SCHEMA.get_or_init(root::<File>)
 }
 
 fn from_toml(name: &str, text: &str) -> Result<File, Errors> {
@@ -229,9 +231,8 @@ fn from_toml(name: &str, text: &str) -> Result<File, Errors> {
         Ok(table) => toml::Value::Table(table),
         Err(e) => return Err(Problem::new(name, e.to_string()).into()),
     };
-    let schema = schema();
     let mut problems = Vec::new();
-    Schema::new(&schema).check(&value, "", &mut problems);
+    Schema::new(schema()).check(&value, "", &mut problems);
     if problems.is_empty() {
         return read(value).map_err(|e| Problem::new(name, e.message()).into());
     }

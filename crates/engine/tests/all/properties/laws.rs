@@ -61,7 +61,10 @@ fn totals(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
 fn in_order(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError> {
     let mut held: BTreeMap<u32, u64> = BTreeMap::new();
     let mut beyond: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
-    let fabric = ideal::Fabric::new(spec);
+    // around a failure packets take any of the shortest paths
+    let choice = if spec.failures.is_empty() { spec.choice.clone() } else { PathChoice::Spray };
+    let around = Spec { choice, ..spec.clone() };
+    let fabric = ideal::Fabric::new(&around);
     let ways: Vec<_> = (0..spec.flows.len() as u32).map(|f| fabric.shares(FlowId(f), false)).collect();
     for (f, way) in ways.iter().enumerate() {
         // all packets that leave the source reach the destination, however they are split on the way

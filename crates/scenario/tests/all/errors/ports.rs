@@ -85,6 +85,13 @@ fn queues_that_contradict() {
     said(trimming("headr = \"64B\""), "queue.headr: unknown key");
     said(message(queue, "kind = \"trimming\"\nlimit = \"none\""), "queue.limit = \"none\": expected");
     said(trimming("return_to_sender = true"), "queue.return_to_sender = true: expected a transport that takes");
+    let ndp = |keys: &str| {
+        let back = format!("kind = \"trimming\"\nlimit = \"12kB\"\nreturn_to_sender = true\n{keys}");
+        check(&GOOD.replace(queue, &back).replace("\"linux\"", "\"ndp\""))
+    };
+    let small = ndp("header_limit = \"127B\"").unwrap_err().to_string();
+    said(small, "queue.header_limit = \"127B\": expected at least 128B");
+    ndp("header_limit = \"128B\"").unwrap();
     // beside that the transport takes none back
     let host = trimming("host = { kind = \"trimming\", limit = \"12kB\", return_to_sender = true }");
     assert!(host.starts_with("queue.host.return_to_sender = true: expected at switches only"), "{host}");

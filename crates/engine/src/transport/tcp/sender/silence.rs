@@ -16,7 +16,10 @@ impl Sender {
             return false;
         }
         self.connection = Connection::Silent;
+        // the gap of a controller is one between data: otherwise a gap above the timeout would never pass
+        let last_send = self.pacing.last_send;
         self.emit(ctx, Kind::Data, self.snd.una, 0, 0, t.sizes.ack_size);
+        self.pacing.last_send = last_send;
         self.arm_rto(ctx);
         self.output.settled = true;
         true

@@ -69,7 +69,7 @@ PARTS = (
     Part("fuzz", "1,000 random scenarios by every engine", ("make", "fuzz"), 3),
     Part("loom", "the barrier of threads under all interleavings", ("make", "loom"), 2),
     Part("kills", "studies killed at 30 random moments", ("make", "kills", "KILLS=30"), 2),
-    Part("damages", "every damage of every file, by every command that reads it", DAMAGES, 6),
+    Part("damages", "every damage of every file, by every command that reads it", DAMAGES, 9),
     Part("wheel", "a wheel, installed and run outside the clone", ("make", "wheel"), 6),
 )  # fmt: skip
 

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
-  address, alerts, becomes, blank, browser, figure, FILES, inBrowser, now, open, page, placeOf, tab, told,
+  address, alerts, becomes, blank, browser, figure, FILES, handedOut, inBrowser, now, open, page, placeOf, tab, told,
   type Places,
 } from "./browser";
 
@@ -253,7 +253,7 @@ it("selects a stretch of time by single clicks, and zooms by buttons", async () 
 });
 
 it("does nothing by keys of one character once they are off, and remembers it", async () => {
-  await open("small.html", "#t=0.001");
+  await open("small.html", "#t=0.001", { remembers: true });
   const theme = () => page.getAttribute("html", "data-theme");
   await page.keyboard.press("d");
   await becomes(theme).toBe("dark");
@@ -420,7 +420,7 @@ it("zooms and moves fabric and heat map by keys", async () => {
 });
 
 it("has panes whose sizes change by keys and by a drag, and are remembered", async () => {
-  await open("small.html", `#t=0&flow=1`);
+  await open("small.html", "#t=0&flow=1", { remembers: true });
   const width = async () => (await page.locator(".fabrics").boundingBox())!.width;
   const first = await width();
   await page.focus("[data-split=columns]");
@@ -496,7 +496,7 @@ it("shows a tour once, in a page that is opened at no moment", async () => {
   await page.close();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const own = await context.newPage();
-  const file = `file://${join(FILES, "small.html")}`;
+  const file = await handedOut(context, "small.html");
   await own.goto(`${file}#t=0.001`);
   await own.waitForSelector("#fabric");
   expect(await own.locator(".tour").count()).toBe(0);
@@ -631,9 +631,9 @@ it("says where a pinned port lies that is not among the rows that are seen", asy
 });
 
 it("draws by a 2D canvas where there is no WebGL2", async () => {
-  await open("small.html", "", `const get = HTMLCanvasElement.prototype.getContext;
+  await open("small.html", "", { script: `const get = HTMLCanvasElement.prototype.getContext;
     HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
-      return kind === "webgl2" ? null : get.call(this, kind, ...rest); };`);
+      return kind === "webgl2" ? null : get.call(this, kind, ...rest); };` });
   await becomes(() => page.getAttribute("#heat", "data-painter")).toBe("2d");
   const colours = () => page.evaluate(() => {
     const canvas = document.querySelector<HTMLCanvasElement>("#heat")!;

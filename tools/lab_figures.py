@@ -46,6 +46,8 @@ class Experiment:
     series: tuple[str, ...]
     """Names of series: one a controller, or the only one."""
     text: str
+    files: Keys
+    """Names and contents of the files that the scenario names."""
     set: Keys
     controllers: tuple[str, ...]
     seeds: int
@@ -58,7 +60,7 @@ class Experiment:
     @property
     def address(self) -> str:
         """The part after ``#``."""
-        return lab.address(self.name, self.set, self.controllers, self.seeds, self.text)
+        return lab.address(self.name, self.set, self.controllers, self.seeds, self.text, self.files)
 
 
 def experiments(paper: Paper) -> Iterator[Experiment]:
@@ -76,8 +78,6 @@ def experiment(paper: Paper, figure: Figure) -> Experiment | None:
         return None
     at = _At(paper, figure, figure.points[len(figure.points) // 2])
     try:
-        if at.scenario(run[0]).files():
-            return None  # a page reads no files
         keys, controllers = at.compared(run)
         first = next(iter(controllers.values()), run[0])
         if not controllers or not _is_valid(at.made(keys)):
@@ -93,7 +93,8 @@ def experiment(paper: Paper, figure: Figure) -> Experiment | None:
     except IncastError:
         return None
     names = tuple(series.name for series in controllers.values()) or (first.name,)
-    return Experiment(figure, at.name, names, text, keys, tuple(controllers), seeds)
+    files = tuple((name, path.read_text(encoding="utf-8")) for name, path in whole.files())
+    return Experiment(figure, at.name, names, text, files, keys, tuple(controllers), seeds)
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class _At:
 
     def made(self, keys: Keys, controller: str | None = None) -> Scenario:
         """Make a scenario as the page does."""
-        core = Scenario.from_toml(self.text, name=self.name).core
+        core = Scenario.from_toml(self.text, origin=self.paper.folder, name=self.name).core
         for key, value in keys:
             core = core.set(key, value)
         return Scenario(core if controller is None else core.with_controller(controller))
@@ -215,6 +216,7 @@ def offered() -> str:
                 "name": one.figure.name,
                 **said(one.figure),
                 "text": texts.setdefault(one.text, len(texts)),
+                **_kept([(name, texts.setdefault(text, len(texts))) for name, text in one.files]),
                 "set": one.set,
                 "controllers": one.controllers,
                 "seeds": one.seeds,
@@ -232,6 +234,10 @@ def offered() -> str:
 def said(figure: Figure) -> dict[str, str]:
     """Return what the page says of a figure."""
     return {"title": figure.title, "where": figure.where, "shows": " ".join(figure.shows.split())}
+
+
+def _kept(files: list[tuple[str, int]]) -> dict[str, list[tuple[str, int]]]:
+    return {"files": files} if files else {}
 
 
 def _json(value: object) -> str:

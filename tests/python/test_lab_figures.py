@@ -10,6 +10,7 @@ import pytest
 
 from incast.papers import reading
 from incast.runs.scenario import Scenario
+from incast.view import lab as page
 from tools import docs_lab, lab_figures
 
 
@@ -61,10 +62,11 @@ def test_the_page_offers_every_figure_that_it_can_run() -> None:
 
 @pytest.mark.extended(part="python")
 def test_every_figure_can_run_under_each_of_its_controllers(kept: dict[str, Any]) -> None:
-    for one in (figure for paper in kept["papers"] for figure in paper["figures"]):
-        core = Scenario.from_toml(kept["texts"][one["text"]], name=one["name"]).core
+    for paper, one in ((each["name"], figure) for each in kept["papers"] for figure in each["figures"]):
+        core = Scenario.from_toml(kept["texts"][one["text"]], origin=reading.home() / paper, name=one["name"]).core
         for key, value in one["set"]:
             core = core.set(key, value)
+        assert {name for name, _ in one.get("files", [])} == {name for name, _ in Scenario(core).files()}
         for scenario in [core, *map(core.with_controller, one["controllers"])]:
             scenario.validate()
 
@@ -75,6 +77,7 @@ def test_limits_are_those_of_the_page(kept: dict[str, Any]) -> None:
     theirs = {name: float(number) for name, number in re.findall(r"\bconst (MOST_\w+) = ([\d_.e]+);", text)}
     for name in ("MOST_CONTROLLERS", "MOST_KEYS", "MOST_WORD", "MOST_HOST_SECONDS"):
         assert theirs[name] == getattr(lab_figures, name), name
+    assert (theirs["MOST_FILES"], theirs["MOST_TEXT"]) == (page.MOST_FILES, page.MOST_TEXT)
     assert theirs["MOST_TEXT"] > max(len(one.encode()) for one in kept["texts"])
     # three seeds run in twice the hops
     assert theirs["MOST_HOPS"] >= 2 * lab_figures.MOST_HOPS, "the page would ask before it runs a figure"

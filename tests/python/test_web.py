@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 import incast
 from conftest import ROOT
 from incast import _core
+from incast.papers import reading
 from incast.view import lab
 
 MOST_HOPS = 4e6
@@ -54,21 +56,36 @@ def cases(folder: Path) -> list[dict[str, Any]]:
         {"name": "drawn", "text": (folder / f"{number}.toml").read_text(encoding="utf-8"), "seed": number + 1}
         for number in range(DRAWN)
     ]
-    return found
+    return [*found, *with_files()]
+
+
+def with_files() -> Iterator[dict[str, Any]]:
+    """Yield small figures of papers whose scenarios name files: the page has their texts."""
+    offered = json.loads((ROOT / "viewer" / "src" / "lab" / "figures.json").read_text(encoding="utf-8"))
+    for paper in offered["papers"]:
+        for figure in paper["figures"]:
+            if "files" in figure:
+                case = {"name": figure["name"], "text": offered["texts"][figure["text"]], "set": figure["set"]}
+                case["origin"] = str(reading.home() / paper["name"])
+                hops = prepared(case).extent()["hops"]
+                if hops is not None and hops <= MOST_HOPS:
+                    yield case | {"files": {name: offered["texts"][at] for name, at in figure["files"]}}
+
+
+def prepared(case: dict[str, Any]) -> Any:
+    """Make the scenario of a case with the installed engine."""
+    text, name = case.get("text"), case["name"]
+    load = _core.Scenario.load
+    scenario = load(name) if text is None else _core.Scenario.from_toml(text, Path(case.get("origin", ".")), name)
+    for key, value in case.get("set", []):
+        scenario = scenario.set(key, value)
+    return scenario.with_seed(case["seed"]) if "seed" in case else scenario
 
 
 def native(case: dict[str, Any]) -> dict[str, Any]:
     """Run a case by the installed engine."""
-    text = case.get("text")
     try:
-        scenario = (
-            _core.Scenario.load(case["name"]) if text is None else _core.Scenario.from_toml(text, Path(), case["name"])
-        )
-        for key, value in case.get("set", []):
-            scenario = scenario.set(key, value)
-        if "seed" in case:
-            scenario = scenario.with_seed(case["seed"])
-        result = _core.run(scenario, None, 1)
+        result = _core.run(prepared(case), None, 1)
     except (_core.ScenarioError, _core.RunError) as error:
         return {"refused": str(error)}
     names = [name for name, *_ in _tables(result)]
@@ -116,6 +133,7 @@ def test_the_engine_in_a_browser_gives_the_same_bytes(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     digests = json.loads((tmp_path / "digests.json").read_text(encoding="utf-8"))
     assert len(digests) == len(wanted) > DRAWN
+    assert sum("files" in case for case in wanted) > 5
     ran = 0
     for case, found in zip(wanted, digests, strict=True):
         expected = native(case)
@@ -167,3 +185,21 @@ def test_addresses_hold_the_experiment() -> None:
     found = lab.address("mine", [("queue.mark", "20p")], ["dctcp", "swift:target=min-rtt"], 3, text)
     assert found.startswith("s=mine&set=queue.mark%3D20p&cc=dctcp&cc=swift%3Atarget%3Dmin-rtt&seeds=3&text=")
     assert len(found) < 200
+    files = lab.address("mine", text=text, texts=[("net work.toml", text)]).split("&")
+    assert files[-1] == f"file=net+work.toml+{lab.packed(text)}"
+
+
+def test_an_address_holds_files_that_have_room(tmp_path: Path) -> None:
+    contents = {"binary": b"\xff\x00", "empty": b"", "large": b"x" * 150_000, "more": b"x" * 50_001}
+    contents["rest"] = b"y" * 50_000
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    texts, left_out = lab.held([(name, tmp_path / name) for name in [*contents, "none"]])
+    assert texts == [(name, contents[name].decode()) for name in ("empty", "large", "rest")]
+    assert left_out == {
+        "binary": "it is not a text file (UTF-8)",
+        "more": "an address holds 32 files of 200 kB together",
+        "none": "No such file or directory",
+    }
+    (tmp_path / "one").touch()
+    assert len(lab.held([(str(number), tmp_path / "one") for number in range(40)])[0]) == lab.MOST_FILES

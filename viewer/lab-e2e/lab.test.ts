@@ -219,8 +219,10 @@ describe("the lab", () => {
     const bomb = await deflate("a".repeat(3_000_000));
     for (const [hash, words] of [
       [`#s=incast&text=${bomb}`, "more than 200000 bytes"],
-      ["#s=<img src=x onerror=alert(1)>", "no file and no built-in scenario"],
-      ["#s=<script>alert(1)</script>", "a page reads no files"],
+      ["#s=<img src=x onerror=alert(1)>", "no built-in scenario of this name"],
+      ["#s=<script>alert(1)</script>", "no built-in scenario of this name"],
+      [`#s=incast&file=a%20${bomb}`, "more than 200000 bytes"],
+      [`#s=incast&file=${"<img src=x onerror=alert(1)> "}${await deflate("x")}`, "not named by the scenario"],
       ["#%%%", "none of the parts s, set"],
       ["#lesson=<b>", "there is no lesson <b>"],
       ["#s=incast&cc=nope", "no such controller"],
@@ -319,6 +321,69 @@ describe("the lab", () => {
     await duration.press("Tab");
     await page.click(".figure button:has-text('As in the figure')");
     await page.waitForFunction(() => !document.querySelector(".figure")?.textContent?.includes("As in the figure"));
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("takes files that the scenario names, and keeps them in the address", async () => {
+    const text = `controller = "dctcp"
+[run]
+duration = "5ms"
+[topology]
+kind = "star"
+sources = 2
+source_link = { rate = "1Gbps", delay = "10us" }
+sink_link = { rate = "1Gbps", delay = "10us" }
+[queue]
+kind = "ecn-threshold"
+limit = "100p"
+mark = "20p"
+[[traffic]]
+name = "listed"
+pattern = "file"
+file = "lists/flows.csv"
+`;
+    const flows = "start,source,destination,size\n0s,0,sink,20kB\n1ms,1,sink,30kB\n";
+    const { page, errors } = await opened(`#s=mine&seeds=1&text=${await deflate(text)}`);
+    await page.waitForSelector(".files li.wrong:has-text('lists/flows.csv is lacking')", LONG);
+    expect(await page.textContent(".prog.wrong")).toBe("Run waits: lists/flows.csv is lacking: add it under Files");
+    expect(await page.textContent(".toml .wrong")).toContain("no file of this name came with the scenario");
+    const add = (name: string, bytes: string | Buffer) => page.setInputFiles(".files input", {
+      name, mimeType: "text/csv", buffer: Buffer.from(bytes),
+    });
+    await add("flows.csv", Buffer.from([0xff, 0xfe, 0x00]));
+    await page.waitForSelector(".files [role=alert]:has-text('flows.csv is not a text file')");
+    await add("flows.csv", "x".repeat(200_001));
+    await page.waitForSelector(".files [role=alert]:has-text('an address holds 200,000')");
+    // it gets the name under which it is lacking
+    await add("flows.csv", flows);
+    await page.waitForSelector(".files li:has-text('lists/flows.csv'):not(.wrong)");
+    expect(await page.$(".files [role=alert]")).toBeNull();
+    await ran(page);
+    expect(await page.textContent(".fig-table tbody")).toContain("as it is");
+    await page.waitForFunction(() => location.hash.includes("file=lists%2Fflows.csv+"));
+    await page.reload();
+    await ready(page);
+    expect(await page.textContent(".take .soft")).toContain("It reads mine.toml, lists/flows.csv: save them");
+    await page.click(".take button:has-text('As a file')");
+    const [file] = await Promise.all([page.waitForEvent("download"),
+      page.click(".take button:has-text('Save flows.csv')")]);
+    expect([file.suggestedFilename(), readFileSync(await file.path(), "utf-8")]).toEqual(["flows.csv", flows]);
+    await page.click("[aria-label='Remove lists/flows.csv']");
+    await page.waitForSelector(".files li.wrong:has-text('lists/flows.csv is lacking')", LONG);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("runs a figure whose scenario names files", async () => {
+    const { page, errors } = await opened();
+    await ready(page);
+    await page.click(".papers > .sc");
+    await page.selectOption(".papers select", "swift");
+    await page.click(".offered button:has-text('Table 4')");
+    await ran(page);
+    expect(await page.locator(".files li").count()).toBe(2);
+    expect(await page.textContent(".figure")).toContain("incast paper run swift/table4");
     expect(errors).toEqual([]);
     await page.close();
   });

@@ -3,9 +3,11 @@ import { aboutOf } from "../src/engine/classes";
 import { HELD, Pool, Stopped, type Thread } from "../src/engine/pool";
 import type { Told } from "../src/engine/work";
 import { asCommand, asPython, FIRST, lessonIn, read, written, type Experiment } from "../src/lab/experiment";
+import { lackedBy } from "../src/lab/checked";
 import { edited } from "../src/lab/edited";
 import { namesOf } from "../src/answers/compared";
 import { experimentOf, figureOf, PAPERS, seriesOf } from "../src/lab/figures";
+import { withFiles } from "../src/lab/Files";
 import { label } from "../src/lab/Form";
 import { LESSONS, mean, rightOf } from "../src/lab/lessons";
 import { isAt } from "../src/lab/Lessons";
@@ -21,6 +23,7 @@ import { changedLines } from "../src/lab/Toml";
 const WHOLE: Experiment = {
   scenario: "mine", text: "[run]\nduration = \"1ms\" # <b>\n", set: [["queue.mark", "20p"], ["links", "[{ a = 1 }]"]],
   controllers: ["dctcp:g=0.1", "lab:Mine:b=0.7"], seeds: 7, own: [STARTED],
+  files: [["net.toml", "hosts = []\n"], ["lists/a b.csv", "start,\u00e9\n"]],
 };
 
 describe("an address", () => {
@@ -38,6 +41,12 @@ describe("an address", () => {
     await expect(read("set=only")).rejects.toThrow("expected KEY=VALUE");
     await expect(read("cc=dctcp&cc=dctcp")).rejects.toThrow("a controller twice");
     await expect(read("own=x%20abc")).rejects.toThrow("expected lab:NAME");
+    await expect(read("file=abc")).rejects.toThrow("file=abc; expected NAME, a space and the packed text");
+    await expect(read("file=a%20%%%")).rejects.toThrow("cannot be read");
+    const half = await deflate("a".repeat(150_000));
+    await expect(read(`file=a%20${half}&file=b%20${half}`)).rejects.toThrow("more than 50000 bytes");
+    await expect(read(`file=a%20${half}&file=a%20${half}`)).rejects.toThrow("the file a twice");
+    await expect(read(Array(33).fill("file=a%20").join("&"))).rejects.toThrow("33 files; at most 32");
     await expect(read("text=%%%")).rejects.toThrow("cannot be read");
     const bomb = await deflate("a".repeat(5_000_000));
     expect(bomb.length).toBeLessThan(10_000);
@@ -56,6 +65,27 @@ describe("an address", () => {
     expect(asCommand({ ...FIRST, controllers: [] })).toBe(
       "incast compare incast --cc . --seeds 5 --set run.duration=100ms");
     expect(asPython(FIRST)).toContain('incast.compare(scenario, ["dctcp", "swift"], seeds=5)\ncompared.answer()');
+  });
+});
+
+describe("files", () => {
+  it("get the names under which the scenario lacks them", () => {
+    const kept: Experiment["files"] = [["net.toml", "1"]];
+    expect(withFiles(kept, [["a.csv", "2"], ["net.toml", "3"], ["b.csv", "4"]], ["lists/a.csv"])).toEqual(
+      [["net.toml", "3"], ["lists/a.csv", "2"], ["b.csv", "4"]]);
+    // the very name comes before one that ends with it
+    expect(withFiles([], [["a.csv", ""]], ["lists/a.csv", "a.csv"])).toEqual([["a.csv", ""]]);
+    expect(() => withFiles(kept, [["a", "x".repeat(200_000)]], [])).toThrow(
+      "200,001 bytes together; an address holds 200,000");
+    expect(() => withFiles([], Array.from({ length: 33 }, (_, i) => [`${i}`, ""]), [])).toThrow("33 files");
+  });
+
+  it("are lacked where the engine says so", () => {
+    const key = "topology.file";
+    const words = `${key} = "a.toml": no file of this name came with the scenario`;
+    const problem = { key, value: '"a.toml"', words, suggestion: null };
+    const other = { key: "run", value: '"b"', words: 'run = "b": expected a table', suggestion: null };
+    expect(lackedBy([problem, problem, other])).toEqual(["a.toml"]);
   });
 });
 

@@ -52,7 +52,7 @@ impl Scenario {
     /// A scenario from its text; `origin` is the folder for relative paths in it.
     #[staticmethod]
     fn from_toml(text: &str, origin: PathBuf, name: &str) -> PyResult<Scenario> {
-        incast_scenario::Scenario::from_toml(text, &origin, name).map(Scenario::from).map_err(scenario_error)
+        incast_scenario::Scenario::from_toml(text, origin, name).map(Scenario::from).map_err(scenario_error)
     }
 
     /// The scenario with `key` set to `value` (as on the command line).

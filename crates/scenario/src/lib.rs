@@ -36,7 +36,7 @@ pub mod traffic;
 
 pub use catalogue::{describe, list};
 pub use document::schema;
-pub use files::builtin;
+pub use files::{Beside, builtin};
 pub use results::VERSION;
 pub use text::problem::{Errors, Problem};
 
@@ -60,7 +60,7 @@ use topology::Topology;
 #[derive(Clone, Debug)]
 pub struct Scenario {
     name: String,
-    dir: PathBuf,
+    beside: Beside,
     table: toml::Table,
     left_out: Vec<LeftOut>,
     /// Typed document of `table`, once requested.
@@ -69,7 +69,7 @@ pub struct Scenario {
 
 impl PartialEq for Scenario {
     fn eq(&self, other: &Scenario) -> bool {
-        let all = |s: &Scenario| (s.name.clone(), s.dir.clone(), s.left_out.clone());
+        let all = |s: &Scenario| (s.name.clone(), s.beside.clone(), s.left_out.clone());
         self.table == other.table && all(self) == all(other)
     }
 }
@@ -118,9 +118,7 @@ impl Scenario {
             return Scenario::from_toml(text, Path::new("."), name_or_path);
         }
         if !path.exists() && path.extension().is_none() && !name_or_path.contains(std::path::MAIN_SEPARATOR) {
-            let known = builtin::names();
-            let problem = Problem::new(name_or_path, "no file and no built-in scenario of this name");
-            return Err(problem.among(name_or_path, "built in are", &known, "incast list scenarios").into());
+            return Err(builtin::unknown(name_or_path, "no file and no built-in scenario of this name").into());
         }
         let text = read_file(name_or_path, path).map_err(|mut p| {
             let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("");
@@ -133,22 +131,22 @@ impl Scenario {
         let dir = path.parent().unwrap_or(Path::new("."));
         // Absolute, so that its files are found whatever the working directory is later.
         let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
-        Scenario::read(&text, &dir, &name, name_or_path)
+        Scenario::read(&text, dir.into(), &name, name_or_path)
     }
 
-    /// Reads a scenario from its text. `dir` is the folder for relative file names; `name` is its name if the text
-    /// has none.
-    pub fn from_toml(text: &str, dir: &Path, name: &str) -> Result<Scenario, Errors> {
-        Scenario::read(text, dir, name, name)
+    /// Reads a scenario from its text. `beside` is the folder of its files, or their texts; `name` is its name if
+    /// the text has none.
+    pub fn from_toml(text: &str, beside: impl Into<Beside>, name: &str) -> Result<Scenario, Errors> {
+        Scenario::read(text, beside.into(), name, name)
     }
 
     /// Reads the text of `file` as [`Scenario::from_toml`] does.
-    fn read(text: &str, dir: &Path, name: &str, file: &str) -> Result<Scenario, Errors> {
+    fn read(text: &str, beside: Beside, name: &str, file: &str) -> Result<Scenario, Errors> {
         let mut table: toml::Table = text.parse().map_err(|e| unreadable(text, file, &e))?;
-        canonical_table(&mut table, Schema::new(schema()), dir);
+        canonical_table(&mut table, Schema::new(schema()), &beside);
         let own = table.get("name").and_then(Toml::as_str).unwrap_or(name).to_owned();
-        let (dir, left_out, document) = (dir.to_owned(), Vec::new(), OnceLock::new());
-        let scenario = Scenario { name: own, dir, table, left_out, document };
+        let (left_out, document) = (Vec::new(), OnceLock::new());
+        let scenario = Scenario { name: own, beside, table, left_out, document };
         scenario.document()?;
         Ok(scenario)
     }
@@ -240,7 +238,7 @@ impl Scenario {
             );
         }
         let mut given = found.read(value);
-        canonical(&mut given, found, &self.dir);
+        canonical(&mut given, found, &self.beside);
         let had = insert(place, &parts, given, found);
         let full = format!("{path}{}", parts.join("."));
         let mut problems = Vec::new();
@@ -302,13 +300,13 @@ impl Scenario {
 
     /// Specification for the engine.
     pub fn build(&self) -> Result<Spec, Errors> {
-        Ok(build::build(self.document()?, &self.dir)?.spec)
+        Ok(build::build(self.document()?, &self.beside)?.spec)
     }
 
     /// Rough estimate of the memory of a run, in bytes. A lower bound once it is known to exceed `most`: a network
     /// that does not fit is not built.
     pub fn memory(&self, most: u64) -> Result<u64, Errors> {
-        match build::within(self.document()?, &self.dir, most) {
+        match build::within(self.document()?, &self.beside, most) {
             Ok(built) => Ok(built.spec.memory()),
             Err(build::Refused::Memory(least)) => Ok(least),
             Err(build::Refused::Wrong(errors)) => Err(errors),
@@ -337,7 +335,7 @@ impl Scenario {
     /// Specification for the engine, and the warnings.
     pub fn prepare(&self) -> Result<Prepared, Errors> {
         let doc = self.document()?;
-        let built = build::build(doc, &self.dir)?;
+        let built = build::build(doc, &self.beside)?;
         let notes = build::warnings::warnings(doc, &built, &self.left_out);
         Ok(Prepared { spec: built.spec, notes })
     }
@@ -367,12 +365,12 @@ impl Scenario {
         doc.run.threads = Default::default();
         for (key, file) in named(&mut doc) {
             if key.ends_with(TASKS) {
-                *file = format!("{:016x}", tasks_named(&key, &self.dir, file)?.hash(&key)?);
+                *file = format!("{:016x}", tasks_named(&key, &self.beside, file)?.hash(&key)?);
                 continue;
             }
             // the rule for drawing sizes depends on the name of a built-in table
             if !(key.ends_with(".sizes") && file.starts_with(builtin::PREFIX)) {
-                *file = format!("{:016x}", fnv(FNV, read_named(&key, &self.dir, file)?.as_bytes()));
+                *file = format!("{:016x}", fnv(FNV, read_named(&key, &self.beside, file)?.as_bytes()));
             }
         }
         Ok(format!("{:016x}", fnv(FNV, to_toml(&doc)?.as_bytes())))
@@ -387,12 +385,12 @@ impl Scenario {
         names.retain(|n| !n.starts_with(builtin::PREFIX));
         names.sort();
         names.dedup();
-        Ok(names.into_iter().map(|n| (n.clone(), self.dir.join(n))).collect())
+        Ok(names.into_iter().map(|n| (n.clone(), self.beside.path(&n))).collect())
     }
 
     /// Names of the files behind a name: several of execution traces.
     fn parts(&self, key: &str, file: &str) -> Vec<String> {
-        let parts = if key.ends_with(TASKS) { tasks_named(key, &self.dir, file).ok() } else { None };
+        let parts = if key.ends_with(TASKS) { tasks_named(key, &self.beside, file).ok() } else { None };
         match parts {
             Some(Tasks::Files(path, parts)) if parts != [path.clone()] => {
                 let folder =

@@ -6,10 +6,10 @@ use incast_cc::Time;
 use incast_record::table::{self, TABLES};
 use incast_scenario::build::extent::Extent;
 use incast_scenario::results::{Failure, Results, governing};
-use incast_scenario::{Errors, Scenario, builtin, catalogue};
+use incast_scenario::{Beside, Errors, Scenario, builtin, catalogue};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// Reply to a request: JSON, and the bytes it speaks of.
@@ -30,6 +30,9 @@ struct Asked {
     name: String,
     /// Text; without one, the built-in scenario.
     text: Option<String>,
+    /// Texts of its files, by their names in it.
+    #[serde(default)]
+    files: BTreeMap<String, String>,
     /// Keys and values as on the command line.
     #[serde(default)]
     set: Vec<(String, String)>,
@@ -140,10 +143,12 @@ fn answered(request: Request, bytes: &mut Vec<u8>) -> Result<Value, Value> {
 
 impl Asked {
     fn scenario(&self) -> Result<Scenario, Errors> {
-        let mut scenario = match &self.text {
-            Some(text) => Scenario::from_toml(text, Path::new("."), &self.name)?,
-            None => Scenario::load(&self.name)?,
+        let text = match &self.text {
+            Some(text) => text,
+            None => builtin::text(&self.name)
+                .ok_or_else(|| builtin::unknown(&self.name, "no built-in scenario of this name"))?,
         };
+        let mut scenario = Scenario::from_toml(text, Beside::Texts(self.files.clone()), &self.name)?;
         let mut problems = Vec::new();
         for (key, value) in &self.set {
             if let Err(errors) = scenario.set(key, value) {
@@ -176,6 +181,7 @@ fn checked(asked: &Asked) -> Result<Value, Errors> {
         "written": scenario.written()?,
         "given": scenario.given(),
         "hash": scenario.hash()?,
+        "files": scenario.files()?.into_iter().map(|(name, _)| name).collect::<Vec<String>>(),
         "notes": prepared.notes,
         "governing": governing(&prepared.spec),
         "memory": memory,

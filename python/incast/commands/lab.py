@@ -55,10 +55,11 @@ def lab(
         known = Scenario.load(scenario).changed(dict(settings))
         path = Path(scenario)
         text = path.read_text(encoding="utf-8") if path.is_file() else None
-        if text is not None and known.files():
-            err.print(f"note: {scenario} names files, which a page cannot read", highlight=False, soft_wrap=True)
         name = known.name if text is not None else scenario
-        address += f"#{page.address(name, settings, cc or [], seeds, text)}"
+        texts, left_out = page.held(known.files())
+        for lacked, why in left_out.items():
+            err.print(f"note: the page lacks {lacked}: {why}", highlight=False, soft_wrap=True)
+        address += f"#{page.address(name, settings, cc or [], seeds, text, texts)}"
     if print_:
         out.print(address, highlight=False, soft_wrap=True)
         return

@@ -14,6 +14,8 @@ from urllib.parse import urlencode
 from incast.errors import FolderError
 
 PAGE = "lab.html"
+MOST_FILES, MOST_TEXT = 32, 200_000
+"""Files of an address, and bytes of them together: limits of ``viewer/src/lab/experiment.ts``."""
 
 
 def place() -> Path:
@@ -41,17 +43,42 @@ def packed(text: str) -> str:
     return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
 
+def held(files: Sequence[tuple[str, Path]]) -> tuple[list[tuple[str, str]], dict[str, str]]:
+    """Return names and contents of the files that an address holds, and why it does not hold the others."""
+    texts: list[tuple[str, str]] = []
+    left_out: dict[str, str] = {}
+    room = MOST_TEXT
+    for name, path in files:
+        try:
+            size = path.stat().st_size
+            if size > room or len(texts) == MOST_FILES:
+                left_out[name] = f"an address holds {MOST_FILES} files of {MOST_TEXT // 1000} kB together"
+                continue
+            texts.append((name, path.read_bytes().decode()))
+            room -= size
+        except UnicodeDecodeError:
+            left_out[name] = "it is not a text file (UTF-8)"
+        except OSError as error:
+            left_out[name] = error.strerror or str(error)
+    return texts, left_out
+
+
 def address(
     scenario: str,
     settings: Sequence[tuple[str, str]] = (),
     controllers: Sequence[str] = (),
     seeds: int = 5,
     text: str | None = None,
+    texts: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Return the part after ``#`` of an experiment; ``text`` is the scenario's own, unless it is built in."""
+    """Return the part after ``#`` of an experiment.
+
+    ``text`` is the scenario's own, unless it is built in; ``texts`` are names and contents of the files that it names.
+    """
     parts = [("s", scenario), *(("set", f"{key}={value}") for key, value in settings)]
     parts += [("cc", controller) for controller in controllers]
     parts.append(("seeds", str(seeds)))
     if text is not None:
         parts.append(("text", packed(text)))
+    parts += [("file", f"{name} {packed(content)}") for name, content in texts]
     return urlencode(parts)

@@ -27,6 +27,8 @@ export interface Asked {
   /** Name of a built-in scenario, or of `text`. */
   name: string;
   text?: string;
+  /** Texts of its files, by their names in it. */
+  files?: Record<string, string>;
   /** Keys and values as on the command line. */
   set?: [string, string][];
   controller?: string;
@@ -72,6 +74,8 @@ export interface Checked {
   seed: number;
   text?: string;
   hash: string;
+  /** Names of the files that it names. */
+  files: string[];
   notes: string[];
   governing: string[];
   hosts: number;

@@ -8,13 +8,14 @@ import type { Source } from "../engine/work";
 import { lasting, quantityOf } from "./size";
 import { Answer, pictured } from "./Answer";
 import { Cards, type Card } from "./cards";
-import { hasJobs, useChecked, type Told } from "./checked";
+import { hasJobs, lackedBy, useChecked, type Told } from "./checked";
 import { Chips, type About } from "./Chips";
 import {
   comparedOf, FIRST, lessonIn, MOST_CONTROLLERS, MOST_SEEDS, nameOf, namedBy, read, sourceOf, withKey, written,
   type Experiment,
 } from "./experiment";
 import { experimentOf, figureOf, seriesOf } from "./figures";
+import { Files } from "./Files";
 import { Form } from "./Form";
 import { isAt, Lessons, type Lesson } from "./Lessons";
 import { LESSONS } from "./lessons";
@@ -105,6 +106,11 @@ export function Lab({ pool, version }: Props) {
   const told = said?.told ?? null;
   const { problems = [], wrong = "" } = said ?? {};
   const [refused = ""] = said?.refused.values() ?? [];
+  const lacked = useMemo(() => lackedBy(problems), [problems]);
+  const hasFiles = experiment.files.length > 0 || lacked.length > 0;
+  /** Why it does not run. */
+  const waits = lacked.length
+    ? `${lacked.join(", ")} ${lacked.length > 1 ? "are lacking: add them" : "is lacking: add it"} under Files` : wrong;
   const current = said?.of === experiment;
   const able = current && !wrong && allowed && told !== null && !said.refused.size;
   useEffect(() => {
@@ -158,7 +164,7 @@ export function Lab({ pool, version }: Props) {
     { ...old, set: old.set.filter(([key]) => !sameKey(key, path)) });
   const choose = (card: Card) => {
     history.pushState(null, "", location.href);
-    change((old) => ({ ...old, scenario: card.scenario, text: null, set: card.set }));
+    change((old) => ({ ...old, scenario: card.scenario, text: null, files: [], set: card.set }));
   };
   const series = useMemo(() => (state ? seriesOf(state.of) : new Map<string, string>()), [state?.of]);
   const figure = useMemo(() => figureOf(experiment), [experiment]);
@@ -203,6 +209,8 @@ export function Lab({ pool, version }: Props) {
     }
     return first;
   }, [state]);
+  const files = <Files files={experiment.files} named={current && !wrong ? told?.files ?? null : null} lacked={lacked}
+    onChange={(to) => { change((old) => ({ ...old, files: to })); }} />;
   const drafted = experiment.own.find(({ text }) => text === draft);
   const full = experiment.controllers.length >= MOST_CONTROLLERS
     && !experiment.controllers.some((one) => sourceOf(one, experiment.own))
@@ -237,7 +245,7 @@ export function Lab({ pool, version }: Props) {
                   <select aria-label="All scenarios" value={experiment.text === null ? experiment.scenario : ""}
                     onChange={(event) => {
                       const { value } = event.currentTarget;
-                      if (value) change((old) => ({ ...old, scenario: value, text: null, set: [] }));
+                      if (value) change((old) => ({ ...old, scenario: value, text: null, files: [], set: [] }));
                     }}>
                     {experiment.text !== null && (
                       <option value="">{experiment.scenario}{
@@ -260,13 +268,14 @@ export function Lab({ pool, version }: Props) {
                   describe={describe}
                   onChange={(controllers) => { change((old) => ({ ...old, controllers })); }}
                   onOwn={() => { setTab("Own controller"); }} />
+                {hasFiles && files}
                 {wrong && !problems.length && <p class="wrong" role="alert">{wrong}</p>}
-                {(experiment.set.length > 0 || experiment.text !== null) && !figure && (
+                {(experiment.set.length > 0 || experiment.text !== null || experiment.files.length > 0) && !figure && (
                   <button class="btn quiet reset" onClick={() => {
                     // the text of a link may have a name of its own
                     const known = scenarios.some(({ name }) => name === experiment.scenario);
                     const scenario = known ? experiment.scenario : FIRST.scenario;
-                    change((old) => ({ ...old, scenario, set: [], text: null }));
+                    change((old) => ({ ...old, scenario, set: [], text: null, files: [] }));
                   }}>Reset the settings</button>
                 )}
                 <details class="settings" open={innerWidth > 900}>
@@ -281,6 +290,7 @@ export function Lab({ pool, version }: Props) {
                       text={experiment.text !== null && !experiment.set.length ? experiment.text : told?.shown ?? ""}
                       onChange={(text) => { change((old) => ({ ...old, text, set: [] })); }} />
                   </div>
+                  {!hasFiles && files}
                 </details>
               </>
             )}
@@ -320,11 +330,11 @@ export function Lab({ pool, version }: Props) {
                 change((old) => ({ ...old, seeds: Math.min(MOST_SEEDS, Math.max(1, seeds || 1)) }));
               }} /></label>
             {current && wrong && !state?.running
-              ? <p class="prog wrong">Run waits: {wrong.split("\n")[0]}</p> : <Progress state={state} told={told} />}
+              ? <p class="prog wrong">Run waits: {waits.split("\n")[0]}</p> : <Progress state={state} told={told} />}
           </div>
         </div>
         <div class="right" ref={results}>
-          {state === null ? <Empty wrong={current ? wrong || refused : ""} onRun={() => { run(); }} able={able} /> : (
+          {state === null ? <Empty wrong={current ? waits || refused : ""} onRun={() => { run(); }} able={able} /> : (
             <Names.Provider value={series}>
               {differs && !state.running && <p class="note">These results are of other settings. <button class="btn"
                 onClick={() => { run(); }}>Run again</button></p>}
@@ -336,7 +346,8 @@ export function Lab({ pool, version }: Props) {
               {state.notes.map((note) => <p class="note">{note}</p>)}
             </Names.Provider>
           )}
-          <Take experiment={experiment} link={`${location.href.split("#")[0]}#${address}`}
+          <Take experiment={experiment} files={experiment.files.filter(([name]) => told?.files.includes(name) ?? true)}
+            link={`${location.href.split("#")[0]}#${address}`}
             text={current && !wrong ? told?.shown ?? "" : ""} picture={state?.finished.length ? {
               name: `${state.of.scenario} ${comparedOf(state.of).map(nameOf).join(" ")}`,
               made: () => pictured(state, size),

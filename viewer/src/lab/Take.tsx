@@ -4,11 +4,14 @@ import { useState } from "preact/hooks";
 import { fileName, save } from "../scene/save";
 import { pngOf } from "./picture";
 import { asCommand, asPython, tomlOf, type Experiment } from "./experiment";
+import { baseOf } from "./Files";
 
 const KINDS = ["a command", "Python", "a link", "a file", "a picture"] as const;
 
 interface Props {
   experiment: Experiment;
+  /** Those that its scenario names. */
+  files: Experiment["files"];
   /** The address of the page. */
   link: string;
   /** The scenario as text; empty while it cannot be read. */
@@ -17,7 +20,7 @@ interface Props {
   picture: { name: string; made: () => string | null } | null;
 }
 
-export function Take({ experiment, link, text, picture }: Props) {
+export function Take({ experiment, files, link, text, picture }: Props) {
   const [kind, setKind] = useState<typeof KINDS[number]>("a command");
   const [copied, setCopied] = useState("");
   const shown = { "a command": asCommand(experiment), Python: asPython(experiment), "a link": link,
@@ -43,6 +46,8 @@ export function Take({ experiment, link, text, picture }: Props) {
       setCopied(`no picture: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
+  const beside = [...experiment.text === null ? [] : [tomlOf(experiment)], ...files.map(([name]) => name)];
+  const needs = (kind === "a command" || kind === "Python") && beside.length > 0;
   return (
     <section class="take card" aria-label="Take along">
       <div class="seg" role="group" aria-label="As what">
@@ -54,9 +59,16 @@ export function Take({ experiment, link, text, picture }: Props) {
       <span class="line">
         <span role="status" class="faint">{copied}</span>
         {kind === "a file" && (
-          <button class="btn" onClick={() => {
-            save(new Blob([text], { type: "application/toml" }), tomlOf(experiment));
-          }} disabled={!text}>Save</button>
+          <>
+            {files.map(([name, own]) => (
+              <button class="btn" title={baseOf(name) === name ? name : `The scenario calls it ${name}`}
+                onClick={() => { save(new Blob([own], { type: "text/plain" }), baseOf(name)); }}>
+                Save {baseOf(name)}</button>
+            ))}
+            <button class="btn" onClick={() => {
+              save(new Blob([text], { type: "application/toml" }), tomlOf(experiment));
+            }} disabled={!text}>{files.length ? `Save ${tomlOf(experiment)}` : "Save"}</button>
+          </>
         )}
         {kind === "a picture" ? (["svg", "png"] as const).map((type) => (
           <button class="btn" disabled={!picture} onClick={() => { void draw(type); }}>
@@ -64,6 +76,8 @@ export function Take({ experiment, link, text, picture }: Props) {
           </button>
         )) : <button class="btn" onClick={copy}>Copy</button>}
       </span>
+      {needs && <p class="soft">It reads {beside.join(", ")}: save {beside.length > 1 ? "them" : "it"} by{" "}
+        <button class="btn quiet" onClick={() => { setKind("a file"); }}>As a file</button></p>}
     </section>
   );
 }

@@ -2,9 +2,9 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Pool } from "../engine/pool";
-import { Refused, type Checked, type Problem } from "../engine/wasm";
+import { Refused, type Asked, type Checked, type Problem } from "../engine/wasm";
 import type { Source } from "../engine/work";
-import { AS_IT_IS, askedOf, MOST_TEXT, sourceOf, type Experiment } from "./experiment";
+import { AS_IT_IS, askedOf, MOST_TEXT, sizeOf, sourceOf, type Experiment } from "./experiment";
 import { edited } from "./edited";
 import type { Given } from "./Form";
 import { mostBytes, recording } from "./runs";
@@ -13,8 +13,8 @@ import { quantityOf } from "./size";
 /** `shown` is the text with comments, where its changes have places in it. */
 export type Told = Checked & { written: string; given: Given[]; shown: string };
 
-/** How the engine says that there are no files where it runs. */
-const NO_FILES = "operation not supported on this platform";
+/** How the engine says that a file is not there, and which. */
+const LACKING = "no file of this name came with the scenario";
 
 /** Whether a scenario has training jobs. */
 export const hasJobs = ({ given }: Told) => given.some(({ path }) => path.startsWith("job."));
@@ -31,6 +31,10 @@ export interface Said {
   /** Why controllers are refused, by their texts. */
   refused: Map<string, string>;
 }
+
+/** Names of files that the scenario names and lacks. */
+export const lackedBy = (problems: Problem[]) => [...new Set(problems.flatMap(({ value, words }) => (
+  value !== null && words.includes(LACKING) ? [value.slice(1, -1)] : [])))];
 
 /** Check an experiment whenever it changes. `own` are the classes that may run. */
 export function useChecked(pool: Pool, experiment: Experiment, own: Source[], ready: boolean): Said | null {
@@ -53,11 +57,13 @@ export function useChecked(pool: Pool, experiment: Experiment, own: Source[], re
 }
 
 /** The text with the changes in their places, if it is the same scenario; else the engine's, without comments. */
-async function shownOf(pool: Pool, text: string, before: Told, found: Told, own: Source[]): Promise<string> {
+async function shownOf(
+  pool: Pool, asked: Asked, text: string, before: Told, found: Told, own: Source[],
+): Promise<string> {
   const made = edited(text, before.written, found.written);
   if (made === null || made === text) return made ?? found.written;
   try {
-    const scenario = { name: found.name, text: made, most_bytes: mostBytes(pool.size) };
+    const scenario = { ...asked, name: found.name, text: made, set: [] };
     const again = await pool.ask({ do: "check", scenario, sources: own });
     return again.hash === found.hash ? made : found.written;
   } catch {
@@ -70,9 +76,9 @@ async function check(
 ): Promise<Said> {
   const most_bytes = mostBytes(pool.size);
   const { told, plain } = last;
-  const said: Said = { of, told, plain, problems: [], wrong: "", refused: new Map() };
+  const said: Said = { of, told, plain: of.text ?? plain, problems: [], wrong: "", refused: new Map() };
   const asked = { ...askedOf(of, null, null), most_bytes };
-  if (of.text !== null && new TextEncoder().encode(of.text).length > MOST_TEXT) {
+  if (of.text !== null && sizeOf(of.text) > MOST_TEXT) {
     said.wrong = `The text has more than ${MOST_TEXT.toLocaleString("en-US")} bytes, which no address holds.`;
     return said;
   }
@@ -90,12 +96,11 @@ async function check(
       return said;
     }
     const text = of.text ?? await pool.ask({ do: "text", name: of.scenario });
-    said.told = { ...found, shown: await shownOf(pool, text, before, found, own) };
+    said.told = { ...found, shown: await shownOf(pool, asked, text, before, found, own) };
     said.plain = text;
   } catch (error) {
     said.problems = error instanceof Refused ? error.problems : [];
-    said.wrong = (error as Error).message.replace(NO_FILES, "a page reads no files, and no built-in scenario has this "
-      + "name");
+    said.wrong = (error as Error).message;
     return said;
   }
   for (const controller of of.controllers.filter((one) => one !== AS_IT_IS)) {

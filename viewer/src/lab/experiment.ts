@@ -10,6 +10,8 @@ export interface Experiment {
   scenario: string;
   /** Text of the user's own. */
   text: string | null;
+  /** Names and texts of files that the scenario names. */
+  files: [string, string][];
   /** Keys and values that differ. */
   set: [string, string][];
   /** As `--cc` takes them. */
@@ -21,8 +23,9 @@ export interface Experiment {
 
 export const MOST_CONTROLLERS = 6;
 export const MOST_SEEDS = 50;
-/** Longest text in an address, in bytes when unpacked: a longer one is refused. */
+/** Longest text in an address, in bytes when unpacked: a longer one is refused. Files may have as much together. */
 export const MOST_TEXT = 200_000;
+export const MOST_FILES = 32;
 /** The scenario's own controller, as `--cc` names it. */
 export const AS_IT_IS = ".";
 /** Name of a class in scenarios. */
@@ -31,15 +34,19 @@ const MOST_KEYS = 64;
 const MOST_WORD = 400;
 
 export const FIRST: Experiment = {
-  scenario: "incast", text: null, set: [["run.duration", "100ms"]], controllers: ["dctcp", "swift"], seeds: 5, own: [],
+  scenario: "incast", text: null, files: [], set: [["run.duration", "100ms"]], controllers: ["dctcp", "swift"],
+  seeds: 5, own: [],
 };
+
+/** Bytes of a text. */
+export const sizeOf = (text: string) => new TextEncoder().encode(text).length;
 
 /** The scenario of a run, as the engine takes it. */
 export function askedOf(experiment: Experiment, controller: string | null, seed: number | null): Asked {
-  const { scenario, text, set } = experiment;
+  const { scenario, text, files, set } = experiment;
   return {
     name: scenario, set, ...(text === null ? {} : { text }), ...(controller === null ? {} : { controller }),
-    ...(seed === null ? {} : { seed }),
+    ...(files.length ? { files: Object.fromEntries(files) } : {}), ...(seed === null ? {} : { seed }),
   };
 }
 
@@ -66,7 +73,7 @@ export function withKey(experiment: Experiment, key: string, value: string | nul
 }
 
 /** Parts that an address may have. */
-const PARTS = ["s", "set", "cc", "seeds", "text", "own", "lesson"];
+const PARTS = ["s", "set", "cc", "seeds", "text", "file", "own", "lesson"];
 
 /** The address after `#`: of an experiment, and of the lesson that it is in. */
 export async function written(experiment: Experiment, lesson: string | null = null): Promise<string> {
@@ -76,6 +83,7 @@ export async function written(experiment: Experiment, lesson: string | null = nu
   experiment.controllers.forEach((controller) => { parts.append("cc", controller); });
   parts.set("seeds", String(experiment.seeds));
   if (experiment.text !== null) parts.set("text", await deflate(experiment.text));
+  for (const [name, text] of experiment.files) parts.append("file", `${name} ${await deflate(text)}`);
   for (const { name, text } of namedBy(experiment)) parts.append("own", `${name} ${await deflate(text)}`);
   if (lesson !== null) parts.set("lesson", lesson);
   return parts.toString();
@@ -121,8 +129,23 @@ export async function read(hash: string): Promise<Experiment> {
     if (own.some((other) => other.name === name)) throw new Error(`the address has the class ${name} twice`);
     own.push({ name, text: await inflate(text, MOST_TEXT) });
   }
+  const files: [string, string][] = [];
+  const packedFiles = parts.getAll("file");
+  if (packedFiles.length > MOST_FILES) {
+    throw new Error(`the address has ${packedFiles.length} files; at most ${MOST_FILES} are read`);
+  }
+  let room = MOST_TEXT;
+  for (const one of packedFiles) {
+    const at = one.lastIndexOf(" ");
+    if (at < 1) throw new Error(`the address has file=${word(one)}; expected NAME, a space and the packed text`);
+    const name = word(one.slice(0, at));
+    if (files.some(([other]) => other === name)) throw new Error(`the address has the file ${name} twice`);
+    const text = await inflate(one.slice(at + 1), room);
+    room -= sizeOf(text);
+    files.push([name, text]);
+  }
   return {
-    scenario: word(parts.get("s") ?? FIRST.scenario), set, controllers, seeds, own,
+    scenario: word(parts.get("s") ?? FIRST.scenario), files, set, controllers, seeds, own,
     text: packed === null ? null : await inflate(packed, MOST_TEXT),
   };
 }

@@ -12,6 +12,8 @@ export interface Figure {
   /** Place of the scenario's text among the texts. */
   text: number;
   set: [string, string][];
+  /** Names of the scenario's files, with the places of their texts. */
+  files?: [string, number][];
   controllers: string[];
   seeds: number;
   /** Names of the series: one a controller, or the only one. */
@@ -34,7 +36,8 @@ const nameOf = (paper: Paper, figure: Figure) => `${paper.name}-${figure.name}`;
 /** The experiment of a figure: that of the documentation's link. */
 export function experimentOf(paper: Paper, figure: Figure): Omit<Experiment, "own"> {
   const { set, controllers, seeds, text } = figure;
-  return { scenario: nameOf(paper, figure), text: texts[text]!, set, controllers, seeds };
+  const files = (figure.files ?? []).map(([name, at]): [string, string] => [name, texts[at]!]);
+  return { scenario: nameOf(paper, figure), text: texts[text]!, files, set, controllers, seeds };
 }
 
 /** Names of the series that an experiment compares, by controller; none where its scenario is not a figure's own. */

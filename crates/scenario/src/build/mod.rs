@@ -25,6 +25,7 @@ use crate::document::program;
 use crate::document::queue::Queue;
 use crate::document::transport;
 use crate::document::{Document, Domains, Until};
+use crate::files::Beside;
 use crate::text::problem::{Errors, Problem};
 use crate::topology::network::{MAX_PORTS, Network};
 use crate::traffic::elephants;
@@ -33,7 +34,6 @@ use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{self, Discipline, LinkSpec, QueueSpec, Spec, Stamps, memory_of};
 use incast_engine::{FlowId, LinkId, RunError};
 use std::collections::HashMap;
-use std::path::Path;
 use std::rc::Rc;
 
 /// Results of building a document.
@@ -62,9 +62,9 @@ impl From<Errors> for Refused {
     }
 }
 
-/// Checks a document and builds it; `dir` is the folder for relative file names.
-pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
-    within(doc, dir, u64::MAX).map_err(|refused| match refused {
+/// Checks a document and builds it; `beside` has its files.
+pub(crate) fn build(doc: &Document, beside: &Beside) -> Result<Built, Errors> {
+    within(doc, beside, u64::MAX).map_err(|refused| match refused {
         Refused::Wrong(errors) => errors,
         Refused::Memory(_) => unreachable!("no run takes more than all bytes"),
     })
@@ -72,12 +72,12 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
 
 /// As [`build`], unless a run takes more than `most` bytes. Ports are counted before the network is built, and flows
 /// before their entry creates them.
-pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Refused> {
+pub(crate) fn within(doc: &Document, beside: &Beside, most: u64) -> Result<Built, Refused> {
     let mut problems = Vec::new();
     let checks::Read { patterns, mut failures } = checks::keys(doc, &mut problems);
     let ports = doc.topology.ports().filter(|ports| *ports <= MAX_PORTS);
     refuse_above(most, memory_of(ports.unwrap_or(0), 0))?;
-    let mut network = match doc.topology.build(dir) {
+    let mut network = match doc.topology.build(beside) {
         Ok(network) => network,
         Err(Errors(more)) => {
             problems.extend(more);
@@ -86,7 +86,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
     };
     checks::tick(doc, &network, &mut problems);
     let own_queues = links::apply(&doc.links, &mut network, &mut problems);
-    let mut flows = Flows::new(doc, &network, dir, most);
+    let mut flows = Flows::new(doc, &network, beside, most);
     if problems.is_empty() {
         add_groups(doc, patterns, &mut flows, &mut problems);
     }

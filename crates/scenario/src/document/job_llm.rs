@@ -284,7 +284,7 @@ impl Llm {
                 let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
                 value = Toml::Array(words.map(|word| Toml::String(word.to_owned())).collect());
             }
-            canonical(&mut value, found, Path::new("."));
+            canonical(&mut value, found, &Path::new(".").into());
             table.insert(key.clone(), value);
         }
         let value = Toml::Table(table);

@@ -1,15 +1,14 @@
 //! Spellings that users may choose, in the one form that documents keep: `"60%"` is 0.6, `"websearch"` is
 //! `"builtin:websearch"`.
 
-use crate::files::builtin;
+use crate::files::{Beside, builtin};
 use crate::text::schema::{Schema, Shape};
 use serde_json::{Value as Json, json};
-use std::path::Path;
 use toml::Value as Toml;
 
-/// Brings the values of a document, or of a part of it, into the form that documents keep. A file in `dir` has
-/// precedence over a table of sizes that comes with the program. Values that are wrong stay as they are.
-pub(crate) fn canonical(value: &mut Toml, schema: Schema, dir: &Path) {
+/// Brings the values of a document, or of a part of it, into the form that documents keep. A file of the
+/// scenario has precedence over a table of sizes that comes with the program. Values that are wrong stay as they are.
+pub(crate) fn canonical(value: &mut Toml, schema: Schema, beside: &Beside) {
     match schema.shape() {
         Shape::Number { .. } if schema.is_fraction() => {
             if let Some(part) = value.as_str().and_then(percentage) {
@@ -17,33 +16,37 @@ pub(crate) fn canonical(value: &mut Toml, schema: Schema, dir: &Path) {
             }
         }
         Shape::Text("sizes") => {
-            let is_table = |name: &&str| builtin::sizes().any(|known| known == *name) && !dir.join(name).is_file();
+            let is_table = |name: &&str| builtin::sizes().any(|known| known == *name) && !beside.has(name);
             if let Some(name) = value.as_str().filter(is_table) {
                 *value = Toml::String(format!("{}{name}", builtin::PREFIX));
             }
         }
-        Shape::Either(branches) => branches.into_iter().for_each(|branch| canonical(value, branch, dir)),
+        Shape::Either(branches) => branches.into_iter().for_each(|branch| canonical(value, branch, beside)),
         Shape::Variants(variants) => {
             let chosen = |(tag, word, _): &&(&str, &str, Schema)| value.get(*tag).and_then(Toml::as_str) == Some(*word);
             let variant = variants.iter().find(chosen).map(|found| found.2);
-            value.as_table_mut().zip(variant).into_iter().for_each(|(table, keys)| canonical_table(table, keys, dir));
+            value
+                .as_table_mut()
+                .zip(variant)
+                .into_iter()
+                .for_each(|(table, keys)| canonical_table(table, keys, beside));
         }
         Shape::List { of, .. } => {
-            value.as_array_mut().into_iter().flatten().for_each(|item| canonical(item, of, dir));
+            value.as_array_mut().into_iter().flatten().for_each(|item| canonical(item, of, beside));
         }
-        Shape::Table(keys) => value.as_table_mut().into_iter().for_each(|table| canonical_table(table, keys, dir)),
+        Shape::Table(keys) => value.as_table_mut().into_iter().for_each(|table| canonical_table(table, keys, beside)),
         Shape::Names(values) => {
-            value.as_table_mut().into_iter().flatten().for_each(|(_, item)| canonical(item, values, dir));
+            value.as_table_mut().into_iter().flatten().for_each(|(_, item)| canonical(item, values, beside));
         }
         _ => {}
     }
 }
 
 /// As [`canonical`], for a table.
-pub(crate) fn canonical_table(table: &mut toml::Table, schema: Schema, dir: &Path) {
+pub(crate) fn canonical_table(table: &mut toml::Table, schema: Schema, beside: &Beside) {
     for (key, own, _) in schema.keys() {
         if let Some(item) = table.get_mut(key) {
-            canonical(item, own, dir);
+            canonical(item, own, beside);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Scenarios that come with the program.
 
 use crate::files::sizes::Interpolation;
+use crate::text::problem::Problem;
 
 macro_rules! builtin {
     ($($name:literal),+ $(,)?) => {
@@ -123,6 +124,11 @@ pub fn names() -> Vec<&'static str> {
 /// TOML text of a built-in scenario.
 pub fn text(name: &str) -> Option<&'static str> {
     ALL.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+}
+
+/// Problem of a name of no scenario, with those that there are.
+pub fn unknown(name: &str, reason: &str) -> Problem {
+    Problem::new(name, reason).among(name, "built in are", &names(), "incast list scenarios")
 }
 
 /// Comment at the top of a scenario's text: its purpose and source.

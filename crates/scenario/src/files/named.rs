@@ -1,8 +1,9 @@
 //! Text files named by a scenario, from its folder or from the program.
 
-use crate::files::builtin;
+use crate::files::{Beside, builtin};
 use crate::text::problem::Problem;
 use incast_workload::files;
+use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -15,8 +16,8 @@ const BEGINNING: u64 = 1 << 16;
 /// Folder of relative file names, for messages.
 const BESIDE: &str = "; file names start from the folder of the scenario file";
 
-/// Reads a text file named at `key` by a scenario in the folder `dir`.
-pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Problem> {
+/// Reads a text file named at `key` by a scenario.
+pub(crate) fn read_named(key: &str, beside: &Beside, file: &str) -> Result<String, Problem> {
     if let Some(name) = file.strip_prefix(builtin::PREFIX) {
         return builtin::file(name).map(str::to_owned).ok_or_else(|| {
             let known: Vec<&str> = builtin::files().collect();
@@ -24,32 +25,50 @@ pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Pr
             problem.among(name, "expected builtin: and one of", &known, "")
         });
     }
+    let tables = |problem: Problem| {
+        if !key.ends_with(".sizes") {
+            return problem;
+        }
+        let sizes: Vec<&str> = builtin::sizes().collect();
+        problem.among(file, "tables of the program are", &sizes, "incast list sizes")
+    };
+    let dir = match beside {
+        Beside::Folder(dir) => dir,
+        Beside::Texts(texts) => {
+            let text = texts.get(file).ok_or_else(|| {
+                let known: Vec<&str> = texts.keys().map(String::as_str).collect();
+                let problem = Problem::quoted(key, file, "no file of this name came with the scenario");
+                tables(if known.is_empty() { problem } else { problem.among(file, "those that did are", &known, "") })
+            })?;
+            return plain(text.clone()).map_err(|reason| Problem::quoted(key, file, reason));
+        }
+    };
     let path = dir.join(file);
     read_file(key, &path).map_err(|mut p| {
-        if !path.exists() {
-            p.message += BESIDE;
-            if key.ends_with(".sizes") {
-                let sizes: Vec<&str> = builtin::sizes().collect();
-                return p.among(file, "tables of the program are", &sizes, "incast list sizes");
-            }
+        if path.exists() {
+            return p;
         }
-        p
+        p.message += BESIDE;
+        tables(p)
     })
 }
 
 /// Content of the job named at `key`, which comes with the program, or its files.
 pub(crate) enum Tasks {
-    /// From the program.
-    Builtin(&'static str),
+    /// A text in memory: from the program, or one that came with the scenario.
+    Text(Cow<'static, str>),
     /// Files below the name, at least one.
     Files(PathBuf, Vec<PathBuf>),
 }
 
-/// Finds the job named at `key` by a scenario in the folder `dir`: a file, text or binary, or execution traces.
-pub(crate) fn tasks_named(key: &str, dir: &Path, file: &str) -> Result<Tasks, Problem> {
+/// Finds the job named at `key` by a scenario: a file, text or binary, or execution traces.
+pub(crate) fn tasks_named(key: &str, beside: &Beside, file: &str) -> Result<Tasks, Problem> {
     if let Some(text) = file.strip_prefix(builtin::PREFIX).and_then(builtin::file) {
-        return Ok(Tasks::Builtin(text));
+        return Ok(Tasks::Text(text.into()));
     }
+    let Beside::Folder(dir) = beside else {
+        return read_named(key, beside, file).map(|text| Tasks::Text(text.into()));
+    };
     let path = dir.join(file);
     let parts = files::parts(&path);
     if !file.starts_with(builtin::PREFIX) && !parts.is_empty() {
@@ -61,7 +80,7 @@ pub(crate) fn tasks_named(key: &str, dir: &Path, file: &str) -> Result<Tasks, Pr
         Some("folder") => Err(shown("is a folder; expected a file of tasks, or a folder with traces PREFIX.RANK.et")),
         Some(_) => Err(shown("no plain file; expected a file of tasks")),
         None if path.exists() => Err(shown("cannot be read")),
-        None => Err(read_named(key, dir, file).map_or_else(|problem| problem, |_| shown("no file of tasks"))),
+        None => Err(read_named(key, beside, file).map_or_else(|problem| problem, |_| shown("no file of tasks"))),
     }
 }
 
@@ -69,7 +88,7 @@ impl Tasks {
     /// Hash of the content, FNV-1a of 64 bits, part after part.
     pub(crate) fn hash(&self, key: &str) -> Result<u64, Problem> {
         let parts = match self {
-            Tasks::Builtin(text) => return Ok(fnv(FNV, text.as_bytes())),
+            Tasks::Text(text) => return Ok(fnv(FNV, text.as_bytes())),
             Tasks::Files(_, parts) => parts,
         };
         let mut hash = FNV;
@@ -150,8 +169,13 @@ pub(crate) fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
         };
         problem(reason)
     })?;
+    plain(text).map_err(|reason| problem(reason.to_owned()))
+}
+
+/// A text without a byte order mark.
+fn plain(text: String) -> Result<String, &'static str> {
     if text.contains('\0') {
-        return Err(problem("not a text file: it has bytes that are 0".to_owned()));
+        return Err("not a text file: it has bytes that are 0");
     }
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

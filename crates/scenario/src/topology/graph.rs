@@ -5,6 +5,7 @@
 
 use super::link::{ErrorUnit, Link, LinkChange};
 use super::network::{MAX_HOSTS, Network};
+use crate::files::Beside;
 use crate::text::problem::{Errors, Problem, Report};
 use crate::text::reading::read;
 use crate::text::root_schema::root;
@@ -13,7 +14,6 @@ use incast_engine::spec::Router;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
-use std::path::Path;
 use std::sync::OnceLock;
 
 /// Keys of `topology.kind = "graph"`.
@@ -68,8 +68,8 @@ const COLUMNS: [&str; 12] = [
 const MAX_ENTRIES: u64 = 100_000_000;
 
 impl Graph {
-    pub(super) fn build(&self, dir: &Path) -> Result<Network, Errors> {
-        let text = crate::files::read_named("topology.file", dir, &self.file)?;
+    pub(super) fn build(&self, beside: &Beside) -> Result<Network, Errors> {
+        let text = crate::files::read_named("topology.file", beside, &self.file)?;
         let file =
             if self.file.ends_with(".csv") { from_csv(&self.file, &text) } else { from_toml(&self.file, &text) }?;
         self.network(&file)

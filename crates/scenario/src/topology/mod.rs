@@ -13,12 +13,12 @@ pub mod rail_optimised;
 pub mod star;
 pub mod three_tier;
 
+use crate::files::Beside;
 use crate::text::problem::Errors;
 use link::{Link, LinkChange};
 use network::Network;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// Hosts, switches and the links between them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -103,8 +103,8 @@ impl Topology {
         Some(cables.saturating_mul(2))
     }
 
-    /// Builds nodes, links and next hops. `dir` is the folder for relative file names.
-    pub fn build(&self, dir: &Path) -> Result<Network, Errors> {
+    /// Builds nodes, links and next hops. `beside` has its files.
+    pub fn build(&self, beside: &Beside) -> Result<Network, Errors> {
         let mut network = match self {
             Topology::FatTree(t) => t.build(),
             Topology::Dumbbell(t) => t.build(),
@@ -113,8 +113,8 @@ impl Topology {
             Topology::ThreeTier(t) => t.build(),
             Topology::RailOptimised(t) => t.build(),
             Topology::RailOnly(t) => t.build(),
-            Topology::Cell(t) => t.build(dir),
-            Topology::Graph(t) => t.build(dir),
+            Topology::Cell(t) => t.build(beside),
+            Topology::Graph(t) => t.build(beside),
         }?;
         network.name_links();
         Ok(network)

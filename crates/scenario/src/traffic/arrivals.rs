@@ -47,7 +47,7 @@ impl Arrivals {
             let problem = Problem::quoted(key, &self.sizes, "no table of sizes of this name comes with the program");
             return Err(problem.among(name, "expected one of", &known, "incast list sizes").into());
         }
-        let text = read_named(&key, flows.dir, &self.sizes)?;
+        let text = read_named(&key, flows.beside, &self.sizes)?;
         let table = SizeTable::read(&self.sizes, &text, self.packet.map_or(PACKET, |p| p.0.0))?;
         if let Some(packet) = self.packet.filter(|_| !table.counts_packets()) {
             let message = format!("the sizes of {} are bytes; expected none", self.sizes);

@@ -58,7 +58,7 @@ impl Traffic {
     /// Adds flows of a connection matrix; the entry's start, stagger and jitter are added to their own.
     pub(crate) fn add_matrix(&self, name: &str, unit: StartUnit, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
         check_two_hosts(flows)?;
-        let text = read_named(&format!("{}.file", flows.path), flows.dir, name)?;
+        let text = read_named(&format!("{}.file", flows.path), flows.beside, name)?;
         let mut matrix = read(name, &text, unit, flows.network.hosts)?;
         let failures = matrix.failures.iter().map(|f| f.of(name, flows)).collect::<Result<Vec<_>, _>>();
         flows.failures.extend(failures?);

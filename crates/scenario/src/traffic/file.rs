@@ -49,7 +49,7 @@ impl Traffic {
     /// Adds the flows of a file, one per line; the entry's start, stagger and jitter are added to their own.
     pub(crate) fn add_file(&self, name: &str, number: u32, flows: &mut Flows) -> Result<(), Errors> {
         let key = format!("{}.file", flows.path);
-        let text = crate::files::read_named(&key, flows.dir, name)?;
+        let text = crate::files::read_named(&key, flows.beside, name)?;
         let rows = Rows::read(name, &text, &COLUMNS, &["start", "source", "destination"])?;
         let has = rows.iter().count() as u64;
         if has == 0 {

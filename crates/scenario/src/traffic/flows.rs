@@ -4,6 +4,7 @@ use crate::document::Document;
 use crate::document::failures::LinkFailure;
 use crate::document::traffic::Traffic;
 use crate::document::transport::Transport;
+use crate::files::Beside;
 use crate::text::controller::Controller;
 use crate::text::problem::Problem;
 use crate::topology::network::Network;
@@ -11,7 +12,6 @@ use incast_cc as cc;
 use incast_engine::spec;
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
 use std::rc::Rc;
 
 /// Most flows of a scenario. State and record of a flow take about a kilobyte, so this many need some 4 GB.
@@ -27,7 +27,7 @@ pub(crate) struct Flows<'a> {
     /// Nodes by name, and links by their ends, once requested.
     nodes: OnceCell<HashMap<&'a str, u32>>,
     links: OnceCell<HashMap<(u32, u32), u32>>,
-    pub(crate) dir: &'a Path,
+    pub(crate) beside: &'a Beside,
     pub(crate) seed: u64,
     /// Length of the run.
     pub(crate) duration: cc::Time,
@@ -61,16 +61,16 @@ pub(crate) struct Flows<'a> {
 }
 
 impl<'a> Flows<'a> {
-    /// Starts without flows, for a document and its network. `dir` is the folder for relative file names; a run may
+    /// Starts without flows, for a document and its network. `beside` has its files; a run may
     /// take `most` bytes.
-    pub(crate) fn new(doc: &'a Document, network: &'a Network, dir: &'a Path, most: u64) -> Flows<'a> {
+    pub(crate) fn new(doc: &'a Document, network: &'a Network, beside: &'a Beside, most: u64) -> Flows<'a> {
         Flows {
             network,
             classes: doc.fewest_classes(),
             failures: Vec::new(),
             nodes: OnceCell::new(),
             links: OnceCell::new(),
-            dir,
+            beside,
             seed: doc.run.seed,
             duration: doc.run.duration.0,
             path: String::new(),

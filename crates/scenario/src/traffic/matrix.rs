@@ -13,7 +13,7 @@ pub(super) fn cells<T>(
     flows: &Flows,
     value: fn(&str) -> Result<Option<T>, String>,
 ) -> Result<Vec<Cell<T>>, Errors> {
-    let text = read_named(&format!("{}.file", flows.path), flows.dir, name)?;
+    let text = read_named(&format!("{}.file", flows.path), flows.beside, name)?;
     traffic_matrix::read(name, &text, &|text, wrong| host(text, flows, wrong), value)
 }
 

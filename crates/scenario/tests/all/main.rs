@@ -1,6 +1,7 @@
 //! Tests of the scenarios, in one binary: it links once.
 
 mod arrivals;
+mod beside;
 mod bounds;
 mod collectives;
 mod connection_matrix;

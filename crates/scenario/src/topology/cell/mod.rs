@@ -7,6 +7,7 @@ pub mod radio;
 
 use super::link::Link;
 use super::network::{MAX_HOSTS, Network, too_large};
+use crate::files::Beside;
 use crate::text::default::number;
 use crate::text::problem::{Errors, Problem, Report};
 use incast_cc as cc;
@@ -15,7 +16,6 @@ use placement::{Placement, Propagation};
 use radio::Radio;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// Keys of `topology.kind = "cell"`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -81,14 +81,14 @@ impl Cell {
         Errors::unless_none(problems, ())
     }
 
-    pub(super) fn build(&self, dir: &Path) -> Result<Network, Errors> {
+    pub(super) fn build(&self, beside: &Beside) -> Result<Network, Errors> {
         self.check()?;
         let stations = self.sources as u64 * self.cells as u64;
         let others = if self.servers == 0 { 1 } else { self.servers as u64 };
         if stations + others > MAX_HOSTS {
             return Err(too_large("topology.sources", self.sources, stations + others));
         }
-        let places = self.placement.places(self.sources + 1, dir)?;
+        let places = self.placement.places(self.sources + 1, beside)?;
         let (stations, others) = (stations as u32, others as u32);
         let hosts = stations + others;
         let mut net = Network { hosts, sides: Some((stations, others)), ..Network::default() };

@@ -1,12 +1,12 @@
 //! Positions of the stations of a cell, and their range.
 
+use crate::files::Beside;
 use crate::files::read_named;
 use crate::files::rows::Rows;
 use crate::text::problem::{Errors, Problem, Report};
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// Largest coordinate and distance, metres. Signals take 3.3 ms for it, two hundred times as long as a symbol.
 const FAR: f64 = 1e6;
@@ -56,7 +56,7 @@ impl Placement {
     }
 
     /// Positions of `count` stations of a cell.
-    pub(super) fn places(&self, count: u32, dir: &Path) -> Result<Vec<(f64, f64)>, Errors> {
+    pub(super) fn places(&self, count: u32, beside: &Beside) -> Result<Vec<(f64, f64)>, Errors> {
         let places = match self {
             Placement::Circle { radius } => {
                 let turn = |i: u32| core::f64::consts::TAU * f64::from(i) / f64::from(count.max(2) - 1);
@@ -79,7 +79,7 @@ impl Placement {
                 }
                 places
             }
-            Placement::File { file } => from_file(file, count, dir)?,
+            Placement::File { file } => from_file(file, count, beside)?,
         };
         self.check_apart(&places)?;
         let far = |(x, y): &(f64, f64)| x.abs().max(y.abs()) > FAR;
@@ -143,8 +143,8 @@ fn nearest_to_middle(places: &[(f64, f64)]) -> usize {
     nearest
 }
 
-fn from_file(file: &str, count: u32, dir: &Path) -> Result<Vec<(f64, f64)>, Errors> {
-    let text = read_named("topology.placement.file", dir, file)?;
+fn from_file(file: &str, count: u32, beside: &Beside) -> Result<Vec<(f64, f64)>, Errors> {
+    let text = read_named("topology.placement.file", beside, file)?;
     let rows = Rows::read(file, &text, &["x", "y"], &["x", "y"])?;
     let mut problems = Vec::new();
     let mut places = Vec::new();

@@ -26,13 +26,13 @@ const TASK_BYTES: f64 = 60.0;
 pub(super) fn read(job: &Job, file: &str, flows: &mut Flows) -> Result<(Graph, Methods), Problem> {
     let key = &format!("{}.workload", flows.path);
     let unreadable = |e: std::io::Error| Problem::quoted(key, file, e.to_string());
-    let found = tasks_named(key, flows.dir, file)?;
+    let found = tasks_named(key, flows.beside, file)?;
     let (mut report, options) = (Report::default(), job.reading());
     let (format, graph) = match &found {
         Tasks::Files(path, _) => {
             (files::format_of(path).map_err(unreadable)?, files::read(path, &options, &mut report))
         }
-        Tasks::Builtin(text) => {
+        Tasks::Text(text) => {
             let graph = files::read_source(&mut Cursor::new(text.as_bytes()), &options, &mut report);
             (Format::of(text.as_bytes()), graph.map_err(unreadable)?)
         }

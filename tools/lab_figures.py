@@ -93,8 +93,10 @@ def experiment(paper: Paper, figure: Figure) -> Experiment | None:
     except IncastError:
         return None
     names = tuple(series.name for series in controllers.values()) or (first.name,)
-    files = tuple((name, path.read_text(encoding="utf-8")) for name, path in whole.files())
-    return Experiment(figure, at.name, names, text, files, keys, tuple(controllers), seeds)
+    texts, left_out = lab.held(whole.files())
+    if left_out:
+        return None
+    return Experiment(figure, at.name, names, text, tuple(texts), keys, tuple(controllers), seeds)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ import pytest
 import incast
 from conftest import ROOT
 from incast import _core
+from incast.commands.lab import lab as opened
 from incast.papers import reading
 from incast.view import lab
 
@@ -191,15 +193,37 @@ def test_addresses_hold_the_experiment() -> None:
 
 def test_an_address_holds_files_that_have_room(tmp_path: Path) -> None:
     contents = {"binary": b"\xff\x00", "empty": b"", "large": b"x" * 150_000, "more": b"x" * 50_001}
-    contents["rest"] = b"y" * 50_000
+    contents |= {"huge": b"x" * 300_000, "rest": b"\r" * 50_000, "ring.0.et": b""}
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
-    texts, left_out = lab.held([(name, tmp_path / name) for name in [*contents, "none"]])
+    os.mkfifo(tmp_path / "pipe")
+    texts, left_out = lab.held([(name, tmp_path / name) for name in [*contents, "pipe", "none"]])
     assert texts == [(name, contents[name].decode()) for name in ("empty", "large", "rest")]
-    assert left_out == {
-        "binary": "it is not a text file (UTF-8)",
-        "more": "an address holds 32 files of 200 kB together",
-        "none": "No such file or directory",
-    }
+    assert left_out["binary"] == "it is not a text file (UTF-8)"
+    assert left_out["more"] == "an address holds 32 files of 200 kB together"
+    assert left_out["ring.0.et"] == "a page reads no execution traces"
+    assert left_out["none"] == "No such file or directory"
+    assert set(left_out) == {"binary", "more", "ring.0.et", "none", "huge", "pipe"}
     (tmp_path / "one").touch()
     assert len(lab.held([(str(number), tmp_path / "one") for number in range(40)])[0]) == lab.MOST_FILES
+
+
+def test_the_command_brings_the_files_of_a_scenario(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lab, "place", lambda: tmp_path / "lab.html")
+    paper = reading.home() / "sccp"
+    for name in ("fig2.toml", "fig2-network.toml", "fig2-flow.csv", "fig2-others.csv"):
+        shutil.copy(paper / name, tmp_path)
+    opened(str(tmp_path / "fig2.toml"), print_=True)
+    told = capfd.readouterr()
+    assert told.err == ""
+    parts = parse_qs(told.out.strip().partition("#")[2])
+    names = [name.split()[0] for name in parts["file"]]
+    assert names == ["fig2-flow.csv", "fig2-network.toml", "fig2-others.csv"]
+    assert parts["file"][0].split()[1] == lab.packed((paper / "fig2-flow.csv").read_text(encoding="utf-8"))
+    (tmp_path / "other.csv").write_bytes(b"start,source,destination\n" + b"#" * 200_001)
+    opened(str(tmp_path / "fig2.toml"), set_=["traffic.others.file=other.csv"], print_=True)
+    told = capfd.readouterr()
+    assert told.err.startswith("note: the page lacks other.csv: ")
+    assert len(parse_qs(told.out.strip().partition("#")[2])["file"]) == 2

@@ -367,8 +367,19 @@ file = "lists/flows.csv"
     expect(await page.textContent(".take .soft")).toContain("It reads mine.toml, lists/flows.csv: save them");
     await page.click(".take button:has-text('As a file')");
     const [file] = await Promise.all([page.waitForEvent("download"),
-      page.click(".take button:has-text('Save flows.csv')")]);
+      page.click(".take button:has-text('Save lists/flows.csv')")]);
     expect([file.suggestedFilename(), readFileSync(await file.path(), "utf-8")]).toEqual(["flows.csv", flows]);
+    expect(await page.textContent(".take")).toContain("The scenario reads lists/flows.csv: put it there.");
+    // the same file again, with another flow: dropped somewhere on the page, it takes the place of the first
+    const dropped = await page.evaluateHandle((words) => {
+      const brought = new DataTransfer();
+      brought.items.add(new File([words], "flows.csv"));
+      return brought;
+    }, `${flows}2ms,0,sink,10kB\n`);
+    await page.dispatchEvent(".right", "dragover", { dataTransfer: dropped });
+    await page.dispatchEvent(".right", "drop", { dataTransfer: dropped });
+    await page.waitForFunction(() => document.querySelector(".left")?.textContent?.includes("3 flows"), null, LONG);
+    expect(await page.locator(".files li").count()).toBe(1);
     await page.click("[aria-label='Remove lists/flows.csv']");
     await page.waitForSelector(".files li.wrong:has-text('lists/flows.csv is lacking')", LONG);
     expect(errors).toEqual([]);
@@ -379,11 +390,12 @@ file = "lists/flows.csv"
     const { page, errors } = await opened();
     await ready(page);
     await page.click(".papers > .sc");
-    await page.selectOption(".papers select", "swift");
-    await page.click(".offered button:has-text('Table 4')");
+    // its file is named by a setting: the text alone names one that it lacks
+    await page.selectOption(".papers select", "hpcc");
+    await page.click(".offered button:has-text('9e')");
     await ran(page);
-    expect(await page.locator(".files li").count()).toBe(2);
-    expect(await page.textContent(".figure")).toContain("incast paper run swift/table4");
+    expect(await page.locator(".files li").allTextContents()).toHaveLength(1);
+    expect(await page.textContent(".figure")).toContain("incast paper run hpcc/fig9-");
     expect(errors).toEqual([]);
     await page.close();
   });

@@ -2,12 +2,11 @@ import { describe, expect, it } from "vitest";
 import { aboutOf } from "../src/engine/classes";
 import { HELD, Pool, Stopped, type Thread } from "../src/engine/pool";
 import type { Told } from "../src/engine/work";
-import { asCommand, asPython, FIRST, lessonIn, read, written, type Experiment } from "../src/lab/experiment";
-import { lackedBy } from "../src/lab/checked";
+import { askedOf, asCommand, asPython, FIRST, lessonIn, read, written, type Experiment } from "../src/lab/experiment";
 import { edited } from "../src/lab/edited";
 import { namesOf } from "../src/answers/compared";
 import { experimentOf, figureOf, PAPERS, seriesOf } from "../src/lab/figures";
-import { withFiles } from "../src/lab/Files";
+import { lackedOf, withFiles } from "../src/lab/Files";
 import { label } from "../src/lab/Form";
 import { LESSONS, mean, rightOf } from "../src/lab/lessons";
 import { isAt } from "../src/lab/Lessons";
@@ -41,10 +40,11 @@ describe("an address", () => {
     await expect(read("set=only")).rejects.toThrow("expected KEY=VALUE");
     await expect(read("cc=dctcp&cc=dctcp")).rejects.toThrow("a controller twice");
     await expect(read("own=x%20abc")).rejects.toThrow("expected lab:NAME");
-    await expect(read("file=abc")).rejects.toThrow("file=abc; expected NAME, a space and the packed text");
+    await expect(read("file=abc")).rejects.toThrow(
+      "file=abc; expected the name of a file, a space and its packed text");
     await expect(read("file=a%20%%%")).rejects.toThrow("cannot be read");
     const half = await deflate("a".repeat(150_000));
-    await expect(read(`file=a%20${half}&file=b%20${half}`)).rejects.toThrow("more than 50000 bytes");
+    await expect(read(`file=a%20${half}&file=b%20${half}`)).rejects.toThrow("files of more than 200000 bytes together");
     await expect(read(`file=a%20${half}&file=a%20${half}`)).rejects.toThrow("the file a twice");
     await expect(read(Array(33).fill("file=a%20").join("&"))).rejects.toThrow("33 files; at most 32");
     await expect(read("text=%%%")).rejects.toThrow("cannot be read");
@@ -69,23 +69,35 @@ describe("an address", () => {
 });
 
 describe("files", () => {
-  it("get the names under which the scenario lacks them", () => {
-    const kept: Experiment["files"] = [["net.toml", "1"]];
-    expect(withFiles(kept, [["a.csv", "2"], ["net.toml", "3"], ["b.csv", "4"]], ["lists/a.csv"])).toEqual(
-      [["net.toml", "3"], ["lists/a.csv", "2"], ["b.csv", "4"]]);
+  const kept: Experiment["files"] = [["net.toml", "1"], ["lists/b.csv", "2"]];
+
+  it("get the names under which the scenario lacks them, each once", () => {
+    expect(withFiles([], [["a.csv", "2"], ["a.csv", "3"], ["b.csv", "4"]], ["lists/a.csv", "x/a.csv"])).toEqual(
+      [["lists/a.csv", "2"], ["x/a.csv", "3"], ["b.csv", "4"]]);
     // the very name comes before one that ends with it
     expect(withFiles([], [["a.csv", ""]], ["lists/a.csv", "a.csv"])).toEqual([["a.csv", ""]]);
-    expect(() => withFiles(kept, [["a", "x".repeat(200_000)]], [])).toThrow(
+    expect(lackedOf(["net.toml", "a.csv", "", "folder/"], kept)).toEqual(["a.csv"]);
+  });
+
+  it("replace those of their names", () => {
+    expect(withFiles(kept, [["net.toml", "3"], ["b.csv", "4"]], [])).toEqual([["net.toml", "3"], ["lists/b.csv", "4"]]);
+    expect(withFiles(kept, [["b.csv", "4"]], ["b.csv"])).toEqual([...kept, ["b.csv", "4"]]);
+  });
+
+  it("are refused where an address has no room", () => {
+    expect(() => withFiles([["b", "1"]], [["a", "x".repeat(200_000)]], [])).toThrow(
       "200,001 bytes together; an address holds 200,000");
     expect(() => withFiles([], Array.from({ length: 33 }, (_, i) => [`${i}`, ""]), [])).toThrow("33 files");
   });
 
-  it("are lacked where the engine says so", () => {
-    const key = "topology.file";
-    const words = `${key} = "a.toml": no file of this name came with the scenario`;
-    const problem = { key, value: '"a.toml"', words, suggestion: null };
-    const other = { key: "run", value: '"b"', words: 'run = "b": expected a table', suggestion: null };
-    expect(lackedBy([problem, problem, other])).toEqual(["a.toml"]);
+  it("keep every byte in an address, and have names that are seen", async () => {
+    const files: Experiment["files"] = [["__proto__", "\ufeffa\r\n"], ["a b'c", "\u{1f600}"]];
+    expect((await read(`#${await written({ ...FIRST, files })}`)).files).toEqual(files);
+    expect(Object.entries(askedOf({ ...FIRST, files }, null, null).files!)).toEqual(files);
+    for (const name of ["lists/", "a\u202ecsv", "a\nb", "\u0000"]) {
+      const hash = `file=${encodeURIComponent(name)}+${await deflate("1")}`;
+      await expect(read(hash)).rejects.toThrow("expected the name of");
+    }
   });
 });
 
@@ -133,6 +145,7 @@ describe("a paper's figure", () => {
     expect(seriesOf({ ...experiment, seeds: experiment.seeds + 1 })).toEqual(seriesOf(experiment));
     expect(seriesOf({ ...experiment, text: `${experiment.text}\n# mine` }).size).toBe(0);
     expect(seriesOf({ ...experiment, set: [...experiment.set, ["queue.limit", "9p"]] }).size).toBe(0);
+    expect(seriesOf({ ...experiment, files: [["join.csv", ""]] }).size).toBe(0);
     expect(figureOf({ ...experiment, text: null })).toBeNull();
     expect(figureOf({ ...experiment, scenario: "mine" })).toBeNull();
   });

@@ -69,8 +69,8 @@ pub struct Scenario {
 
 impl PartialEq for Scenario {
     fn eq(&self, other: &Scenario) -> bool {
-        let all = |s: &Scenario| (s.name.clone(), s.beside.clone(), s.left_out.clone());
-        self.table == other.table && all(self) == all(other)
+        let same = (&self.name, &self.beside, &self.left_out) == (&other.name, &other.beside, &other.left_out);
+        same && self.table == other.table
     }
 }
 

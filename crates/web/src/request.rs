@@ -64,6 +64,8 @@ enum Request {
     Text { name: String },
     /// Sets the host's controllers.
     Classes { classes: Vec<Class> },
+    /// Names of the files that a scenario names, also where one is lacking.
+    Files { scenario: Asked },
     /// Name, text, keys and size of a scenario, without running it.
     Check { scenario: Asked },
     /// Runs a scenario to its end.
@@ -123,6 +125,10 @@ fn answered(request: Request, bytes: &mut Vec<u8>) -> Result<Value, Value> {
             external::register(classes).map_err(words)?;
             json!({})
         }
+        Request::Files { scenario } => {
+            let files = scenario.scenario().and_then(|scenario| scenario.files()).map_err(refused)?;
+            json!({ "files": files.into_iter().map(|(name, _)| name).collect::<Vec<String>>() })
+        }
         Request::Check { scenario } => checked(&scenario).map_err(refused)?,
         Request::Run { scenario } => run(&scenario)?,
         Request::Table { name } => {
@@ -181,7 +187,6 @@ fn checked(asked: &Asked) -> Result<Value, Errors> {
         "written": scenario.written()?,
         "given": scenario.given(),
         "hash": scenario.hash()?,
-        "files": scenario.files()?.into_iter().map(|(name, _)| name).collect::<Vec<String>>(),
         "notes": prepared.notes,
         "governing": governing(&prepared.spec),
         "memory": memory,

@@ -57,8 +57,10 @@ def lab(
         text = path.read_text(encoding="utf-8") if path.is_file() else None
         name = known.name if text is not None else scenario
         texts, left_out = page.held(known.files())
-        for lacked, why in left_out.items():
-            err.print(f"note: the page lacks {lacked}: {why}", highlight=False, soft_wrap=True)
+        for why in dict.fromkeys(left_out.values()):
+            names = [lacked for lacked, reason in left_out.items() if reason == why]
+            more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+            err.print(f"note: the page lacks {names[0]}{more}: {why}", highlight=False, soft_wrap=True, markup=False)
         address += f"#{page.address(name, settings, cc or [], seeds, text, texts)}"
     if print_:
         out.print(address, highlight=False, soft_wrap=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from incast.errors import FolderError
+from incast.system import files as system
 
 PAGE = "lab.html"
 MOST_FILES, MOST_TEXT = 32, 200_000
@@ -43,23 +44,29 @@ def packed(text: str) -> str:
     return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
 
-def held(files: Sequence[tuple[str, Path]]) -> tuple[list[tuple[str, str]], dict[str, str]]:
+def held(named: Sequence[tuple[str, Path]]) -> tuple[list[tuple[str, str]], dict[str, str]]:
     """Return names and contents of the files that an address holds, and why it does not hold the others."""
     texts: list[tuple[str, str]] = []
     left_out: dict[str, str] = {}
     room = MOST_TEXT
-    for name, path in files:
+    for name, path in named:
+        if name.endswith(".et"):
+            left_out[name] = "a page reads no execution traces"
+            continue
         try:
-            size = path.stat().st_size
-            if size > room or len(texts) == MOST_FILES:
-                left_out[name] = f"an address holds {MOST_FILES} files of {MOST_TEXT // 1000} kB together"
-                continue
-            texts.append((name, path.read_bytes().decode()))
-            room -= size
+            text = system.read_text(path, MOST_TEXT + 1)
         except UnicodeDecodeError:
             left_out[name] = "it is not a text file (UTF-8)"
-        except OSError as error:
-            left_out[name] = error.strerror or str(error)
+            continue
+        except (OSError, ValueError) as error:
+            left_out[name] = system.message_of(error)
+            continue
+        size = len(text.encode())
+        if size > room or len(texts) == MOST_FILES:
+            left_out[name] = f"an address holds {MOST_FILES} files of {MOST_TEXT // 1000} kB together"
+            continue
+        texts.append((name, text))
+        room -= size
     return texts, left_out
 
 

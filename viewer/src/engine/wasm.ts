@@ -74,8 +74,6 @@ export interface Checked {
   seed: number;
   text?: string;
   hash: string;
-  /** Names of the files that it names. */
-  files: string[];
   notes: string[];
   governing: string[];
   hosts: number;
@@ -177,6 +175,11 @@ export class Engine {
   /** Text of a built-in scenario. */
   text(name: string): string {
     return this.ask<{ text: string }>({ do: "text", name }).text;
+  }
+
+  /** Names of the files that a scenario names. */
+  files(scenario: Asked): string[] {
+    return this.ask<{ files: string[] }>({ do: "files", scenario }).files;
   }
 
   check(scenario: Asked): Checked {

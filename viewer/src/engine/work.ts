@@ -17,6 +17,7 @@ export type Task =
   | { do: "list"; kind: string }
   | { do: "describe"; kind: string; name: string }
   | { do: "text"; name: string }
+  | { do: "files"; scenario: Asked; sources: Source[] }
   | { do: "check"; scenario: Asked; sources: Source[] }
   | { do: "class"; source: Source }
   | { do: "run"; scenario: Asked; sources: Source[]; tables: string[] };
@@ -37,6 +38,7 @@ export interface Answers {
   list: Item[];
   describe: Description;
   text: string;
+  files: string[];
   check: Checked;
   class: { methods: string[]; params: string[]; defaults: Record<string, number>; state: string[] };
   run: Ran;
@@ -108,6 +110,9 @@ export class Work {
         const defaults = (make as unknown as { params?: Record<string, number> }).params ?? {};
         return { methods, params, defaults, state } satisfies Answers["class"];
       }
+      case "files":
+        await this.register(task.sources);
+        return engine.files(task.scenario);
       case "check":
         await this.register(task.sources);
         return engine.check(task.scenario);

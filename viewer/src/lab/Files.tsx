@@ -1,6 +1,6 @@
 /** Files that a scenario names: lists of flows, networks, tables of sizes, jobs. */
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { MOST_FILES, MOST_TEXT, sizeOf, type Experiment } from "./experiment";
 import { quantityOf } from "./size";
 
@@ -12,7 +12,8 @@ interface Props {
   named: string[] | null;
   /** Names of which there is no file. */
   lacked: string[];
-  onChange: (files: Kept) => void;
+  /** Takes what the files become of what they are. Raises an error that says why they do not. */
+  onChange: (to: (old: Kept) => Kept) => void;
 }
 
 const told = (count: number) => count.toLocaleString("en-US");
@@ -20,12 +21,23 @@ const told = (count: number) => count.toLocaleString("en-US");
 /** The last part of a name. */
 export const baseOf = (name: string) => name.split("/").at(-1)!;
 
-/** Files with others, each under the name by which the scenario lacks it. Raises an error that says what is wrong. */
+/** Names of files that a scenario lacks and that a file may have. */
+export const lackedOf = (named: string[], files: Kept) => named.filter((name) => (
+  baseOf(name) !== "" && !files.some(([held]) => held === name)));
+
+/**
+ * Files with others. Each has the name by which the scenario lacks it, or that of the file that it replaces. Raises an
+ * error that says what is wrong.
+ */
 export function withFiles(files: Kept, added: Kept, lacked: string[]): Kept {
   const all = new Map(files);
+  const left = new Set(lacked);
   for (const [name, text] of added) {
-    const wanted = [name, lacked.find((one) => baseOf(one) === name)].find((one) => one && lacked.includes(one));
-    all.set(wanted ?? name, text);
+    const known = [[...left], [...all.keys()]].flatMap((names) => (
+      [name, ...names.filter((one) => baseOf(one) === name)].filter((one) => names.includes(one))));
+    const own = known[0] ?? name;
+    left.delete(own);
+    all.set(own, text);
   }
   if (all.size > MOST_FILES) throw new Error(`${all.size} files: an address holds ${MOST_FILES}`);
   const size = [...all.values()].reduce((sum, text) => sum + sizeOf(text), 0);
@@ -40,8 +52,9 @@ async function textOf(file: File): Promise<[string, string]> {
   if (file.size > MOST_TEXT) {
     throw new Error(`${file.name} has ${told(file.size)} bytes; an address holds ${told(MOST_TEXT)}`);
   }
+  const bytes = await file.arrayBuffer().catch(() => { throw new Error(`${file.name} cannot be read`); });
   try {
-    return [file.name, new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer())];
+    return [file.name, new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)];
   } catch {
     throw new Error(`${file.name} is not a text file (UTF-8)`);
   }
@@ -54,22 +67,32 @@ export function Files({ files, named, lacked, onChange }: Props) {
   const add = async (chosen: FileList | null | undefined) => {
     if (!chosen?.length) return;
     try {
-      onChange(withFiles(files, await Promise.all([...chosen].map(textOf)), lacked));
+      const added = await Promise.all([...chosen].map(textOf));
+      onChange((old) => withFiles(old, added, lacked));
       setWrong("");
     } catch (error) {
       setWrong((error as Error).message);
     }
   };
+  useEffect(() => {
+    // a file that is dropped anywhere else would take the place of the page
+    const over = (event: DragEvent) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); };
+    const dropped = (event: DragEvent) => {
+      over(event);
+      if (event.defaultPrevented) void add(event.dataTransfer?.files);
+    };
+    addEventListener("dragover", over);
+    addEventListener("drop", dropped);
+    return () => {
+      removeEventListener("dragover", over);
+      removeEventListener("drop", dropped);
+    };
+  });
   return (
-    <section class="files" aria-label="Files"
-      onDragOver={(event) => { event.preventDefault(); }}
-      onDrop={(event) => {
-        event.preventDefault();
-        void add(event.dataTransfer?.files);
-      }}>
+    <section class="files" aria-label="Files">
       <span class="line">
         <h3>Files</h3>
-        {isEmpty && <span class="soft">flows, networks, sizes, jobs that the scenario names</span>}
+        {isEmpty && <span class="soft">flows, networks, sizes or jobs of your own</span>}
         <input ref={input} type="file" multiple hidden aria-label="Files to add" onChange={(event) => {
           const field = event.currentTarget;
           void add(field.files).then(() => { field.value = ""; });
@@ -85,7 +108,7 @@ export function Files({ files, named, lacked, onChange }: Props) {
               <span class="soft">{quantityOf(sizeOf(text), "B")}
                 {named?.includes(name) === false && ", not named by the scenario"}</span>{" "}
               <button class="btn quiet" aria-label={`Remove ${name}`}
-                onClick={() => { onChange(files.filter(([other]) => other !== name)); }}>×</button>
+                onClick={() => { onChange((old) => old.filter(([other]) => other !== name)); }}>×</button>
             </li>
           ))}
         </ul>

@@ -8,14 +8,14 @@ import type { Source } from "../engine/work";
 import { lasting, quantityOf } from "./size";
 import { Answer, pictured } from "./Answer";
 import { Cards, type Card } from "./cards";
-import { hasJobs, lackedBy, useChecked, type Told } from "./checked";
+import { hasJobs, useChecked, type Told } from "./checked";
 import { Chips, type About } from "./Chips";
 import {
   comparedOf, FIRST, lessonIn, MOST_CONTROLLERS, MOST_SEEDS, nameOf, namedBy, read, sourceOf, withKey, written,
   type Experiment,
 } from "./experiment";
 import { experimentOf, figureOf, seriesOf } from "./figures";
-import { Files } from "./Files";
+import { Files, lackedOf } from "./Files";
 import { Form } from "./Form";
 import { isAt, Lessons, type Lesson } from "./Lessons";
 import { LESSONS } from "./lessons";
@@ -106,8 +106,12 @@ export function Lab({ pool, version }: Props) {
   const told = said?.told ?? null;
   const { problems = [], wrong = "" } = said ?? {};
   const [refused = ""] = said?.refused.values() ?? [];
-  const lacked = useMemo(() => lackedBy(problems), [problems]);
-  const hasFiles = experiment.files.length > 0 || lacked.length > 0;
+  /** Names of files, of what was checked last: what is typed since may have others. */
+  const named = said?.of.scenario === experiment.scenario ? said.files : null;
+  const lacked = useMemo(() => lackedOf(named ?? [], experiment.files), [named, experiment.files]);
+  /** The experiment of this moment, for what begins before it and ends after it. */
+  const latest = useRef(experiment);
+  latest.current = experiment;
   /** Why it does not run. */
   const waits = lacked.length
     ? `${lacked.join(", ")} ${lacked.length > 1 ? "are lacking: add them" : "is lacking: add it"} under Files` : wrong;
@@ -209,8 +213,6 @@ export function Lab({ pool, version }: Props) {
     }
     return first;
   }, [state]);
-  const files = <Files files={experiment.files} named={current && !wrong ? told?.files ?? null : null} lacked={lacked}
-    onChange={(to) => { change((old) => ({ ...old, files: to })); }} />;
   const drafted = experiment.own.find(({ text }) => text === draft);
   const full = experiment.controllers.length >= MOST_CONTROLLERS
     && !experiment.controllers.some((one) => sourceOf(one, experiment.own))
@@ -268,7 +270,10 @@ export function Lab({ pool, version }: Props) {
                   describe={describe}
                   onChange={(controllers) => { change((old) => ({ ...old, controllers })); }}
                   onOwn={() => { setTab("Own controller"); }} />
-                {hasFiles && files}
+                <Files files={experiment.files} named={named} lacked={lacked} onChange={(to) => {
+                  const files = to(latest.current.files);
+                  change((old) => ({ ...old, files }));
+                }} />
                 {wrong && !problems.length && <p class="wrong" role="alert">{wrong}</p>}
                 {(experiment.set.length > 0 || experiment.text !== null || experiment.files.length > 0) && !figure && (
                   <button class="btn quiet reset" onClick={() => {
@@ -290,7 +295,6 @@ export function Lab({ pool, version }: Props) {
                       text={experiment.text !== null && !experiment.set.length ? experiment.text : told?.shown ?? ""}
                       onChange={(text) => { change((old) => ({ ...old, text, set: [] })); }} />
                   </div>
-                  {!hasFiles && files}
                 </details>
               </>
             )}
@@ -346,7 +350,7 @@ export function Lab({ pool, version }: Props) {
               {state.notes.map((note) => <p class="note">{note}</p>)}
             </Names.Provider>
           )}
-          <Take experiment={experiment} files={experiment.files.filter(([name]) => told?.files.includes(name) ?? true)}
+          <Take experiment={experiment} files={experiment.files.filter(([name]) => named?.includes(name) ?? true)}
             link={`${location.href.split("#")[0]}#${address}`}
             text={current && !wrong ? told?.shown ?? "" : ""} picture={state?.finished.length ? {
               name: `${state.of.scenario} ${comparedOf(state.of).map(nameOf).join(" ")}`,

@@ -47,6 +47,7 @@ export function Take({ experiment, files, link, text, picture }: Props) {
     }
   };
   const beside = [...experiment.text === null ? [] : [tomlOf(experiment)], ...files.map(([name]) => name)];
+  const folders = files.map(([name]) => name).filter((name) => baseOf(name) !== name);
   const needs = (kind === "a command" || kind === "Python") && beside.length > 0;
   return (
     <section class="take card" aria-label="Take along">
@@ -61,9 +62,8 @@ export function Take({ experiment, files, link, text, picture }: Props) {
         {kind === "a file" && (
           <>
             {files.map(([name, own]) => (
-              <button class="btn" title={baseOf(name) === name ? name : `The scenario calls it ${name}`}
-                onClick={() => { save(new Blob([own], { type: "text/plain" }), baseOf(name)); }}>
-                Save {baseOf(name)}</button>
+              <button class="btn" onClick={() => { save(new Blob([own], { type: "text/plain" }), baseOf(name)); }}>
+                Save {name}</button>
             ))}
             <button class="btn" onClick={() => {
               save(new Blob([text], { type: "application/toml" }), tomlOf(experiment));
@@ -76,6 +76,9 @@ export function Take({ experiment, files, link, text, picture }: Props) {
           </button>
         )) : <button class="btn" onClick={copy}>Copy</button>}
       </span>
+      {kind === "a file" && folders.length > 0 && (
+        <p class="soft">The scenario reads {folders.join(", ")}: put {folders.length > 1 ? "them" : "it"} there.</p>
+      )}
       {needs && <p class="soft">It reads {beside.join(", ")}: save {beside.length > 1 ? "them" : "it"} by{" "}
         <button class="btn quiet" onClick={() => { setKind("a file"); }}>As a file</button></p>}
     </section>

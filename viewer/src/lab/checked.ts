@@ -13,9 +13,6 @@ import { quantityOf } from "./size";
 /** `shown` is the text with comments, where its changes have places in it. */
 export type Told = Checked & { written: string; given: Given[]; shown: string };
 
-/** How the engine says that a file is not there, and which. */
-const LACKING = "no file of this name came with the scenario";
-
 /** Whether a scenario has training jobs. */
 export const hasJobs = ({ given }: Told) => given.some(({ path }) => path.startsWith("job."));
 
@@ -26,15 +23,13 @@ export interface Said {
   told: Told | null;
   /** Text without differences. */
   plain: string;
+  /** Names of the files that the scenario names; null where its text cannot be read. */
+  files: string[] | null;
   problems: Problem[];
   wrong: string;
   /** Why controllers are refused, by their texts. */
   refused: Map<string, string>;
 }
-
-/** Names of files that the scenario names and lacks. */
-export const lackedBy = (problems: Problem[]) => [...new Set(problems.flatMap(({ value, words }) => (
-  value !== null && words.includes(LACKING) ? [value.slice(1, -1)] : [])))];
 
 /** Check an experiment whenever it changes. `own` are the classes that may run. */
 export function useChecked(pool: Pool, experiment: Experiment, own: Source[], ready: boolean): Said | null {
@@ -58,9 +53,9 @@ export function useChecked(pool: Pool, experiment: Experiment, own: Source[], re
 
 /** The text with the changes in their places, if it is the same scenario; else the engine's, without comments. */
 async function shownOf(
-  pool: Pool, asked: Asked, text: string, before: Told, found: Told, own: Source[],
+  pool: Pool, asked: Asked, text: string, before: Told | null, found: Told, own: Source[],
 ): Promise<string> {
-  const made = edited(text, before.written, found.written);
+  const made = before && edited(text, before.written, found.written);
   if (made === null || made === text) return made ?? found.written;
   try {
     const scenario = { ...asked, name: found.name, text: made, set: [] };
@@ -71,21 +66,24 @@ async function shownOf(
   }
 }
 
-async function check(
+/** Ask the engine of an experiment; `last` is what it said before. */
+export async function check(
   pool: Pool, of: Experiment, own: Source[], last: { told: Told | null; plain: string },
 ): Promise<Said> {
   const most_bytes = mostBytes(pool.size);
   const { told, plain } = last;
-  const said: Said = { of, told, plain: of.text ?? plain, problems: [], wrong: "", refused: new Map() };
+  const said: Said = { of, told, plain: of.text ?? plain, files: null, problems: [], wrong: "", refused: new Map() };
   const asked = { ...askedOf(of, null, null), most_bytes };
   if (of.text !== null && sizeOf(of.text) > MOST_TEXT) {
     said.wrong = `The text has more than ${MOST_TEXT.toLocaleString("en-US")} bytes, which no address holds.`;
     return said;
   }
+  said.files = await pool.ask({ do: "files", scenario: asked, sources: own }).catch(() => null);
   try {
     const [found, before, drawn] = await Promise.all([
       pool.ask({ do: "check", scenario: asked, sources: own }) as Promise<Told>,
-      pool.ask({ do: "check", scenario: { ...asked, set: [] }, sources: own }) as Promise<Told>,
+      // without its differences it may lack a file
+      (pool.ask({ do: "check", scenario: { ...asked, set: [] }, sources: own }) as Promise<Told>).catch(() => null),
       // seed 1 is recorded over time
       pool.ask({ do: "check", scenario: { ...asked, set: [...asked.set ?? [], ...recording(false)] }, sources: own }),
     ]);

@@ -26,6 +26,8 @@ export const MOST_SEEDS = 50;
 /** Longest text in an address, in bytes when unpacked: a longer one is refused. Files may have as much together. */
 export const MOST_TEXT = 200_000;
 export const MOST_FILES = 32;
+/** Names of files: no character that is not seen, and none that ends as a folder does. */
+const FILE = /^\P{C}*[^\p{C}/]$/u;
 /** The scenario's own controller, as `--cc` names it. */
 export const AS_IT_IS = ".";
 /** Name of a class in scenarios. */
@@ -137,11 +139,14 @@ export async function read(hash: string): Promise<Experiment> {
   let room = MOST_TEXT;
   for (const one of packedFiles) {
     const at = one.lastIndexOf(" ");
-    if (at < 1) throw new Error(`the address has file=${word(one)}; expected NAME, a space and the packed text`);
-    const name = word(one.slice(0, at));
+    const name = word(one.slice(0, Math.max(0, at)));
+    if (!FILE.test(name)) {
+      throw new Error(`the address has file=${word(one)}; expected the name of a file, a space and its packed text`);
+    }
     if (files.some(([other]) => other === name)) throw new Error(`the address has the file ${name} twice`);
-    const text = await inflate(one.slice(at + 1), room);
+    const text = await inflate(one.slice(at + 1), MOST_TEXT);
     room -= sizeOf(text);
+    if (room < 0) throw new Error(`the address holds files of more than ${MOST_TEXT} bytes together`);
     files.push([name, text]);
   }
   return {

@@ -33,18 +33,20 @@ export const PAPERS = papers;
 
 const nameOf = (paper: Paper, figure: Figure) => `${paper.name}-${figure.name}`;
 
+const filesOf = ({ files = [] }: Figure) => files.map(([name, at]): [string, string] => [name, texts[at]!]);
+
 /** The experiment of a figure: that of the documentation's link. */
 export function experimentOf(paper: Paper, figure: Figure): Omit<Experiment, "own"> {
   const { set, controllers, seeds, text } = figure;
-  const files = (figure.files ?? []).map(([name, at]): [string, string] => [name, texts[at]!]);
-  return { scenario: nameOf(paper, figure), text: texts[text]!, files, set, controllers, seeds };
+  return {
+    scenario: nameOf(paper, figure), text: texts[text]!, files: filesOf(figure), set, controllers, seeds };
 }
 
 /** Names of the series that an experiment compares, by controller; none where its scenario is not a figure's own. */
 export function seriesOf(experiment: Experiment): Map<string, string> {
   const figure = figureOf(experiment)?.figure;
   const own = figure && experiment.text === texts[figure.text]
-    && JSON.stringify(experiment.set) === JSON.stringify(figure.set);
+    && JSON.stringify([experiment.set, experiment.files]) === JSON.stringify([figure.set, filesOf(figure)]);
   return new Map(own ? figure.controllers.map((controller, i) => [controller, figure.series[i]!]) : []);
 }
 

@@ -38,7 +38,9 @@ export async function inflate(text: string, most: number): Promise<string> {
     throw new Error("the address holds a text that cannot be read");
   }
   try {
-    return new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw"), most));
+    const unpacked = await through(bytes, new DecompressionStream("deflate-raw"), most);
+    // a mark at the beginning is a part of a file
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(unpacked);
   } catch (error) {
     if (error instanceof Error && error.message.includes("more than")) throw error;
     throw new Error("the address holds a text that cannot be read", { cause: error });

@@ -4,6 +4,7 @@ use crate::files::{Beside, builtin};
 use crate::text::problem::Problem;
 use incast_workload::files;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -25,22 +26,11 @@ pub(crate) fn read_named(key: &str, beside: &Beside, file: &str) -> Result<Strin
             problem.among(name, "expected builtin: and one of", &known, "")
         });
     }
-    let tables = |problem: Problem| {
-        if !key.ends_with(".sizes") {
-            return problem;
-        }
-        let sizes: Vec<&str> = builtin::sizes().collect();
-        problem.among(file, "tables of the program are", &sizes, "incast list sizes")
-    };
     let dir = match beside {
         Beside::Folder(dir) => dir,
         Beside::Texts(texts) => {
-            let text = texts.get(file).ok_or_else(|| {
-                let known: Vec<&str> = texts.keys().map(String::as_str).collect();
-                let problem = Problem::quoted(key, file, "no file of this name came with the scenario");
-                tables(if known.is_empty() { problem } else { problem.among(file, "those that did are", &known, "") })
-            })?;
-            return plain(text.clone()).map_err(|reason| Problem::quoted(key, file, reason));
+            let reason = |reason| Problem::quoted(key, file, reason);
+            return plain(text_named(key, texts, file)?.to_owned()).map_err(reason);
         }
     };
     let path = dir.join(file);
@@ -49,8 +39,26 @@ pub(crate) fn read_named(key: &str, beside: &Beside, file: &str) -> Result<Strin
             return p;
         }
         p.message += BESIDE;
-        tables(p)
+        among_tables(p, key, file)
     })
+}
+
+/// A text in memory as it is.
+fn text_named<'a>(key: &str, texts: &'a BTreeMap<String, String>, file: &str) -> Result<&'a str, Problem> {
+    texts.get(file).map(String::as_str).ok_or_else(|| {
+        let problem = Problem::quoted(key, file, "no file of this name came with the scenario");
+        let tables = key.ends_with(".sizes").then(builtin::sizes).into_iter().flatten().map(|name| -> &'a str { name });
+        among_tables(problem, key, file).suggest(file, texts.keys().map(String::as_str).chain(tables))
+    })
+}
+
+/// With the tables that come with the program, where a table is expected.
+fn among_tables(problem: Problem, key: &str, file: &str) -> Problem {
+    if !key.ends_with(".sizes") {
+        return problem;
+    }
+    let sizes: Vec<&str> = builtin::sizes().collect();
+    problem.among(file, "tables of the program are", &sizes, "incast list sizes")
 }
 
 /// Content of the job named at `key`, which comes with the program, or its files.
@@ -66,8 +74,16 @@ pub(crate) fn tasks_named(key: &str, beside: &Beside, file: &str) -> Result<Task
     if let Some(text) = file.strip_prefix(builtin::PREFIX).and_then(builtin::file) {
         return Ok(Tasks::Text(text.into()));
     }
-    let Beside::Folder(dir) = beside else {
-        return read_named(key, beside, file).map(|text| Tasks::Text(text.into()));
+    let dir = match beside {
+        Beside::Folder(dir) => dir,
+        Beside::Texts(_) if file.ends_with(".et") => {
+            return Err(Problem::quoted(
+                key,
+                file,
+                "execution traces are read from a folder, by the installed program",
+            ));
+        }
+        Beside::Texts(texts) => return text_named(key, texts, file).map(|text| Tasks::Text(text.to_owned().into())),
     };
     let path = dir.join(file);
     let parts = files::parts(&path);

@@ -74,16 +74,33 @@ fn a_scenario_is_the_same_with_files_in_memory_and_in_a_folder() {
 }
 
 #[test]
-fn names_of_files_that_are_not_there_have_the_others_beside_them() {
-    let network = wrong(TEXT, &FILES[1..]);
-    let lacking = "topology.file = \"net.toml\": no file of this name came with the scenario; those that did are";
-    assert!(network.contains(lacking) && network.contains("ring.goal"), "{network}");
-    let flows = wrong(TEXT, &[FILES[0], ("listed.csv", ""), FILES[2]]);
-    assert!(flows.contains("\"flows/listed.csv\"") && flows.contains("listed.csv"), "{flows}");
+fn a_file_that_is_not_there_is_named_with_the_nearest_that_is() {
+    let network = wrong(TEXT, &[("nett.toml", NETWORK), FILES[1], FILES[2]]);
+    let lacking =
+        "topology.file = \"net.toml\": no file of this name came with the scenario (did you mean \"nett.toml\"?)";
+    assert_eq!(network, lacking);
     let job = wrong(TEXT, &[FILES[0], FILES[1]]);
     assert!(job.contains("job.job.workload = \"ring.goal\": no file of this name came with the scenario"), "{job}");
-    let none = wrong(TEXT, &[]);
-    assert!(none.ends_with("no file of this name came with the scenario"), "{none}");
+    let sizes = wrong(&TEXT.replace("\"websearch\"", "\"mime.csv\""), &[FILES[0], ("mine.csv", ""), FILES[2]]);
+    assert!(sizes.contains("(did you mean \"mine.csv\"?); tables of the program are"), "{sizes}");
+    let tables = wrong(&TEXT.replace("\"websearch\"", "\"websaerch\""), &FILES);
+    assert!(tables.contains("(did you mean \"websearch\"?)"), "{tables}");
+}
+
+#[test]
+fn jobs_are_read_as_from_a_folder() {
+    let dir = std::env::temp_dir().join(format!("incast-beside-jobs-{}", std::process::id()));
+    std::fs::create_dir_all(dir.join("flows")).unwrap();
+    let marked = format!("\u{feff}{}", FILES[2].1);
+    let files = [FILES[0], FILES[1], ("ring.goal", marked.as_str()), FILES[3]];
+    files.iter().for_each(|(name, text)| std::fs::write(dir.join(name), text).unwrap());
+    let read = Scenario::from_toml(TEXT, &dir, "kept").unwrap();
+    let kept = Scenario::from_toml(TEXT, texts(&files), "kept").unwrap();
+    assert_eq!(kept.hash().unwrap(), read.hash().unwrap());
+    assert_eq!(kept.build().unwrap_err(), read.build().unwrap_err());
+    std::fs::remove_dir_all(&dir).unwrap();
+    let traces = wrong(&TEXT.replace("ring.goal", "ring.0.et"), &[FILES[0], FILES[1], ("ring.0.et", FILES[2].1)]);
+    assert!(traces.contains("execution traces are read from a folder"), "{traces}");
 }
 
 #[test]

@@ -93,7 +93,7 @@ def experiment(paper: Paper, figure: Figure) -> Experiment | None:
     except IncastError:
         return None
     names = tuple(series.name for series in controllers.values()) or (first.name,)
-    texts, left_out = lab.held(whole.files())
+    texts, left_out = lab.held(whole.files(), paper.folder)
     if left_out:
         return None
     return Experiment(figure, at.name, names, text, tuple(texts), keys, tuple(controllers), seeds)

@@ -78,6 +78,7 @@ def test_limits_are_those_of_the_page(kept: dict[str, Any]) -> None:
     for name in ("MOST_CONTROLLERS", "MOST_KEYS", "MOST_WORD", "MOST_HOST_SECONDS"):
         assert theirs[name] == getattr(lab_figures, name), name
     assert (theirs["MOST_FILES"], theirs["MOST_TEXT"]) == (page.MOST_FILES, page.MOST_TEXT)
+    assert theirs["MOST_WORD"] == page.MOST_WORD
     assert theirs["MOST_TEXT"] > max(len(one.encode()) for one in kept["texts"])
     # three seeds run in twice the hops
     assert theirs["MOST_HOPS"] >= 2 * lab_figures.MOST_HOPS, "the page would ask before it runs a figure"

@@ -197,15 +197,20 @@ def test_an_address_holds_files_that_have_room(tmp_path: Path) -> None:
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
     os.mkfifo(tmp_path / "pipe")
-    texts, left_out = lab.held([(name, tmp_path / name) for name in [*contents, "pipe", "none"]])
+    texts, left_out = lab.held(
+        [(name, tmp_path / name) for name in [*contents, "pipe", "none", "../up", "a\nb", "x" * 401]], tmp_path
+    )
     assert texts == [(name, contents[name].decode()) for name in ("empty", "large", "rest")]
     assert left_out["binary"] == "it is not a text file (UTF-8)"
     assert left_out["more"] == "an address holds 32 files of 200 kB together"
     assert left_out["ring.0.et"] == "a page reads no execution traces"
     assert left_out["none"] == "No such file or directory"
-    assert set(left_out) == {"binary", "more", "ring.0.et", "none", "huge", "pipe"}
+    assert left_out["../up"] == "it is outside the scenario's folder"
+    unnamed = {"a\nb", "x" * 401}
+    assert {left_out[name] for name in unnamed} == {"no address holds a file of this name"}
+    assert set(left_out) == {"binary", "more", "ring.0.et", "none", "huge", "pipe", "../up", *unnamed}
     (tmp_path / "one").touch()
-    assert len(lab.held([(str(number), tmp_path / "one") for number in range(40)])[0]) == lab.MOST_FILES
+    assert len(lab.held([(str(number), tmp_path / "one") for number in range(40)], tmp_path)[0]) == lab.MOST_FILES
 
 
 def test_the_command_brings_the_files_of_a_scenario(
@@ -227,3 +232,13 @@ def test_the_command_brings_the_files_of_a_scenario(
     told = capfd.readouterr()
     assert told.err.startswith("note: the page lacks other.csv: ")
     assert len(parse_qs(told.out.strip().partition("#")[2])["file"]) == 2
+    with pytest.raises(incast.errors.ScenarioError, match="a controller twice"):
+        opened("dumbbell", cc=["dctcp", "dctcp"], print_=True)
+    (tmp_path / "long.toml").write_text((tmp_path / "fig2.toml").read_text() + "#" * lab.MOST_TEXT)
+    with pytest.raises(incast.errors.ScenarioError, match="an address holds 200,000"):
+        opened(str(tmp_path / "long.toml"), print_=True)
+    (tmp_path / "websearch").write_bytes(b"\xff")
+    drawn = '\n[[traffic]]\nname = "drawn"\npattern = "poisson"\narrivals = { load = 0.1, sizes = "websearch" }\n'
+    (tmp_path / "drawn.toml").write_text((tmp_path / "fig2.toml").read_text() + drawn)
+    with pytest.raises(incast.errors.ScenarioError, match="the page would take the program's table"):
+        opened(str(tmp_path / "drawn.toml"), print_=True)

@@ -325,6 +325,42 @@ describe("the lab", () => {
     await page.close();
   });
 
+  it("tells what is wrong while runs go on, and takes a text for the scenario that it was typed for", async () => {
+    const { page, errors } = await opened("#s=dumbbell&set=run.duration=4s&cc=dctcp&seeds=10");
+    await ready(page);
+    await page.click(".runbar .run");
+    await page.waitForSelector(".runbar button:has-text('Stop'):not([disabled])", LONG);
+    const mark = page.locator("[id='field-queue.mark']");
+    await mark.fill("many");
+    await mark.press("Tab");
+    await page.waitForSelector(".f .wrong", LONG);
+    expect(await page.textContent(".prog")).toMatch(/^[0-4] of 10 runs/);
+    await page.click(".runbar button:has-text('Stop')");
+    await mark.fill("30p");
+    await mark.press("Tab");
+    await ready(page);
+    // typed just before another tab
+    const area = page.locator(".toml textarea");
+    await area.fill((await area.inputValue()).replace("30p", "40p"));
+    await page.click("[role=tab]:has-text('Lessons')");
+    await page.click("[role=tab]:has-text('Experiment')");
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>(".toml textarea")?.value
+      .includes('"40p"'), null, LONG);
+    // typed just before another scenario
+    await ready(page);
+    await area.fill((await area.inputValue()).replace("40p", "50p"));
+    await page.click(".sc:has-text('Incast')");
+    await page.waitForTimeout(700);
+    expect(await page.evaluate(() => location.hash)).toMatch(/^#s=incast&(?!.*text=)/);
+    // and back to what was there
+    await page.selectOption("[aria-label='All scenarios']", "star");
+    await page.waitForFunction(() => location.hash.startsWith("#s=star"));
+    await page.goBack();
+    await page.waitForFunction(() => location.hash.startsWith("#s=incast"));
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   it("takes files that the scenario names, and keeps them in the address", async () => {
     const text = `controller = "dctcp"
 [run]

@@ -64,6 +64,7 @@ describe("an address", () => {
       + "--set queue.mark=20p --set 'links=[{ a = 1 }]'");
     expect(asCommand({ ...FIRST, controllers: [] })).toBe(
       "incast compare incast --cc . --seeds 5 --set run.duration=100ms");
+    expect(asCommand({ ...WHOLE, scenario: "net" })).toContain("incast compare net-scenario.toml ");
     expect(asPython(FIRST)).toContain('incast.compare(scenario, ["dctcp", "swift"], seeds=5)\ncompared.answer()');
   });
 });
@@ -73,15 +74,17 @@ describe("files", () => {
 
   it("get the names under which the scenario lacks them, each once", () => {
     expect(withFiles([], [["a.csv", "2"], ["a.csv", "3"], ["b.csv", "4"]], ["lists/a.csv", "x/a.csv"])).toEqual(
-      [["lists/a.csv", "2"], ["x/a.csv", "3"], ["b.csv", "4"]]);
+      [["b.csv", "4"], ["lists/a.csv", "2"], ["x/a.csv", "3"]]);
     // the very name comes before one that ends with it
     expect(withFiles([], [["a.csv", ""]], ["lists/a.csv", "a.csv"])).toEqual([["a.csv", ""]]);
     expect(lackedOf(["net.toml", "a.csv", "", "folder/"], kept)).toEqual(["a.csv"]);
   });
 
   it("replace those of their names", () => {
-    expect(withFiles(kept, [["net.toml", "3"], ["b.csv", "4"]], [])).toEqual([["net.toml", "3"], ["lists/b.csv", "4"]]);
-    expect(withFiles(kept, [["b.csv", "4"]], ["b.csv"])).toEqual([...kept, ["b.csv", "4"]]);
+    expect(withFiles(kept, [["net.toml", "3"], ["b.csv", "4"]], [])).toEqual([["lists/b.csv", "4"], ["net.toml", "3"]]);
+    expect(withFiles(kept, [["b.csv", "4"]], ["b.csv"])).toEqual([["b.csv", "4"], kept[1], kept[0]]);
+    expect(withFiles([["a\u0308.csv", "1"]], [["\u00e4.csv", "2"]], [])).toEqual([["a\u0308.csv", "2"]]);
+    expect(() => withFiles([["a/x", "1"], ["b/x", "1"]], [["x", "2"]], [])).toThrow("x may be a/x or b/x: remove");
   });
 
   it("are refused where an address has no room", () => {
@@ -94,7 +97,10 @@ describe("files", () => {
     const files: Experiment["files"] = [["__proto__", "\ufeffa\r\n"], ["a b'c", "\u{1f600}"]];
     expect((await read(`#${await written({ ...FIRST, files })}`)).files).toEqual(files);
     expect(Object.entries(askedOf({ ...FIRST, files }, null, null).files!)).toEqual(files);
+    const shown: Experiment["files"] = [["\u{1f468}\u200d\u{1f469}.csv", "1"], ["\u200fa", "2"]];
+    expect((await read(`#${await written({ ...FIRST, files: shown })}`)).files).toEqual(shown);
     for (const name of ["lists/", "a\u202ecsv", "a\nb", "\u0000"]) {
+      expect(() => withFiles([], [[name, ""]], [])).toThrow("no address holds a file of this name");
       const hash = `file=${encodeURIComponent(name)}+${await deflate("1")}`;
       await expect(read(hash)).rejects.toThrow("expected the name of");
     }
@@ -241,6 +247,22 @@ describe("workers", () => {
     return { own, threads };
   };
   const run = (own: Pool) => own.ask({ do: "run", scenario: { name: "dumbbell" }, sources: [], tables: [] });
+
+  it("answer beside runs that take all of them", async () => {
+    const { own, threads } = pool();
+    const all = [run(own), run(own), run(own)].map((one) => one.catch(() => "stopped"));
+    const told = own.ask({ do: "text", name: "dumbbell" });
+    expect(threads).toHaveLength(3);
+    threads[2]!.tell({ id: threads[2]!.last.id, answer: "text" });
+    expect(await told).toBe("text");
+    // the third run waits for one of the two
+    expect(threads[2]!.last.task).toMatchObject({ do: "text" });
+    threads[0]!.tell({ id: threads[0]!.last.id, answer: { summary: "{}" } });
+    await all[0];
+    own.stop();
+    expect(await Promise.all(all.slice(1))).toEqual(["stopped", "stopped"]);
+    own.close();
+  });
 
   it("take what waits, and end at once when they are stopped", async () => {
     const { own, threads } = pool();

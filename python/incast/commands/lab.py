@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from incast import _core
 from incast.commands.options import Settings, beside, err, out, pairs_of
 from incast.errors import FolderError, ScenarioError
 from incast.system import output
@@ -39,6 +40,8 @@ def lab(
     with loading():
         from incast.runs.scenario import Scenario
         from incast.view import lab as page
+    if cc and len({*cc}) < len(cc):
+        raise ScenarioError("--cc: a controller twice; the lab compares each once")
     if cc and len(cc) > MOST_CONTROLLERS:
         raise ScenarioError(f"--cc: {len(cc)} controllers; the lab compares at most {MOST_CONTROLLERS}")
     settings = pairs_of(set_)
@@ -56,7 +59,11 @@ def lab(
         path = Path(scenario)
         text = path.read_text(encoding="utf-8") if path.is_file() else None
         name = known.name if text is not None else scenario
-        texts, left_out = page.held(known.files())
+        if text is not None and len(text.encode()) > page.MOST_TEXT:
+            raise ScenarioError(f"{scenario}: {len(text.encode()):,} bytes; an address holds {page.MOST_TEXT:,}")
+        texts, left_out = page.held(known.files(), path.parent if text is not None else Path())
+        for table in left_out.keys() & {own for own, _ in _core.list_kind("sizes")}:
+            raise ScenarioError(f"{table}: {left_out[table]}, and the page would take the program's table of this name")
         for why in dict.fromkeys(left_out.values()):
             names = [lacked for lacked, reason in left_out.items() if reason == why]
             more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import tempfile
 import zlib
 from collections.abc import Sequence
@@ -15,8 +16,10 @@ from incast.errors import FolderError
 from incast.system import files as system
 
 PAGE = "lab.html"
-MOST_FILES, MOST_TEXT = 32, 200_000
-"""Files of an address, and bytes of them together: limits of ``viewer/src/lab/experiment.ts``."""
+MOST_FILES, MOST_TEXT, MOST_WORD = 32, 200_000, 400
+"""Files of an address, bytes of them together, and letters of a name: limits of ``viewer/src/lab/experiment.ts``."""
+HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that no name of a file may have there."""
 
 
 def place() -> Path:
@@ -44,14 +47,23 @@ def packed(text: str) -> str:
     return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
 
-def held(named: Sequence[tuple[str, Path]]) -> tuple[list[tuple[str, str]], dict[str, str]]:
-    """Return names and contents of the files that an address holds, and why it does not hold the others."""
+def held(named: Sequence[tuple[str, Path]], folder: Path) -> tuple[list[tuple[str, str]], dict[str, str]]:
+    """Return names and contents of the files that an address holds, and why it does not hold the others.
+
+    ``folder`` is the scenario's: files outside stay outside, as a scenario from somebody else may name any.
+    """
     texts: list[tuple[str, str]] = []
     left_out: dict[str, str] = {}
     room = MOST_TEXT
     for name, path in named:
         if name.endswith(".et"):
             left_out[name] = "a page reads no execution traces"
+            continue
+        if len(name) > MOST_WORD or HIDDEN.search(name):
+            left_out[name] = "no address holds a file of this name"
+            continue
+        if not path.resolve().is_relative_to(folder.resolve()):
+            left_out[name] = "it is outside the scenario's folder"
             continue
         try:
             text = system.read_text(path, MOST_TEXT + 1)

@@ -34,6 +34,9 @@ interface Seat {
   silent: ReturnType<typeof setTimeout> | null;
 }
 
+const isRun = ({ task }: Job) => task.do === "run";
+
+/** `size` runs at once, and what else is asked beside them. */
 export class Pool {
   private readonly seats: Seat[] = [];
   private waiting: Job[] = [];
@@ -56,10 +59,9 @@ export class Pool {
 
   /** Ends all runs, begun and waiting. */
   stop(): void {
-    const ended = (job: Job) => job.task.do === "run";
-    const waiting = this.waiting.filter(ended);
-    this.waiting = this.waiting.filter((job) => !ended(job));
-    for (const seat of this.seats.filter(({ job }) => job && ended(job))) this.free(seat, new Stopped("stopped"));
+    const waiting = this.waiting.filter(isRun);
+    this.waiting = this.waiting.filter((job) => !isRun(job));
+    for (const seat of this.seats.filter(({ job }) => job && isRun(job))) this.free(seat, new Stopped("stopped"));
     waiting.forEach(({ failed }) => { failed(new Stopped("stopped")); });
     this.assign();
   }
@@ -72,10 +74,16 @@ export class Pool {
   }
 
   private assign(): void {
-    while (this.waiting.length) {
-      const seat = this.seats.find(({ job }) => !job) ?? (this.seats.length < this.size ? this.seated() : undefined);
+    for (;;) {
+      const full = this.seats.filter(({ job }) => job && isRun(job)).length >= this.size;
+      // what is asked beside runs waits for none: it has a worker more where they take all
+      const short = this.waiting.findIndex((job) => !isRun(job));
+      const at = short < 0 && !full && this.waiting.length ? 0 : short;
+      if (at < 0) return;
+      const most = this.size + (full ? 1 : 0);
+      const seat = this.seats.find(({ job }) => !job) ?? (this.seats.length < most ? this.seated() : undefined);
       if (!seat) return;
-      const job = this.waiting.shift()!;
+      const [job] = this.waiting.splice(at, 1) as [Job];
       seat.job = job;
       this.listen(seat);
       seat.thread.postMessage({ id: job.id, task: job.task });

@@ -1,7 +1,7 @@
 /** Files that a scenario names: lists of flows, networks, tables of sizes, jobs. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { MOST_FILES, MOST_TEXT, sizeOf, type Experiment } from "./experiment";
+import { isFile, MOST_FILES, MOST_TEXT, sizeOf, type Experiment } from "./experiment";
 import { quantityOf } from "./size";
 
 type Kept = Experiment["files"];
@@ -23,7 +23,7 @@ export const baseOf = (name: string) => name.split("/").at(-1)!;
 
 /** Names of files that a scenario lacks and that a file may have. */
 export const lackedOf = (named: string[], files: Kept) => named.filter((name) => (
-  baseOf(name) !== "" && !files.some(([held]) => held === name)));
+  isFile(name) && !files.some(([held]) => held === name)));
 
 /**
  * Files with others. Each has the name by which the scenario lacks it, or that of the file that it replaces. Raises an
@@ -33,9 +33,15 @@ export function withFiles(files: Kept, added: Kept, lacked: string[]): Kept {
   const all = new Map(files);
   const left = new Set(lacked);
   for (const [name, text] of added) {
-    const known = [[...left], [...all.keys()]].flatMap((names) => (
-      [name, ...names.filter((one) => baseOf(one) === name)].filter((one) => names.includes(one))));
-    const own = known[0] ?? name;
+    if (!isFile(name)) throw new Error(`${name.slice(0, 100)}: no address holds a file of this name`);
+    // letters with marks are written in more than one way
+    const like = (names: Iterable<string>) => [...names].filter((one) => (
+      baseOf(one).normalize() === name.normalize()));
+    const [wanted, held] = [like(left), like(all.keys())];
+    if (!wanted.length && !all.has(name) && held.length > 1) {
+      throw new Error(`${name} may be ${held.join(" or ")}: remove the one whose place it takes, and add it again`);
+    }
+    const own = [...wanted, ...held].find((one) => one === name) ?? wanted[0] ?? held[0] ?? name;
     left.delete(own);
     all.set(own, text);
   }
@@ -44,7 +50,7 @@ export function withFiles(files: Kept, added: Kept, lacked: string[]): Kept {
   if (size > MOST_TEXT) {
     throw new Error(`the files have ${told(size)} bytes together; an address holds ${told(MOST_TEXT)}`);
   }
-  return [...all];
+  return [...all].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 async function textOf(file: File): Promise<[string, string]> {
@@ -75,18 +81,9 @@ export function Files({ files, named, lacked, onChange }: Props) {
     }
   };
   useEffect(() => {
-    // a file that is dropped anywhere else would take the place of the page
-    const over = (event: DragEvent) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); };
-    const dropped = (event: DragEvent) => {
-      over(event);
-      if (event.defaultPrevented) void add(event.dataTransfer?.files);
-    };
-    addEventListener("dragover", over);
+    const dropped = (event: DragEvent) => { void add(event.dataTransfer?.files); };
     addEventListener("drop", dropped);
-    return () => {
-      removeEventListener("dragover", over);
-      removeEventListener("drop", dropped);
-    };
+    return () => { removeEventListener("drop", dropped); };
   });
   return (
     <section class="files" aria-label="Files">

@@ -149,6 +149,16 @@ export function Lab({ pool, version }: Props) {
   };
   const stop = () => { pool.stop(); };
   useEffect(() => {
+    // a file that is dropped would take the place of the page
+    const kept = (event: DragEvent) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); };
+    addEventListener("dragover", kept);
+    addEventListener("drop", kept);
+    return () => {
+      removeEventListener("dragover", kept);
+      removeEventListener("drop", kept);
+    };
+  }, []);
+  useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
         event.preventDefault();
@@ -247,7 +257,9 @@ export function Lab({ pool, version }: Props) {
                   <select aria-label="All scenarios" value={experiment.text === null ? experiment.scenario : ""}
                     onChange={(event) => {
                       const { value } = event.currentTarget;
-                      if (value) change((old) => ({ ...old, scenario: value, text: null, files: [], set: [] }));
+                      if (!value) return;
+                      history.pushState(null, "", location.href);
+                      change((old) => ({ ...old, scenario: value, text: null, files: [], set: [] }));
                     }}>
                     {experiment.text !== null && (
                       <option value="">{experiment.scenario}{
@@ -270,13 +282,16 @@ export function Lab({ pool, version }: Props) {
                   describe={describe}
                   onChange={(controllers) => { change((old) => ({ ...old, controllers })); }}
                   onOwn={() => { setTab("Own controller"); }} />
-                <Files files={experiment.files} named={named} lacked={lacked} onChange={(to) => {
-                  const files = to(latest.current.files);
-                  change((old) => ({ ...old, files }));
-                }} />
+                <Files key={experiment.scenario} files={experiment.files} named={named} lacked={lacked}
+                  onChange={(to) => {
+                    if (latest.current.scenario !== experiment.scenario) return;
+                    const files = to(latest.current.files);
+                    change((old) => ({ ...old, files }));
+                  }} />
                 {wrong && !problems.length && <p class="wrong" role="alert">{wrong}</p>}
                 {(experiment.set.length > 0 || experiment.text !== null || experiment.files.length > 0) && !figure && (
                   <button class="btn quiet reset" onClick={() => {
+                    history.pushState(null, "", location.href);
                     // the text of a link may have a name of its own
                     const known = scenarios.some(({ name }) => name === experiment.scenario);
                     const scenario = known ? experiment.scenario : FIRST.scenario;
@@ -293,7 +308,10 @@ export function Lab({ pool, version }: Props) {
                       onReset={(path) => { change((old) => without(old, path)); }} />
                     <Toml wrong={problems.length ? wrong : ""} before={said?.plain ?? ""}
                       text={experiment.text !== null && !experiment.set.length ? experiment.text : told?.shown ?? ""}
-                      onChange={(text) => { change((old) => ({ ...old, text, set: [] })); }} />
+                      onChange={(text) => {
+                        // what was typed is of the scenario that was there
+                        change((old) => (old.scenario === experiment.scenario ? { ...old, text, set: [] } : old));
+                      }} />
                   </div>
                 </details>
               </>

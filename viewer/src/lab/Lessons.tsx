@@ -28,7 +28,7 @@ export function isAt(experiment: Experiment, lesson: Lesson, after: boolean): bo
   const wanted = after ? { ...begins, ...change, set: [...begins.set, ...change.set ?? []] } : begins;
   // of a key that stands twice the last value counts
   const settings = (set: [string, string][]) => JSON.stringify([...new Map(set)].sort());
-  return experiment.scenario === wanted.scenario && experiment.text === null
+  return experiment.scenario === wanted.scenario && experiment.text === null && !experiment.files.length
     && experiment.controllers.join() === wanted.controllers.join() && experiment.seeds === wanted.seeds
     && settings(experiment.set) === settings(wanted.set);
 }

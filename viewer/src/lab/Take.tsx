@@ -57,7 +57,7 @@ export function Take({ experiment, files, link, text, picture }: Props) {
         ))}
       </div>
       <pre tabIndex={0}>{shown}</pre>
-      <span class="line">
+      <span class={kind === "a file" && files.length ? "line many" : "line"}>
         <span role="status" class="faint">{copied}</span>
         {kind === "a file" && (
           <>

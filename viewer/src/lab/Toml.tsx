@@ -31,24 +31,31 @@ export function Toml({ text, before, wrong, onChange }: Props) {
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   /** What was handed over last: it comes back as the text. */
   const sent = useRef(text);
-  const forget = () => { if (timer.current) clearTimeout(timer.current); };
+  /** What is typed and not handed over. */
+  const later = useRef<(() => void) | null>(null);
+  const forget = () => {
+    if (timer.current) clearTimeout(timer.current);
+    later.current = null;
+  };
   useEffect(() => {
     if (text === sent.current) return;
     forget();
     sent.current = text;
     setDraft(text);
   }, [text]);
-  useEffect(() => forget, []);
+  useEffect(() => () => { later.current?.(); }, []);
   const lines = useMemo(() => draft.split("\n"), [draft]);
   const changed = useMemo(() => (
     lines.length > MOST_LINES ? new Set<number>() : changedLines(draft, before)), [draft, before]);
   const typed = (own: string) => {
     setDraft(own);
     forget();
-    timer.current = setTimeout(() => {
+    later.current = () => {
+      forget();
       sent.current = own;
       onChange(own);
-    }, 500);
+    };
+    timer.current = setTimeout(later.current, 500);
   };
   return (
     <div class="toml">

@@ -26,8 +26,11 @@ export const MOST_SEEDS = 50;
 /** Longest text in an address, in bytes when unpacked: a longer one is refused. Files may have as much together. */
 export const MOST_TEXT = 200_000;
 export const MOST_FILES = 32;
-/** Names of files: no character that is not seen, and none that ends as a folder does. */
-const FILE = /^\P{C}*[^\p{C}/]$/u;
+/** Characters that no name of a file may have: controls, and what turns the direction of letters around. */
+const HIDDEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
+
+/** Whether an address may have a file of this name. */
+export const isFile = (name: string) => /[^/]$/.test(name) && name.length <= MOST_WORD && !HIDDEN.test(name);
 /** The scenario's own controller, as `--cc` names it. */
 export const AS_IT_IS = ".";
 /** Name of a class in scenarios. */
@@ -140,7 +143,7 @@ export async function read(hash: string): Promise<Experiment> {
   for (const one of packedFiles) {
     const at = one.lastIndexOf(" ");
     const name = word(one.slice(0, Math.max(0, at)));
-    if (!FILE.test(name)) {
+    if (!isFile(name)) {
       throw new Error(`the address has file=${word(one)}; expected the name of a file, a space and its packed text`);
     }
     if (files.some(([other]) => other === name)) throw new Error(`the address has the file ${name} twice`);
@@ -167,8 +170,11 @@ export function outside(controller: string, own: Source[]): string {
   return `${fileOf(found.name)}:${found.name.split(":")[1]!}${controller.slice(found.name.length)}`;
 }
 
-/** File of the scenario's text. */
-export const tomlOf = ({ scenario }: Experiment) => fileName(scenario, "toml");
+/** File of the scenario's text: of none of its files' names. */
+export function tomlOf({ scenario, files }: Experiment): string {
+  const name = fileName(scenario, "toml");
+  return files.some(([other]) => other === name) ? fileName(`${scenario} scenario`, "toml") : name;
+}
 
 const place = (experiment: Experiment) => {
   const name = experiment.text === null ? experiment.scenario : tomlOf(experiment);

@@ -1,9 +1,9 @@
-//! What relative names of files lead to: files of a folder, or texts.
+//! Places of a scenario's files: a folder, or memory.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where a scenario's files are.
+/// Place of a scenario's files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Beside {
     /// In a folder, from which relative names start.
@@ -13,7 +13,7 @@ pub enum Beside {
 }
 
 impl Beside {
-    /// Whether there is a file of this name.
+    /// True if there is a file of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         match self {
             Beside::Folder(dir) => dir.join(name).is_file(),

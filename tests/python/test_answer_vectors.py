@@ -49,7 +49,7 @@ SENTENCES = (
     "^Bounds only at every point: .* more figure",
     "^Too few transfers for p99: ",
     r"^Too few transfers for p99\.9: ",
-    "^No figure differs by 1 %",
+    "^No difference of 1 % in ",
     "^Nothing to compare",
 )
 """Sentences that the cases reach, as patterns."""

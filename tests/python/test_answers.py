@@ -485,14 +485,14 @@ def test_values_within_1_percent_of_one_another_are_not_undecided() -> None:
     near = {"a": reading(1, 1.001, 1.002), "b": reading(1.001, 1.002, 1.001)}
     assert (
         text_of(answers_to(of_values(**near)), Kind.UNDECIDED)
-        == "No figure differs by 1 %, as far as these seeds show."
+        == "No difference of 1 % in p99 slowdown below 10 kB, as far as these seeds show."
     )
 
 
 def test_controllers_without_any_difference_are_told_so() -> None:
     same = reading(9, 10, 11)
     found = of_pair((RATES, same, same), (DELAYS, same, same))
-    assert [answer.plain for answer in answers_to(found)] == ["No figure differs by 1 %, as far as these seeds show."]
+    assert [answer.plain for answer in answers_to(found)] == ["No difference of 1 % in throughput per flow and p99 delay, as far as these seeds show."]
     alike = replace(found, controllers=("dctcp",), alike=(("dctcp", "swift"),))
     assert [answer.plain for answer in answers_to(alike)] == [
         "dctcp and swift have the same figures in every run: which of them is set changes nothing here."

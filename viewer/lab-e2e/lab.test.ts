@@ -381,8 +381,8 @@ file = "lists/flows.csv"
 `;
     const flows = "start,source,destination,size\n0s,0,sink,20kB\n1ms,1,sink,30kB\n";
     const { page, errors } = await opened(`#s=mine&seeds=1&text=${await deflate(text)}`);
-    await page.waitForSelector(".files li.wrong:has-text('lists/flows.csv is lacking')", LONG);
-    expect(await page.textContent(".prog.wrong")).toBe("Run waits: lists/flows.csv is lacking: add it under Files");
+    await page.waitForSelector(".files li.wrong:has-text('lists/flows.csv is missing')", LONG);
+    expect(await page.textContent(".prog.wrong")).toBe("Cannot run: lists/flows.csv is missing: add it under Files");
     expect(await page.textContent(".toml .wrong")).toContain("no file of this name came with the scenario");
     const add = (name: string, bytes: string | Buffer) => page.setInputFiles(".files input", {
       name, mimeType: "text/csv", buffer: Buffer.from(bytes),
@@ -394,13 +394,15 @@ file = "lists/flows.csv"
     // it gets the name under which it is lacking
     await add("flows.csv", flows);
     await page.waitForSelector(".files li:has-text('lists/flows.csv'):not(.wrong)");
+    await page.click(".files summary:has-text('lists/flows.csv')");
+    expect(await page.textContent(".files li pre")).toBe(flows);
     expect(await page.$(".files [role=alert]")).toBeNull();
     await ran(page);
     expect(await page.textContent(".fig-table tbody")).toContain("as it is");
     await page.waitForFunction(() => location.hash.includes("file=lists%2Fflows.csv+"));
     await page.reload();
     await ready(page);
-    expect(await page.textContent(".take .soft")).toContain("It reads mine.toml, lists/flows.csv: save them");
+    expect(await page.textContent(".take .soft")).toContain("It needs mine.toml, lists/flows.csv: save them");
     await page.click(".take button:has-text('As a file')");
     const [file] = await Promise.all([page.waitForEvent("download"),
       page.click(".take button:has-text('Save lists/flows.csv')")]);
@@ -417,7 +419,7 @@ file = "lists/flows.csv"
     await page.waitForFunction(() => document.querySelector(".left")?.textContent?.includes("3 flows"), null, LONG);
     expect(await page.locator(".files li").count()).toBe(1);
     await page.click("[aria-label='Remove lists/flows.csv']");
-    await page.waitForSelector(".files li.wrong:has-text('lists/flows.csv is lacking')", LONG);
+    await page.waitForSelector(".files li.wrong:has-text('lists/flows.csv is missing')", LONG);
     expect(errors).toEqual([]);
     await page.close();
   });

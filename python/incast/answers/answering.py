@@ -10,6 +10,7 @@ from incast.answers import between_scenarios, choices, controllers, limits
 from incast.answers.answer import Answer, Claim, Kind
 from incast.answers.choices import Choice
 from incast.answers.facts import Facts, facts_of, is_condition
+from incast.answers.paired import joined
 from incast.comparisons.comparison import Comparison
 from incast.comparisons.declaration import named
 from incast.comparisons.scenario_pairs import scenario_pairs
@@ -17,6 +18,9 @@ from incast.errors import IncastError
 from incast.runs.completions import ENOUGH
 from incast.system.output import nearest
 from incast.writing.numbers import SPACE
+
+MOST_TITLES = 4
+"""Figures that a sentence names."""
 
 FIRST = 5
 """Answers that are shown; the others are folded."""
@@ -70,17 +74,20 @@ def answers_to(facts: Facts) -> list[Answer]:
     ]
     answers = list(chain.from_iterable(parts))
     if not answers and len(facts.points()) > 1:
-        answers = [
-            Answer(
-                Kind.UNDECIDED,
-                f"No figure differs by 1{SPACE}%",
-                ", as far as these seeds show.",
-                (Claim("summary", "alike", ""),),
-            )
-        ]
+        answers = [_no_difference(facts)]
     elif not answers:
         answers = [Answer(Kind.UNDECIDED, "Nothing to compare", ": one controller at one value.", ())]
     return _ordered(answers, facts.key)
+
+
+def _no_difference(facts: Facts) -> Answer:
+    """Say of which figures: the table has others."""
+    points = {f"{point.controller} {point.value}": point for point in facts.points()}
+    titles = [one.title for one in facts.measures if len(facts.of(one, points)) > 1]
+    if len(titles) > MOST_TITLES:
+        titles[MOST_TITLES - 1 :] = [f"{len(titles) - MOST_TITLES + 1} other figures"]
+    rest = f" in {joined(titles)}, as far as these seeds show."
+    return Answer(Kind.UNDECIDED, f"No difference of 1{SPACE}%", rest, (Claim("summary", "alike", ""),))
 
 
 def best_of(comparison: Comparison, figure: str, scenario: str | None = None) -> tuple[str, str] | None:

@@ -3,9 +3,9 @@
 import { KINDS, type Answer, type Kind } from "./answer";
 import { Compared, type RunOf } from "./compared";
 import { controllerAnswers } from "./controllers";
-import { factsOf, type Facts } from "./facts";
+import { factsOf, readingsOf, type Facts } from "./facts";
 import { bounds, same, warnings } from "./limits";
-import { SPACE } from "./numbers";
+import { joined, SPACE } from "./numbers";
 
 /** Answers that are shown; the others are folded. */
 export const FIRST = 5;
@@ -27,14 +27,23 @@ export function answersTo(facts: Facts): Answer[] {
     return [{ kind: "lead-warning", lead: "Nothing was delivered", rest: " in the measured interval of any run." }];
   }
   const found = [...warnings(facts), ...controllerAnswers(facts), ...bounds(facts), ...same(facts)];
-  if (!found.length) found.push(nothing(facts.controllers.length > 1));
+  if (!found.length) found.push(nothing(facts));
   return found.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind));
 }
 
-function nothing(isCompared: boolean): Answer {
-  return isCompared
-    ? { kind: "undecided", lead: `No figure differs by 1${SPACE}%`, rest: ", as far as these seeds show." }
-    : { kind: "undecided", lead: "Nothing to compare", rest: ": one controller at one value." };
+/** Figures that a sentence names. */
+const MOST_TITLES = 4;
+
+function nothing(facts: Facts): Answer {
+  if (facts.controllers.length < 2) {
+    return { kind: "undecided", lead: "Nothing to compare", rest: ": one controller at one value." };
+  }
+  // the table has others
+  const titles = facts.measures.filter((one) => readingsOf(facts, one).size > 1).map(({ title }) => title);
+  const more = titles.length - MOST_TITLES + 1;
+  if (more > 1) titles.splice(MOST_TITLES - 1, more, `${more} other figures`);
+  const rest = ` in ${joined(titles)}, as far as these seeds show.`;
+  return { kind: "undecided", lead: `No difference of 1${SPACE}%`, rest };
 }
 
 /**

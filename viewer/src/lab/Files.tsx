@@ -16,6 +16,19 @@ interface Props {
   onChange: (to: (old: Kept) => Kept) => void;
 }
 
+/** Letters of a file that are shown. */
+const MOST_SHOWN = 20_000;
+
+/** Examples of what files have in them, by what names them. */
+export const EXAMPLES: [string, string][] = [
+  ["flows", "start,source,destination,size\n1ms,0,4,50kB"],
+  ["a network", 'hosts = ["a", "b"]\nswitches = ["s"]\n'
+    + 'links = [\n  { a = "a", b = "s", rate = "10Gbps", delay = "1us" },\n'
+    + '  { a = "b", b = "s", rate = "10Gbps", delay = "1us" },\n]'],
+  ["sizes", "size,cumulative\n1kB,0\n10kB,0.9\n1MB,1"],
+  ["a job", "num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}"],
+];
+
 const told = (count: number) => count.toLocaleString("en-US");
 
 /** The last part of a name. */
@@ -98,10 +111,13 @@ export function Files({ files, named, lacked, onChange }: Props) {
       </span>
       {!isEmpty && (
         <ul>
-          {lacked.map((name) => <li class="wrong"><code>{name}</code> is lacking</li>)}
+          {lacked.map((name) => <li class="wrong"><code>{name}</code> is missing</li>)}
           {files.map(([name, text]) => (
             <li>
-              <code>{name}</code>{" "}
+              <details>
+                <summary><code>{name}</code></summary>
+                <pre tabIndex={0}>{text.slice(0, MOST_SHOWN)}{text.length > MOST_SHOWN && "…"}</pre>
+              </details>{" "}
               <span class="soft">{quantityOf(sizeOf(text), "B")}
                 {named?.includes(name) === false && ", not named by the scenario"}</span>{" "}
               <button class="btn quiet" aria-label={`Remove ${name}`}
@@ -109,6 +125,12 @@ export function Files({ files, named, lacked, onChange }: Props) {
             </li>
           ))}
         </ul>
+      )}
+      {lacked.length > 0 && (
+        <details class="soft">
+          <summary>What is in such files</summary>
+          <dl>{EXAMPLES.map(([of, text]) => <><dt>{of}</dt><dd><pre>{text}</pre></dd></>)}</dl>
+        </details>
       )}
       {wrong && <p class="wrong" role="alert">{wrong}</p>}
     </section>

@@ -114,7 +114,7 @@ export function Lab({ pool, version }: Props) {
   latest.current = experiment;
   /** Why it does not run. */
   const waits = lacked.length
-    ? `${lacked.join(", ")} ${lacked.length > 1 ? "are lacking: add them" : "is lacking: add it"} under Files` : wrong;
+    ? `${lacked.join(", ")} ${lacked.length > 1 ? "are missing: add them" : "is missing: add it"} under Files` : wrong;
   const current = said?.of === experiment;
   const able = current && !wrong && allowed && told !== null && !said.refused.size;
   useEffect(() => {
@@ -263,7 +263,7 @@ export function Lab({ pool, version }: Props) {
                     }}>
                     {experiment.text !== null && (
                       <option value="">{experiment.scenario}{
-                        figure ? figure.changed ? ", changed" : "" : ", changed as text"}</option>)}
+                        figure ? figure.changed ? ", changed" : "" : ", edited as text"}</option>)}
                     {scenarios.map(({ name, what }) => <option value={name} title={what}>{name}</option>)}
                   </select>
                 </div>
@@ -352,13 +352,13 @@ export function Lab({ pool, version }: Props) {
                 change((old) => ({ ...old, seeds: Math.min(MOST_SEEDS, Math.max(1, seeds || 1)) }));
               }} /></label>
             {current && wrong && !state?.running
-              ? <p class="prog wrong">Run waits: {waits.split("\n")[0]}</p> : <Progress state={state} told={told} />}
+              ? <p class="prog wrong">Cannot run: {waits.split("\n")[0]}</p> : <Progress state={state} told={told} />}
           </div>
         </div>
         <div class="right" ref={results}>
           {state === null ? <Empty wrong={current ? waits || refused : ""} onRun={() => { run(); }} able={able} /> : (
             <Names.Provider value={series}>
-              {differs && !state.running && <p class="note">These results are of other settings. <button class="btn"
+              {differs && !state.running && <p class="note">These results are for other settings. <button class="btn"
                 onClick={() => { run(); }}>Run again</button></p>}
               {[...failed].map(([controller, words]) => (
                 <p class="note warn" role="alert"><b>{nameOf(controller)}</b> {words}</p>

@@ -79,7 +79,7 @@ export function Take({ experiment, files, link, text, picture }: Props) {
       {kind === "a file" && folders.length > 0 && (
         <p class="soft">The scenario reads {folders.join(", ")}: put {folders.length > 1 ? "them" : "it"} there.</p>
       )}
-      {needs && <p class="soft">It reads {beside.join(", ")}: save {beside.length > 1 ? "them" : "it"} by{" "}
+      {needs && <p class="soft">It needs {beside.join(", ")}: save {beside.length > 1 ? "them" : "it"} under{" "}
         <button class="btn quiet" onClick={() => { setKind("a file"); }}>As a file</button></p>}
     </section>
   );

@@ -492,7 +492,8 @@ def test_values_within_1_percent_of_one_another_are_not_undecided() -> None:
 def test_controllers_without_any_difference_are_told_so() -> None:
     same = reading(9, 10, 11)
     found = of_pair((RATES, same, same), (DELAYS, same, same))
-    assert [answer.plain for answer in answers_to(found)] == ["No difference of 1 % in throughput per flow and p99 delay, as far as these seeds show."]
+    words = "No difference of 1 % in throughput per flow and p99 delay, as far as these seeds show."
+    assert [answer.plain for answer in answers_to(found)] == [words]
     alike = replace(found, controllers=("dctcp",), alike=(("dctcp", "swift"),))
     assert [answer.plain for answer in answers_to(alike)] == [
         "dctcp and swift have the same figures in every run: which of them is set changes nothing here."

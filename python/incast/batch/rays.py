@@ -33,6 +33,10 @@ from incast.system.memory import free_memory
 
 PATIENCE_S = 60.0
 """Longest time without room for a single worker."""
+STARTS = 3
+"""Attempts to begin a session by Ray Client."""
+DIED = ("Starting Ray client server failed", "ZombieProcess")
+"""Words of Ray Client where the process that its server forks for a session died at once (seen with Ray 2.60)."""
 
 
 def hire_at(on: str, workers: int) -> Hire:
@@ -42,14 +46,17 @@ def hire_at(on: str, workers: int) -> Hire:
     """
     ray = _ray()
     address = "auto" if on == "ray" else on if on.startswith("ray://") else on.removeprefix("ray:")
-    try:
-        # Ray Client also warns about the error
-        with warnings.catch_warnings(action="ignore"):
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, ignore_reinit_error=True)
-    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-        # Ray Client passes the traceback of its server: the last line has the reason
-        why = (str(error).strip().splitlines() or [type(error).__name__])[-1]
-        raise StudyError(f"--on {on}: no Ray cluster answers: {why}") from None
+    for left in reversed(range(STARTS)):
+        try:
+            # Ray Client also warns about the error
+            with warnings.catch_warnings(action="ignore"):
+                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, ignore_reinit_error=True)
+            break
+        except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+            # Ray Client passes the traceback of its server: the last line has the reason
+            why = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+            if not left or not any(words in why for words in DIED):
+                raise StudyError(f"--on {on}: no Ray cluster answers: {why}") from None
     cpus = int(ray.cluster_resources().get("CPU", 1))
 
     def hired(_here: int, folder: Path, keep: Sequence[str], _each: Each) -> Rays:
